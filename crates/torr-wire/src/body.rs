@@ -1,0 +1,195 @@
+//! Bodies: how long one is (RFC 9112, section 6.3), and reading it from bytes that arrive in any pieces.
+
+use crate::WireError;
+
+/// How the end of a body is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// There is none.
+    None,
+    /// `Content-Length`: so many bytes.
+    Length(u64),
+    /// `Transfer-Encoding: chunked`.
+    Chunked,
+    /// All until the connection ends; answers only.
+    UntilClose,
+}
+
+/// The most bytes of one chunk's extensions, and of all trailer fields together.
+const MAX_EXTENSION: u32 = 4 * 1024;
+const MAX_TRAILERS: u32 = 64 * 1024;
+
+/// Reads one body, keeping only its place in the framing.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyReader(State);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Done,
+    Length(u64),
+    UntilClose,
+    /// The hexadecimal size, with the number of its digits so far.
+    ChunkSize(u64, u8),
+    /// White space after the size, which only an extension may follow.
+    ChunkSizeSpace(u64, u32),
+    ChunkExtension(u64, u32),
+    ChunkSizeLf(u64),
+    ChunkData(u64),
+    ChunkDataCr,
+    ChunkDataLf,
+    /// At the start of a trailer field or of the last line; with the bytes of trailers so far.
+    TrailerStart(u32),
+    TrailerField(u32),
+    TrailerLf(u32),
+    EndLf,
+}
+
+impl BodyReader {
+    /// A reader at the start of a body.
+    pub fn new(framing: Framing) -> Self {
+        Self(match framing {
+            Framing::None | Framing::Length(0) => State::Done,
+            Framing::Length(n) => State::Length(n),
+            Framing::Chunked => State::ChunkSize(0, 0),
+            Framing::UntilClose => State::UntilClose,
+        })
+    }
+
+    /// Whether the body is complete. One framed [`Framing::UntilClose`] never is before the connection ends.
+    pub fn is_done(&self) -> bool {
+        self.0 == State::Done
+    }
+
+    /// Whether the end of the connection ends this body as it should.
+    pub fn ends_with_connection(&self) -> bool {
+        matches!(self.0, State::Done | State::UntilClose)
+    }
+
+    /// Reads from the front of `input` what belongs to this body, giving each piece of its content to `sink`, and
+    /// returns the number of bytes taken: all of them, unless the body ended before.
+    ///
+    /// # Errors
+    /// [`WireError::Chunk`] if the chunked framing is broken or its extensions or trailers have no end.
+    pub fn read(&mut self, input: &[u8], mut sink: impl FnMut(&[u8])) -> Result<usize, WireError> {
+        let mut at = 0;
+        while at < input.len() {
+            let rest = &input[at..];
+            match self.0 {
+                State::Done => break,
+                State::UntilClose => {
+                    sink(rest);
+                    at = input.len();
+                }
+                State::Length(left) | State::ChunkData(left) => {
+                    let piece = &rest[..rest.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+                    sink(piece);
+                    at += piece.len();
+                    let left = left - piece.len() as u64;
+                    self.0 = match (self.0, left) {
+                        (State::Length(_), 0) => State::Done,
+                        (State::Length(_), left) => State::Length(left),
+                        (_, 0) => State::ChunkDataCr,
+                        (_, left) => State::ChunkData(left),
+                    };
+                }
+                state => {
+                    self.0 = chunk_byte(state, rest[0]).ok_or(WireError::Chunk)?;
+                    at += 1;
+                }
+            }
+        }
+        Ok(at)
+    }
+}
+
+/// One step through the framing between the chunks' data (RFC 9112, section 7.1). Bare CR and LF are refused: readers
+/// that differ in them can be played against each other.
+fn chunk_byte(state: State, byte: u8) -> Option<State> {
+    let text = byte == b'\t' || (byte >= b' ' && byte != 0x7f);
+    Some(match (state, byte) {
+        (State::ChunkSize(size, digits), b) if b.is_ascii_hexdigit() && digits < 16 => {
+            let digit = char::from(b).to_digit(16).map(u64::from)?;
+            State::ChunkSize(size << 4 | digit, digits + 1)
+        }
+        (State::ChunkSize(size, 1..), b'\r') => State::ChunkSizeLf(size),
+        (State::ChunkSize(size, 1..), b';') => State::ChunkExtension(size, 1),
+        (State::ChunkSize(size, 1..), b' ' | b'\t') => State::ChunkSizeSpace(size, 1),
+        (State::ChunkSizeSpace(size, n), b' ' | b'\t') if n < MAX_EXTENSION => State::ChunkSizeSpace(size, n + 1),
+        (State::ChunkSizeSpace(size, n), b';') => State::ChunkExtension(size, n + 1),
+        (State::ChunkExtension(size, _), b'\r') => State::ChunkSizeLf(size),
+        (State::ChunkExtension(size, n), _) if text && n < MAX_EXTENSION => State::ChunkExtension(size, n + 1),
+        (State::ChunkSizeLf(0), b'\n') => State::TrailerStart(0),
+        (State::ChunkSizeLf(size), b'\n') => State::ChunkData(size),
+        (State::ChunkDataCr, b'\r') => State::ChunkDataLf,
+        (State::ChunkDataLf, b'\n') => State::ChunkSize(0, 0),
+        (State::TrailerStart(_), b'\r') => State::EndLf,
+        (State::TrailerStart(_), b' ' | b'\t' | b':') => return None,
+        (State::TrailerField(n), b'\r') => State::TrailerLf(n),
+        (State::TrailerStart(n) | State::TrailerField(n), _) if text && n < MAX_TRAILERS => State::TrailerField(n + 1),
+        (State::TrailerLf(n), b'\n') => State::TrailerStart(n),
+        (State::EndLf, b'\n') => State::Done,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(framing: Framing, input: &[u8]) -> Result<(Vec<u8>, usize, bool), WireError> {
+        let (mut reader, mut content) = (BodyReader::new(framing), Vec::new());
+        let used = reader.read(input, |piece| content.extend_from_slice(piece))?;
+        Ok((content, used, reader.is_done()))
+    }
+
+    #[test]
+    fn a_sized_body_leaves_what_follows() {
+        assert_eq!(read_all(Framing::Length(3), b"abcGET"), Ok((b"abc".to_vec(), 3, true)));
+        assert_eq!(read_all(Framing::Length(0), b"GET"), Ok((vec![], 0, true)));
+        assert_eq!(read_all(Framing::None, b"GET"), Ok((vec![], 0, true)));
+    }
+
+    #[test]
+    fn chunks_extensions_and_trailers_are_read() {
+        let wire = b"5\r\nhello\r\n6 ;a=\"b\"\r\n world\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\nnext";
+        assert_eq!(read_all(Framing::Chunked, wire), Ok((b"hello world".to_vec(), wire.len() - 4, true)));
+    }
+
+    #[test]
+    fn broken_chunks_are_refused() {
+        for bad in [
+            "\r\n",
+            "g\r\n",
+            "-1\r\n",
+            "+1\r\n",
+            "0x1\r\n",
+            "1\nX",
+            "1\rX",
+            "1 2\r\n",
+            "1 \r\nX",
+            "1;\nX\r\n",
+            "1;a\rb\r\n",
+            "1\r\nXY",
+            "1\r\nX\n",
+            "1\r\nX\rY",
+            "00000000000000001\r\n",
+            "0\r\n\n",
+            "0\r\n\rX",
+            "0\r\nA: b\n",
+            "0\r\n x\r\n",
+            "0\r\n:x\r\n",
+            "1;\0\r\n",
+            "0\r\nA:\0\r\n",
+        ] {
+            assert_eq!(read_all(Framing::Chunked, bad.as_bytes()), Err(WireError::Chunk), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn extensions_and_trailers_have_an_end() {
+        let endless = format!("1;{}", "x".repeat(MAX_EXTENSION as usize + 1));
+        assert_eq!(read_all(Framing::Chunked, endless.as_bytes()), Err(WireError::Chunk));
+        let endless = format!("0\r\n{}", "A: b\r\n".repeat(MAX_TRAILERS as usize / 4 + 1));
+        assert_eq!(read_all(Framing::Chunked, endless.as_bytes()), Err(WireError::Chunk));
+    }
+}

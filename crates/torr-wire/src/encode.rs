@@ -1,0 +1,129 @@
+//! Writing heads and chunks onto the end of a buffer.
+
+/// Writes a request: its line, `Host`, the given fields in order, `Content-Length` where there is a body, and the body.
+///
+/// A body, even an empty one, is announced by `Content-Length`; `None` sends neither (RFC 9110, section 8.6). Names and
+/// values must be checked before: nothing is escaped here.
+pub fn request(
+    out: &mut Vec<u8>,
+    method: &str,
+    target: &str,
+    host: &[u8],
+    headers: &[(&str, &[u8])],
+    body: Option<&[u8]>,
+) {
+    for part in [method.as_bytes(), b" ", target.as_bytes(), b" HTTP/1.1\r\nHost: ", host, b"\r\n"] {
+        out.extend_from_slice(part);
+    }
+    for (name, value) in headers {
+        header(out, name, value);
+    }
+    if let Some(body) = body {
+        content_length(out, body.len() as u64);
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(body.unwrap_or_default());
+}
+
+/// Writes a status line in HTTP/1.1, which RFC 9112, section 2.3 asks for in answers to 1.0 as well.
+#[inline]
+pub fn status_line(out: &mut Vec<u8>, status: u16) {
+    if status == 200 {
+        out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+        return;
+    }
+    out.extend_from_slice(b"HTTP/1.1 ");
+    decimal(out, u64::from(status));
+    out.push(b' ');
+    out.extend_from_slice(reason(status).as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes one header field, which must have been checked before.
+#[inline]
+pub fn header(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes `Content-Length`.
+#[inline]
+pub fn content_length(out: &mut Vec<u8>, length: u64) {
+    out.extend_from_slice(b"Content-Length: ");
+    decimal(out, length);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes one chunk; an empty piece writes nothing, since an empty chunk would end the body (RFC 9112, section 7.1).
+pub fn chunk(out: &mut Vec<u8>, piece: &[u8]) {
+    if !piece.is_empty() {
+        out.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+        out.extend_from_slice(piece);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Writes the end of a chunked body, without trailers.
+pub fn last_chunk(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"0\r\n\r\n");
+}
+
+#[inline]
+fn decimal(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// The reason phrase of a status code (RFC 9110, section 15); empty for one that has none there.
+pub fn reason(status: u16) -> &'static str {
+    match status {
+        100 => "Continue",
+        101 => "Switching Protocols",
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        204 => "No Content",
+        206 => "Partial Content",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        411 => "Length Required",
+        412 => "Precondition Failed",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        417 => "Expectation Failed",
+        422 => "Unprocessable Content",
+        426 => "Upgrade Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "",
+    }
+}

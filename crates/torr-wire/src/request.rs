@@ -1,0 +1,247 @@
+//! Request heads, as a server reads them: strictly, since leniency here is what request smuggling lives on.
+
+use crate::body::Framing;
+use crate::fields::Fields;
+use crate::{Header, WireError};
+use memchr::memchr_iter;
+use std::mem::MaybeUninit;
+
+/// What a server takes of one head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes from the first of the request line to the end of the blank line.
+    pub head: usize,
+    /// Header fields; at most [`MAX_HEADERS`].
+    pub headers: usize,
+}
+
+/// The most header fields that any [`Limits`] can allow.
+pub const MAX_HEADERS: usize = 256;
+
+/// Room for the header fields of one head; costs nothing to make.
+pub type Slots<'b> = [MaybeUninit<Header<'b>>; MAX_HEADERS];
+
+/// Room for [`parse`] to put header fields in.
+#[inline]
+pub const fn slots<'b>() -> Slots<'b> {
+    [const { MaybeUninit::uninit() }; MAX_HEADERS]
+}
+
+/// A whole request head, in place in the buffer that it was read from.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestHead<'h, 'b> {
+    /// The method, as sent: names are case-sensitive.
+    pub method: &'b str,
+    /// The request target, in any of its forms (RFC 9112, section 3.2).
+    pub target: &'b str,
+    /// Whether this is HTTP/1.1 (or a later minor version) rather than 1.0.
+    pub http_1_1: bool,
+    /// All header fields in their order.
+    pub headers: &'h [Header<'b>],
+    /// How the body is framed; never [`Framing::UntilClose`].
+    pub framing: Framing,
+    /// Whether the client lets the connection live on (RFC 9112, section 9.3).
+    pub keep_alive: bool,
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
+    pub expect_continue: bool,
+    /// Whether the client asks for another protocol on this connection.
+    pub upgrade: bool,
+    /// Bytes of the head, blank line included.
+    pub len: usize,
+}
+
+impl<'b> RequestHead<'_, 'b> {
+    /// The path of the target, without query; `*` and a CONNECT's authority stand as they are.
+    #[inline]
+    pub fn path(&self) -> &'b str {
+        let target = self.target;
+        let start = if target.starts_with('/') { 0 } else { absolute_path_start(target) };
+        let path = &target[start..];
+        let end = path.bytes().position(|b| b == b'?' || b == b'#').unwrap_or(path.len());
+        if end == 0 { "/" } else { &path[..end] }
+    }
+
+    /// The first field of this name, in any case.
+    pub fn header(&self, name: &str) -> Option<&'b [u8]> {
+        self.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value)
+    }
+}
+
+/// Where the path begins in an absolute-form target (`http://host/path`); 0 in other forms.
+#[cold]
+fn absolute_path_start(target: &str) -> usize {
+    let Some((scheme, rest)) = target.split_once("://") else { return 0 };
+    let authority = rest.find(['/', '?']).unwrap_or(rest.len());
+    scheme.len() + 3 + authority
+}
+
+/// Parses the head at the front of `input`. `None` means that it is not complete yet; ask again when more has arrived.
+///
+/// # Errors
+/// Each [`WireError`] that a request can have. After one the connection cannot be used for another request.
+#[inline]
+pub fn parse<'h, 'b>(
+    input: &'b [u8],
+    slots: &'h mut Slots<'b>,
+    limits: Limits,
+) -> Result<Option<RequestHead<'h, 'b>>, WireError> {
+    let mut request = httparse::Request::new(&mut []);
+    let room = &mut slots[..limits.headers.min(MAX_HEADERS)];
+    let len = match request.parse_with_uninit_headers(input, room) {
+        Ok(httparse::Status::Complete(len)) if len <= limits.head => len,
+        Ok(httparse::Status::Partial) if input.len() < limits.head => return Ok(None),
+        Ok(_) => return Err(too_large(input, limits)),
+        Err(error) => return Err(syntax(error, input)),
+    };
+    // Every line must end in CR LF; httparse alone would take a bare LF.
+    if memchr_iter(b'\n', &input[..len]).any(|at| at == 0 || input[at - 1] != b'\r') {
+        return Err(WireError::Syntax("a line ends in a bare LF"));
+    }
+    let invariant = "httparse sets it in every complete request";
+    let (method, target, minor) =
+        (request.method.expect(invariant), request.path.expect(invariant), request.version.expect(invariant));
+    let headers: &'h [Header<'b>] = request.headers;
+    let http_1_1 = minor >= 1;
+    let fields = Fields::scan(headers)?;
+    if fields.hosts != 1 && (http_1_1 || fields.hosts > 1) {
+        return Err(WireError::Host);
+    }
+    if !target_fits(method, target) {
+        return Err(WireError::Syntax("the request target has no known form"));
+    }
+    Ok(Some(RequestHead {
+        method,
+        target,
+        http_1_1,
+        headers,
+        framing: framing(&fields, http_1_1)?,
+        keep_alive: !fields.close && (http_1_1 || fields.keep_alive),
+        expect_continue: http_1_1 && fields.expect_continue,
+        upgrade: http_1_1 && fields.upgrade,
+        len,
+    }))
+}
+
+/// RFC 9112, section 6.3, with every ambiguity refused.
+fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
+    if fields.chunked || fields.other_coding {
+        if fields.content_length.is_some() || !http_1_1 {
+            return Err(WireError::TransferEncoding);
+        }
+        return if fields.other_coding { Err(WireError::TransferCoding) } else { Ok(Framing::Chunked) };
+    }
+    match fields.content_length {
+        Some(_) if fields.repeated_length => Err(WireError::Length),
+        Some(length) => Ok(Framing::Length(length)),
+        None => Ok(Framing::None),
+    }
+}
+
+/// Origin form, absolute form, `*` for OPTIONS, an authority for CONNECT (RFC 9112, section 3.2).
+#[inline]
+fn target_fits(method: &str, target: &str) -> bool {
+    match target.as_bytes().first() {
+        Some(b'/') => method != "CONNECT",
+        Some(b'*') => method == "OPTIONS" && target == "*",
+        Some(_) if method == "CONNECT" => target.contains(':') && !target.contains('/'),
+        Some(_) => target.split_once("://").is_some_and(|(scheme, rest)| {
+            (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
+                && !rest.starts_with(['/', '?'])
+        }),
+        None => false,
+    }
+}
+
+#[cold]
+fn too_large(input: &[u8], limits: Limits) -> WireError {
+    let line = input.iter().skip_while(|b| b.is_ascii_whitespace()).position(|&b| b == b'\n');
+    if line.is_none_or(|end| end >= limits.head) { WireError::TargetTooLong } else { WireError::HeadTooLarge }
+}
+
+#[cold]
+fn syntax(error: httparse::Error, input: &[u8]) -> WireError {
+    use httparse::Error;
+    match error {
+        Error::TooManyHeaders => WireError::TooManyHeaders,
+        Error::Version if names_other_version(input) => WireError::Version,
+        Error::Version => WireError::Syntax("the request line has no HTTP version"),
+        Error::Token => WireError::Syntax("the request line"),
+        Error::HeaderName => WireError::Syntax("a header name"),
+        Error::HeaderValue => WireError::Syntax("a header value"),
+        Error::NewLine => WireError::Syntax("the end of a line"),
+        _ => WireError::Syntax("the head"),
+    }
+}
+
+/// Whether the request line ends in `HTTP/d.d`, as that of a later protocol would.
+fn names_other_version(input: &[u8]) -> bool {
+    let line = input.trim_ascii_start().split(|&b| b == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let version = line.rsplit(|&b| b == b' ').next().unwrap_or_default();
+    matches!(version, [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { head: 1024, headers: 10 };
+
+    fn check<T>(input: &str, with: impl FnOnce(Result<Option<RequestHead<'_, '_>>, WireError>) -> T) -> T {
+        with(parse(input.as_bytes(), &mut slots(), LIMITS))
+    }
+
+    fn error(input: &str) -> WireError {
+        check(input, |got| got.err()).unwrap_or_else(|| panic!("was taken: {input:?}"))
+    }
+
+    #[test]
+    fn a_plain_request() {
+        let head = "GET /a?b=1 HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n";
+        let head_len = head.len();
+        check(&format!("{head}rest"), |got| {
+            let head = got.unwrap().unwrap();
+            assert_eq!((head.method, head.target, head.path()), ("GET", "/a?b=1", "/a"));
+            assert!(head.http_1_1 && head.keep_alive && !head.expect_continue && !head.upgrade);
+            assert_eq!(head.framing, Framing::None);
+            assert_eq!(head.header("ACCEPT"), Some(&b"*/*"[..]));
+            assert_eq!(head.len, head_len);
+        });
+    }
+
+    #[test]
+    fn persistence_follows_version_and_options() {
+        for (head, keeps) in [
+            ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", false),
+            ("GET / HTTP/1.1\r\nHost: x\r\nConnection: foo, CLOSE\r\n\r\n", false),
+            ("GET / HTTP/1.0\r\n\r\n", false),
+            ("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true),
+            ("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", false),
+        ] {
+            check(head, |got| assert_eq!(got.unwrap().unwrap().keep_alive, keeps, "{head:?}"));
+        }
+    }
+
+    #[test]
+    fn targets_of_every_form() {
+        for (line, path) in [
+            ("GET http://x HTTP/1.1", "/"),
+            ("GET http://x?q HTTP/1.1", "/"),
+            ("GET http://x/p?q HTTP/1.1", "/p"),
+            ("OPTIONS * HTTP/1.1", "*"),
+            ("CONNECT x:443 HTTP/1.1", "x:443"),
+            ("GET /? HTTP/1.1", "/"),
+        ] {
+            check(&format!("{line}\r\nHost: x\r\n\r\n"), |got| {
+                assert_eq!(got.unwrap().unwrap().path(), path, "{line}")
+            });
+        }
+    }
+
+    #[test]
+    fn the_end_must_be_in_sight() {
+        check("GET / HTTP/1.1\r\nHost: x\r\n", |got| assert!(got.unwrap().is_none()));
+        assert_eq!(error(&format!("GET /{} HTTP/1.1\r\n", "a".repeat(1100))), WireError::TargetTooLong);
+        assert_eq!(error(&format!("GET / HTTP/1.1\r\nHost: {}", "a".repeat(1100))), WireError::HeadTooLarge);
+        assert_eq!(error(&format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(11))), WireError::TooManyHeaders);
+    }
+}

@@ -1,0 +1,202 @@
+//! Answers, as a client reads them: whatever servers really send, as long as its end is certain.
+
+use crate::WireError;
+use crate::body::{BodyReader, Framing};
+use crate::fields::Fields;
+use std::mem::MaybeUninit;
+
+/// The most bytes of one head that a client reads.
+pub const MAX_HEAD: usize = 64 * 1024;
+const MAX_HEADERS: usize = 256;
+
+/// A complete answer. Its body has been counted, not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Response {
+    /// The status code, 101 or from 200 up: interim answers are passed over.
+    pub status: u16,
+    /// Whether the connection may carry another request (RFC 9112, section 9.3).
+    pub keep_alive: bool,
+    /// Bytes of the body's content, without chunk framing.
+    pub body: u64,
+}
+
+/// What a head settles before the body is read.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    len: usize,
+    status: u16,
+    keep_alive: bool,
+    framing: Framing,
+}
+
+/// Reads the answers of one connection, one after another, from bytes that arrive in any pieces.
+#[derive(Debug, Default)]
+pub struct ResponseReader {
+    /// A head that has arrived in part. Empty, and without memory of its own, for as long as heads arrive whole.
+    partial: Vec<u8>,
+    /// The answer whose body is being read.
+    current: Option<(Response, BodyReader)>,
+}
+
+impl ResponseReader {
+    /// Whether part of an answer has been read, so that the end of the connection would cut it short.
+    pub fn is_inside(&self) -> bool {
+        self.current.is_some() || !self.partial.is_empty()
+    }
+
+    /// Forgets what was read, to begin anew on another connection.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Reads from the front of `input`, up to the end of one answer. Returns the bytes taken, and the answer if it is
+    /// complete; without one, all of `input` was taken. `to_head` says that the request was a HEAD, whose answer has
+    /// no body whatever its fields say.
+    ///
+    /// # Errors
+    /// Each [`WireError`] that an answer can have. The connection is of no more use then.
+    #[inline]
+    pub fn read(&mut self, input: &[u8], to_head: bool) -> Result<(usize, Option<Response>), WireError> {
+        let mut at = 0;
+        loop {
+            let Some((response, body)) = &mut self.current else {
+                if self.partial.is_empty() {
+                    match parse(&input[at..], to_head)? {
+                        Some(head) => {
+                            at += head.len;
+                            self.begin(head);
+                        }
+                        None => {
+                            self.partial.extend_from_slice(&input[at..]);
+                            return Ok((input.len(), None));
+                        }
+                    }
+                } else {
+                    match self.complete_head(&input[at..], to_head)? {
+                        Some(used) => at += used,
+                        None => return Ok((input.len(), None)),
+                    }
+                }
+                continue;
+            };
+            at += body.read(&input[at..], |piece| response.body += piece.len() as u64)?;
+            if !body.is_done() {
+                return Ok((at, None));
+            }
+            let response = *response;
+            self.current = None;
+            if response.status >= 200 || response.status == 101 {
+                return Ok((at, Some(response)));
+            }
+            if at == input.len() {
+                return Ok((at, None));
+            }
+        }
+    }
+
+    /// The server has ended the connection. Gives the answer that this completes, if there is one.
+    ///
+    /// # Errors
+    /// [`WireError::Truncated`] if it cuts an answer short.
+    pub fn end(&mut self) -> Result<Option<Response>, WireError> {
+        let cut = !self.partial.is_empty();
+        self.partial = Vec::new();
+        match self.current.take() {
+            Some((response, body)) if body.ends_with_connection() => Ok(Some(response)),
+            Some(_) => Err(WireError::Truncated),
+            None if cut => Err(WireError::Truncated),
+            None => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, head: Head) {
+        let response = Response { status: head.status, keep_alive: head.keep_alive, body: 0 };
+        self.current = Some((response, BodyReader::new(head.framing)));
+    }
+
+    /// Adds to a head that came in part, and parses it once its end is in sight, so that a server which sends single
+    /// bytes costs no more than its bytes. Returns the bytes of `input` that belong to the head.
+    #[cold]
+    fn complete_head(&mut self, input: &[u8], to_head: bool) -> Result<Option<usize>, WireError> {
+        let before = self.partial.len();
+        let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
+        self.partial.extend_from_slice(&input[..room]);
+        if !has_blank_line(&self.partial[before.saturating_sub(3)..]) && self.partial.len() <= MAX_HEAD {
+            return Ok(None);
+        }
+        let partial = std::mem::take(&mut self.partial);
+        match parse(&partial, to_head)? {
+            Some(head) => {
+                self.begin(head);
+                Ok(Some(head.len - before))
+            }
+            None => {
+                self.partial = partial;
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn has_blank_line(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
+}
+
+/// Parses one head. Folded fields, spaces before a colon and bare LFs are taken, as RFC 9112 allows a user agent.
+#[inline]
+fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, WireError> {
+    let mut slots = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let mut config = httparse::ParserConfig::default();
+    config.allow_obsolete_multiline_headers_in_responses(true).allow_spaces_after_header_name_in_responses(true);
+    let len = match config.parse_response_with_uninit_headers(&mut response, input, &mut slots) {
+        Ok(httparse::Status::Complete(len)) if len <= MAX_HEAD => len,
+        Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD => return Ok(None),
+        Ok(_) => return Err(WireError::HeadTooLarge),
+        Err(error) => return Err(syntax(error)),
+    };
+    let invariant = "httparse sets it in every complete response";
+    let (status, minor) = (response.code.expect(invariant), response.version.expect(invariant));
+    if status < 100 {
+        return Err(WireError::Syntax("the status code"));
+    }
+    let fields = Fields::scan(response.headers)?;
+    let framing = framing(&fields, status, to_head);
+    // Framing that contradicts itself is read as RFC 9112, section 6.3 orders, and the connection not trusted again.
+    let doubtful = (fields.chunked || fields.other_coding) && (fields.content_length.is_some() || minor == 0);
+    let keep_alive = !fields.close
+        && (minor >= 1 || fields.keep_alive)
+        && framing != Framing::UntilClose
+        && status != 101
+        && !doubtful;
+    Ok(Some(Head { len, status, keep_alive, framing }))
+}
+
+/// RFC 9112, section 6.3.
+#[inline]
+fn framing(fields: &Fields, status: u16, to_head: bool) -> Framing {
+    if to_head || status < 200 || status == 204 || status == 304 {
+        Framing::None
+    } else if fields.other_coding {
+        Framing::UntilClose
+    } else if fields.chunked {
+        Framing::Chunked
+    } else {
+        fields.content_length.map_or(Framing::UntilClose, Framing::Length)
+    }
+}
+
+#[cold]
+fn syntax(error: httparse::Error) -> WireError {
+    use httparse::Error;
+    match error {
+        Error::TooManyHeaders => WireError::TooManyHeaders,
+        Error::Version => WireError::Syntax("not an HTTP/1.x answer"),
+        Error::Status => WireError::Syntax("the status code"),
+        Error::HeaderName => WireError::Syntax("a header name"),
+        Error::HeaderValue => WireError::Syntax("a header value"),
+        Error::NewLine => WireError::Syntax("the end of a line"),
+        _ => WireError::Syntax("the head"),
+    }
+}
