@@ -1,1 +1,22 @@
-//! Empty.
+//! What a run observes, and the result that it becomes. Knows nothing of how load is made.
+//!
+//! Threads fill a [`Sample`] each and hand it over once an interval; a [`Collector`] merges counts, never percentiles,
+//! and makes the one versioned [`RunResult`] that everything else reads.
+#![forbid(unsafe_code)]
+
+pub mod collector;
+pub mod failure;
+pub mod generator;
+pub mod host;
+pub mod latency;
+pub mod result;
+pub mod sample;
+pub mod series;
+pub mod verdict;
+
+pub use collector::Collector;
+pub use failure::{Failure, Kind, Side};
+pub use latency::Latency;
+pub use result::RunResult;
+pub use sample::Sample;
+pub use verdict::{Confidence, Factor, Verdict};

@@ -1,1 +1,17 @@
-//! Empty.
+//! Readiness, sockets, addresses and clocks: what both hot paths stand on, and nothing of HTTP.
+//!
+//! Linux only, by safe wrappers of its system calls (`rustix`): a loop here needs a level-triggered listener beside
+//! edge-triggered connections, and no layer between itself and `recv`.
+#![forbid(unsafe_code)]
+
+pub mod address;
+pub mod backoff;
+pub mod clock;
+pub mod limits;
+pub mod poller;
+pub mod slots;
+pub mod socket;
+
+pub use clock::{Clock, Nanos};
+pub use poller::{Event, Events, Interest, Poller};
+pub use slots::{Slots, Token};

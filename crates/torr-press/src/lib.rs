@@ -1,1 +1,17 @@
-//! Empty.
+//! The load engine: a plan (what), a pacer (when), a session (the protocol) and one loop that serves them all.
+//!
+//! Each thread owns its connections and what it records; threads meet only at the start, at each sample and at the
+//! end. The hot path is [`engine`], which reads from top to bottom.
+#![forbid(unsafe_code)]
+
+mod engine;
+mod failures;
+mod pacer;
+mod plan;
+mod run;
+mod session;
+
+pub use pacer::{ClosedLoop, Due, Pacer};
+pub use plan::{Plan, PlanError, Request, Target};
+pub use run::{RunError, run};
+pub use session::{Answer, Http1, Session};

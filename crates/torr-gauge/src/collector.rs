@@ -1,0 +1,164 @@
+//! Merges the samples of all threads into one result.
+
+use crate::failure::Kind;
+use crate::generator::{Generator, ThreadUse, round3};
+use crate::host::Host;
+use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA};
+use crate::series::Series;
+use crate::{Latency, Sample};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Takes the threads' samples in any order of threads, and each thread's in order.
+#[derive(Debug)]
+pub struct Collector {
+    threads: usize,
+    interval: Duration,
+    total: Sample,
+    series: Series,
+    /// Intervals for which not all threads have reported yet: how many have, and what.
+    open: BTreeMap<u64, (usize, Sample)>,
+}
+
+/// The run so far, for who watches it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Seconds since the run began.
+    pub elapsed_s: f64,
+    /// Requests answered so far.
+    pub requests: u64,
+    /// Requests failed so far.
+    pub errors: u64,
+    /// Requests per second in the last interval.
+    pub rps: f64,
+    /// The 99th percentile in the last interval, in microseconds.
+    pub p99_us: Option<u64>,
+}
+
+/// What the collector cannot know by itself.
+#[derive(Debug)]
+pub struct RunFacts {
+    /// The URL.
+    pub target: String,
+    /// What was asked for.
+    pub plan: PlanSummary,
+    /// When the run began.
+    pub started_at: String,
+    /// Whether it was ended early.
+    pub interrupted: bool,
+    /// How long it took.
+    pub duration: Duration,
+    /// Requests begun, counted where they began.
+    pub asked: u64,
+    /// The most connections at a time.
+    pub peak: u64,
+    /// What each thread used.
+    pub threads: Vec<ThreadUse>,
+    /// The server's machine.
+    pub host: Option<Host>,
+}
+
+impl Collector {
+    /// For so many threads that report once an interval.
+    pub fn new(threads: usize, interval: Duration) -> Self {
+        Self { threads, interval, total: Sample::default(), series: Series::default(), open: BTreeMap::new() }
+    }
+
+    /// Takes a thread's sample of the interval of this number, from 0. Tells the progress when that was the last thread
+    /// to report on it.
+    pub fn take(&mut self, interval: u64, sample: &Sample) -> Option<Progress> {
+        let (reported, merged) = self.open.entry(interval).or_default();
+        *reported += 1;
+        merged.add(sample);
+        if *reported < self.threads {
+            return None;
+        }
+        let end_s = self.interval.as_secs_f64() * (interval + 1) as f64;
+        self.close(interval, end_s)
+    }
+
+    /// Closes an interval that ended at `end_s`.
+    fn close(&mut self, interval: u64, end_s: f64) -> Option<Progress> {
+        let (_, sample) = self.open.remove(&interval)?;
+        self.total.add(&sample);
+        let (requests, errors) = (sample.answered.count(), sample.failures.total() + sample.status.errors());
+        let mut latency = sample.answered;
+        latency.add(&sample.unanswered);
+        self.series.push(round3(end_s), requests, errors, &latency);
+        Some(Progress {
+            elapsed_s: end_s,
+            requests: self.total.answered.count(),
+            errors: self.total.failures.total() + self.total.status.errors(),
+            rps: requests as f64 / self.interval.as_secs_f64(),
+            p99_us: latency.quantile(0.99),
+        })
+    }
+
+    /// The result, once all threads have reported their last.
+    pub fn finish(mut self, facts: RunFacts) -> RunResult {
+        // The last intervals are those that not all threads lived to see whole.
+        let duration_s = facts.duration.as_secs_f64();
+        for interval in self.open.keys().copied().collect::<Vec<_>>() {
+            let whole = self.interval.as_secs_f64() * (interval + 1) as f64;
+            self.close(interval, whole.min(duration_s));
+        }
+        let total = self.total;
+        let requests = total.answered.count();
+        let mut first_byte = total.answered.clone();
+        first_byte.subtract(&total.last_apart);
+        first_byte.add(&total.first_apart);
+        let mut latency = total.answered;
+        latency.add(&total.unanswered);
+        let of = |kind| total.failures.of(kind);
+        RunResult {
+            schema: SCHEMA.into(),
+            torr: env!("CARGO_PKG_VERSION").into(),
+            target: facts.target,
+            plan: facts.plan,
+            started_at: facts.started_at,
+            interrupted: facts.interrupted,
+            asked: facts.asked,
+            requests,
+            rps: round3(requests as f64 / duration_s.max(f64::MIN_POSITIVE)),
+            duration_s: (duration_s * 1e6).round() / 1e6,
+            status: total.status.iter().collect(),
+            bytes: Bytes { sent: total.sent, received: total.received, body: total.body },
+            errors: Errors {
+                connect: of(Kind::Connect),
+                tls: of(Kind::Tls),
+                timeout: of(Kind::Timeout),
+                read: of(Kind::Read),
+                write: of(Kind::Write),
+                protocol: of(Kind::Protocol),
+                status: total.status.errors(),
+                ports: of(Kind::Ports),
+            },
+            causes: causes(&total.failures),
+            unfinished: total.unfinished,
+            latency_us: latency.summary(),
+            phases_us: Phases {
+                connect: total.connect.summary(),
+                tls: Latency::default().summary(),
+                first_byte: first_byte.summary(),
+            },
+            connections: Connections {
+                opened: total.opened,
+                peak: facts.peak,
+                closed_by_server: total.closed_by_server,
+                requests_per_connection: round3(requests as f64 / total.opened.max(1) as f64),
+            },
+            series: self.series.points(),
+            generator: Generator::of(&facts.threads, requests),
+            host: facts.host,
+            verdict: None,
+        }
+    }
+}
+
+fn causes(failures: &crate::sample::Failures) -> Vec<Cause> {
+    let cause =
+        |(f, count): (&crate::Failure, u64)| Cause { kind: f.kind, side: f.side, what: f.what.clone().into(), count };
+    let mut causes: Vec<_> = failures.causes().map(cause).collect();
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
+    causes
+}

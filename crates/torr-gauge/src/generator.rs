@@ -1,0 +1,127 @@
+//! What the load generator itself costs, so that a run can tell when it was its own bottleneck.
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// The busy share from which a thread counts as saturated.
+const SATURATED: f64 = 0.95;
+
+/// Measures the thread that made it.
+#[derive(Debug)]
+pub struct ThreadMeter {
+    started: Instant,
+    cpu: Duration,
+    queued: Option<Duration>,
+}
+
+/// What one thread used.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadUse {
+    /// Time that passed.
+    pub wall: Duration,
+    /// CPU time used.
+    pub cpu: Duration,
+    /// Time spent ready to run, but without a CPU. `None` where the kernel does not tell.
+    pub queued: Option<Duration>,
+    /// Time spent asleep because nothing was ready.
+    pub idle: Duration,
+}
+
+impl ThreadMeter {
+    /// Starts to measure the calling thread.
+    pub fn start() -> Self {
+        Self { started: Instant::now(), cpu: thread_cpu(), queued: run_queue_wait() }
+    }
+
+    /// What the calling thread, which must be the one that started, has used since. The thread itself knows how long
+    /// it was idle.
+    pub fn read(&self, idle: Duration) -> ThreadUse {
+        ThreadUse {
+            wall: self.started.elapsed(),
+            cpu: thread_cpu().saturating_sub(self.cpu),
+            queued: run_queue_wait().zip(self.queued).map(|(now, then)| now.saturating_sub(then)),
+            idle,
+        }
+    }
+}
+
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn run_queue_wait() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(Duration::from_nanos(text.split_whitespace().nth(1)?.parse().ok()?))
+}
+
+/// What the generator cost, all threads together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Generator {
+    /// CPU time in microseconds for each answered request.
+    pub cpu_us_per_request: f64,
+    /// CPU time as a share of what its threads could use, 0 to 1.
+    pub cpu_share: f64,
+    /// The share of the time in which the busiest thread had work to do, 0 to 1. Near 1 it may have held the run back.
+    pub busy_share: f64,
+    /// The share of the time in which threads were ready to run but had no CPU, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queued_share: Option<f64>,
+    /// The 99th percentile of actual minus due time of sending, in microseconds. Open loop only: a closed loop has no
+    /// schedule to lag behind.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub send_lag_p99_us: Option<u64>,
+    /// Whether the generator was the bottleneck, or near it.
+    pub saturated: bool,
+}
+
+impl Generator {
+    /// Sums up the threads of a run that answered so many requests.
+    pub fn of(threads: &[ThreadUse], requests: u64) -> Self {
+        let sum = |part: fn(&ThreadUse) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();
+        let wall = sum(|t| t.wall).max(f64::MIN_POSITIVE);
+        let busy = |t: &ThreadUse| 1.0 - t.idle.as_secs_f64() / t.wall.as_secs_f64().max(f64::MIN_POSITIVE);
+        let busy_share = threads.iter().map(busy).fold(0.0, f64::max).clamp(0.0, 1.0);
+        let queued: Option<Duration> = threads.iter().map(|t| t.queued).sum();
+        Self {
+            cpu_us_per_request: round3(sum(|t| t.cpu) * 1e6 / requests.max(1) as f64),
+            cpu_share: round3(sum(|t| t.cpu) / wall),
+            busy_share: round3(busy_share),
+            queued_share: queued.map(|queued| round3(queued.as_secs_f64() / wall)),
+            send_lag_p99_us: None,
+            saturated: busy_share >= SATURATED,
+        }
+    }
+}
+
+pub(crate) fn round3(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_saturated_thread_is_enough() {
+        let second = Duration::from_secs(1);
+        let busy = ThreadUse { wall: second, cpu: second / 2, queued: Some(second / 4), idle: Duration::ZERO };
+        let idle = ThreadUse { wall: second, cpu: second / 10, queued: None, idle: second / 2 };
+        let both = Generator::of(&[busy, idle], 600_000);
+        assert_eq!((both.cpu_us_per_request, both.cpu_share, both.busy_share, both.saturated), (1.0, 0.3, 1.0, true));
+        assert_eq!(both.queued_share, None, "unknown for one is unknown for all");
+        let one = Generator::of(&[busy], 0);
+        assert_eq!(one.queued_share, Some(0.25));
+        assert!(!Generator::of(&[idle], 1).saturated);
+    }
+
+    #[test]
+    fn a_thread_measures_its_own_cpu_time() {
+        let meter = ThreadMeter::start();
+        let begin = thread_cpu();
+        while thread_cpu() - begin < Duration::from_millis(20) {}
+        let used = meter.read(Duration::ZERO);
+        assert!(used.cpu >= Duration::from_millis(20) && used.wall >= Duration::from_millis(20), "{used:?}");
+    }
+}

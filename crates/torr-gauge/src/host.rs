@@ -1,0 +1,155 @@
+//! The server's processes, where they run on this machine: from port to sockets to processes to CPU time.
+
+use crate::generator::round3;
+use procfs::CurrentSI;
+use procfs::net::{TcpNetEntry, TcpState};
+use procfs::process::{FDTarget, Process, all_processes};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Watches the machine and, where they can be seen, the processes that listen on the target's port.
+#[derive(Debug)]
+pub struct Watch {
+    pids: Vec<i32>,
+    begin: Reading,
+}
+
+#[derive(Debug)]
+struct Reading {
+    at: Instant,
+    machine: Option<Machine>,
+    /// CPU time of each thread, by process and thread.
+    threads: BTreeMap<(i32, i32), Duration>,
+}
+
+/// Ticks of all CPUs since the start of the machine.
+#[derive(Debug, Clone, Copy)]
+struct Machine {
+    total: u64,
+    idle: u64,
+    steal: u64,
+}
+
+/// What became of the machine's CPU time during a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// CPUs of the machine.
+    pub cores: usize,
+    /// Share of the machine's CPU time that was used, by anybody, 0 to 1.
+    pub cpu_share: f64,
+    /// Share that the hypervisor gave to others, 0 to 1.
+    pub steal_share: f64,
+    /// CPU time of the server in cores: 1.5 is one and a half CPUs.
+    pub server_cores: f64,
+    /// The server's processes, the busiest first.
+    pub server: Vec<ServerProcess>,
+    /// The busy share of each of the server's threads that used at least a hundredth of a CPU, 0 to 1, the busiest first.
+    pub server_threads: Vec<f64>,
+}
+
+/// One process of the server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerProcess {
+    /// Its number.
+    pub pid: i32,
+    /// Its name.
+    pub name: String,
+    /// How many threads it had at the end of the run.
+    pub threads: usize,
+    /// CPU time used in cores.
+    pub cores: f64,
+}
+
+impl Watch {
+    /// Looks for the processes behind these addresses, all of which must be this machine's, and begins to watch.
+    /// `None` if there are none, or they cannot be seen.
+    pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
+        let inodes = listening_inodes(addresses);
+        let pids = if inodes.is_empty() { vec![] } else { owners(&inodes) };
+        (!pids.is_empty()).then(|| Self { begin: Reading::take(&pids), pids })
+    }
+
+    /// What was used since the watch began.
+    pub fn read(&self) -> Option<Host> {
+        let end = Reading::take(&self.pids);
+        let wall = (end.at - self.begin.at).as_secs_f64();
+        let (now, then) = (end.machine?, self.begin.machine?);
+        let ticks = (now.total - then.total).max(1) as f64;
+        let used: BTreeMap<(i32, i32), f64> = end
+            .threads
+            .iter()
+            .map(|(id, &cpu)| {
+                // A thread that is new since the beginning has used all its time since.
+                let before = self.begin.threads.get(id).copied().unwrap_or_default();
+                (*id, cpu.saturating_sub(before).as_secs_f64() / wall)
+            })
+            .collect();
+        let mut server: Vec<_> = self.pids.iter().filter_map(|&pid| process(pid, &used)).collect();
+        server.sort_by(|a, b| b.cores.total_cmp(&a.cores));
+        let mut server_threads: Vec<_> = used.values().copied().filter(|&share| share >= 0.01).map(round3).collect();
+        server_threads.sort_by(|a, b| b.total_cmp(a));
+        Some(Host {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cpu_share: round3(1.0 - now.idle.saturating_sub(then.idle) as f64 / ticks),
+            steal_share: round3(now.steal.saturating_sub(then.steal) as f64 / ticks),
+            server_cores: round3(used.values().sum()),
+            server,
+            server_threads,
+        })
+    }
+}
+
+impl Reading {
+    fn take(pids: &[i32]) -> Self {
+        let mut threads = BTreeMap::new();
+        for &pid in pids {
+            let tasks = Process::new(pid).and_then(|process| process.tasks());
+            for task in tasks.into_iter().flatten().flatten() {
+                if let Ok(stat) = task.schedstat() {
+                    threads.insert((pid, task.tid), Duration::from_nanos(stat.sum_exec_runtime));
+                }
+            }
+        }
+        Self { at: Instant::now(), machine: machine(), threads }
+    }
+}
+
+fn machine() -> Option<Machine> {
+    let cpu = procfs::KernelStats::current().ok()?.total;
+    let idle = cpu.idle + cpu.iowait.unwrap_or(0);
+    let steal = cpu.steal.unwrap_or(0);
+    let busy = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
+    Some(Machine { total: busy + idle + steal, idle, steal })
+}
+
+fn process(pid: i32, used: &BTreeMap<(i32, i32), f64>) -> Option<ServerProcess> {
+    let name = Process::new(pid).and_then(|process| process.stat()).ok()?.comm;
+    let shares: Vec<_> = used.range((pid, i32::MIN)..=(pid, i32::MAX)).map(|(_, share)| share).collect();
+    Some(ServerProcess { pid, name, threads: shares.len(), cores: round3(shares.into_iter().sum()) })
+}
+
+/// The listening sockets, by inode, that would take a connection to one of the addresses.
+fn listening_inodes(addresses: &[SocketAddr]) -> BTreeSet<u64> {
+    let takes = |entry: &TcpNetEntry| {
+        let local = entry.local_address;
+        entry.state == TcpState::Listen
+            && addresses
+                .iter()
+                .any(|a| a.port() == local.port() && (local.ip().is_unspecified() || local.ip() == a.ip()))
+    };
+    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
+    tables.into_iter().flatten().flatten().filter(takes).map(|entry| entry.inode).collect()
+}
+
+/// The processes that hold one of the sockets, this one left out.
+fn owners(inodes: &BTreeSet<u64>) -> Vec<i32> {
+    let holds = |process: &Process| {
+        let mut descriptors = process.fd().into_iter().flatten().flatten();
+        descriptors.any(|fd| matches!(fd.target, FDTarget::Socket(inode) if inodes.contains(&inode)))
+    };
+    let others = all_processes().into_iter().flatten().flatten();
+    let mine = std::process::id() as i32;
+    others.filter(|process| process.pid() != mine && holds(process)).map(|process| process.pid()).collect()
+}

@@ -1,0 +1,155 @@
+//! Durations by the million in bounded memory: an HDR histogram of microseconds.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// The longest duration told apart from longer ones: an hour, in microseconds.
+const LONGEST_US: u64 = 3_600_000_000;
+/// How many samples must lie beyond a percentile for it to be told.
+const SAMPLES_BEYOND: f64 = 5.0;
+
+/// A histogram from 1 us to an hour in 3 significant digits. What is longer counts as an hour.
+#[derive(Debug, Clone)]
+pub struct Latency(Histogram<u64>);
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self(Histogram::new_with_bounds(1, LONGEST_US, 3).expect("the bounds are constants that hdrhistogram takes"))
+    }
+}
+
+impl Latency {
+    /// Records a duration in nanoseconds, rounded to the nearest microsecond, but at least 1.
+    #[inline]
+    pub fn record(&mut self, nanos: u64) {
+        self.0.saturating_record(((nanos + 500) / 1000).max(1));
+    }
+
+    /// How many were recorded.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Adds all that another has recorded.
+    pub fn add(&mut self, other: &Self) {
+        if other.count() > 0 {
+            self.0.add(&other.0).expect("both have the same bounds");
+        }
+    }
+
+    /// Takes away what was added before.
+    ///
+    /// # Panics
+    /// If `other` was not part of this.
+    pub fn subtract(&mut self, other: &Self) {
+        if other.count() > 0 {
+            self.0.subtract(&other.0).expect("what is taken away was added before");
+        }
+    }
+
+    /// The value in microseconds below or at which the given share of the samples lies.
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let count = self.count() as f64;
+        (count > 0.0 && count * (1.0 - share) >= SAMPLES_BEYOND - 1e-9).then(|| self.0.value_at_quantile(share))
+    }
+
+    /// Each value in microseconds that occurred, with its count, in ascending order.
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
+    }
+
+    /// The usual figures; `None` without samples.
+    pub fn summary(&self) -> Option<Summary> {
+        (self.count() > 0).then(|| Summary {
+            min: self.0.min(),
+            mean: round(self.0.mean()),
+            stddev: round(self.0.stdev()),
+            p50: self.quantile(0.5),
+            p75: self.quantile(0.75),
+            p90: self.quantile(0.9),
+            p95: self.quantile(0.95),
+            p99: self.quantile(0.99),
+            p99_9: self.quantile(0.999),
+            p99_99: self.quantile(0.9999),
+            max: self.0.max(),
+        })
+    }
+}
+
+fn round(us: f64) -> f64 {
+    (us * 10.0).round() / 10.0
+}
+
+/// A distribution in microseconds. A percentile with fewer than five samples beyond it is left out: it would be a guess.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The shortest.
+    pub min: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub stddev: f64,
+    /// The median.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p50: Option<u64>,
+    /// The 75th percentile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p75: Option<u64>,
+    /// The 90th percentile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p90: Option<u64>,
+    /// The 95th percentile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p95: Option<u64>,
+    /// The 99th percentile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p99: Option<u64>,
+    /// The 99.9th percentile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p99_9: Option<u64>,
+    /// The 99.99th percentile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub p99_99: Option<u64>,
+    /// The longest.
+    pub max: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_needs_samples_beyond_it() {
+        let mut latency = Latency::default();
+        assert_eq!(latency.summary(), None);
+        for us in 1..=500 {
+            latency.record(us * 1000);
+        }
+        let summary = latency.summary().unwrap();
+        assert_eq!((summary.min, summary.max, summary.p50, summary.p99), (1, 500, Some(250), Some(495)));
+        assert_eq!(summary.p99_9, None, "half a sample lies beyond");
+    }
+
+    #[test]
+    fn a_split_distribution_adds_up_again() {
+        let (mut all, mut part) = (Latency::default(), Latency::default());
+        for us in [10, 20, 30] {
+            all.record(us * 1000);
+        }
+        part.record(20_000);
+        all.subtract(&part);
+        assert_eq!(all.counts().collect::<Vec<_>>(), [(10, 1), (30, 1)]);
+        all.add(&part);
+        assert_eq!(all.count(), 3);
+    }
+
+    #[test]
+    fn what_is_out_of_range_counts_at_its_edge() {
+        let mut latency = Latency::default();
+        latency.record(0);
+        latency.record(u64::MAX / 2);
+        let summary = latency.summary().unwrap();
+        assert_eq!(summary.min, 1);
+        assert!(summary.max >= LONGEST_US);
+    }
+}

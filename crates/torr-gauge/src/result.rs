@@ -1,0 +1,188 @@
+//! The result of a run: one versioned type that every output is made from.
+
+use crate::failure::{Kind, Side};
+use crate::generator::Generator;
+use crate::host::Host;
+use crate::latency::Summary;
+use crate::series::Point;
+use crate::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of [`RunResult`]. Fields may be added to it; what one means does not change.
+pub const SCHEMA: &str = "torr.run/1";
+
+/// All that is known of one run. `asked` = `requests` + [`Errors::unanswered`] + `unfinished`, always.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The version of the program that made the run.
+    pub torr: String,
+    /// The URL.
+    pub target: String,
+    /// What was asked for.
+    pub plan: PlanSummary,
+    /// When the run began (RFC 3339, UTC).
+    pub started_at: String,
+    /// Whether somebody ended it early.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// Requests that were begun.
+    pub asked: u64,
+    /// Requests that were answered in full, whatever the status.
+    pub requests: u64,
+    /// `requests` per second of `duration_s`.
+    pub rps: f64,
+    /// From the first connect to the end, in seconds.
+    pub duration_s: f64,
+    /// Answers by status code.
+    pub status: BTreeMap<u16, u64>,
+    /// Traffic.
+    pub bytes: Bytes,
+    /// Failed requests by kind.
+    pub errors: Errors,
+    /// Failed requests by cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
+    /// Requests without an answer when the run ended.
+    pub unfinished: u64,
+    /// From the moment a request was due to its last byte. Includes, at their age, requests that timed out or were
+    /// unfinished.
+    pub latency_us: Option<Summary>,
+    /// Parts of it.
+    pub phases_us: Phases,
+    /// Connections.
+    pub connections: Connections,
+    /// The run over time.
+    pub series: Vec<Point>,
+    /// What the load generator itself cost.
+    pub generator: Generator,
+    /// The server's machine, where it could be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
+    /// What limits the service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanSummary {
+    /// Connections at a time.
+    pub connections: usize,
+    /// Threads.
+    pub threads: usize,
+    /// How long, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub duration_s: Option<f64>,
+    /// How many requests.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub requests: Option<u64>,
+    /// Requests per second, in open loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate: Option<f64>,
+    /// Whether connections are used again.
+    pub keep_alive: bool,
+    /// The protocol, such as `http/1.1`.
+    pub protocol: String,
+    /// The method.
+    pub method: String,
+    /// After how many seconds a request counts as timed out.
+    pub timeout_s: f64,
+}
+
+/// Traffic in bytes, TCP and TLS overhead not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Bytes {
+    /// Sent.
+    pub sent: u64,
+    /// Received, heads and framing included.
+    pub received: u64,
+    /// Of those, content of bodies.
+    pub body: u64,
+}
+
+/// Failed requests by [`Kind`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Errors {
+    /// [`Kind::Connect`].
+    pub connect: u64,
+    /// [`Kind::Tls`].
+    pub tls: u64,
+    /// [`Kind::Timeout`].
+    pub timeout: u64,
+    /// [`Kind::Read`].
+    pub read: u64,
+    /// [`Kind::Write`].
+    pub write: u64,
+    /// [`Kind::Protocol`].
+    pub protocol: u64,
+    /// [`Kind::Status`]: these were answered, so `requests` counts them too.
+    pub status: u64,
+    /// [`Kind::Ports`].
+    pub ports: u64,
+}
+
+impl Errors {
+    /// The count of a kind.
+    pub fn of(&self, kind: Kind) -> u64 {
+        match kind {
+            Kind::Connect => self.connect,
+            Kind::Tls => self.tls,
+            Kind::Timeout => self.timeout,
+            Kind::Read => self.read,
+            Kind::Write => self.write,
+            Kind::Protocol => self.protocol,
+            Kind::Status => self.status,
+            Kind::Ports => self.ports,
+        }
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        Kind::ALL.iter().map(|&kind| self.of(kind)).sum()
+    }
+
+    /// Those that got no whole answer.
+    pub fn unanswered(&self) -> u64 {
+        self.total() - self.status
+    }
+}
+
+/// Failed requests of one cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The step that failed.
+    pub kind: Kind,
+    /// Whose side it is on.
+    pub side: Side,
+    /// What happened.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// Parts of the response time, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Phases {
+    /// Connecting, of each connection.
+    pub connect: Option<Summary>,
+    /// The TLS handshake, of each connection.
+    pub tls: Option<Summary>,
+    /// From due to first byte, of each answered request.
+    pub first_byte: Option<Summary>,
+}
+
+/// Connections of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Connections {
+    /// How many were established.
+    pub opened: u64,
+    /// The most at a time.
+    pub peak: u64,
+    /// How many would have been used again, had not the server ended them.
+    pub closed_by_server: u64,
+    /// Answered requests per connection, on average.
+    pub requests_per_connection: f64,
+}

@@ -1,0 +1,153 @@
+//! What one thread saw in one interval.
+
+use crate::{Failure, Kind, Latency};
+use std::collections::BTreeMap;
+
+/// Distinct failure texts that are told apart; further ones count under their kind alone.
+const MAX_DISTINCT: usize = 32;
+
+/// Counts and distributions of one interval. Its size does not depend on how much happens in it.
+#[derive(Debug, Default)]
+pub struct Sample {
+    /// From due to last byte, of requests that were answered in full.
+    pub answered: Latency,
+    /// The age of requests that timed out or were unfinished when the run ended.
+    pub unanswered: Latency,
+    /// Of the answered, those whose first and last byte came apart: from due to first byte ...
+    pub first_apart: Latency,
+    /// ... and to last byte. Of all others the first byte's time *is* the last one's, and recorded once.
+    pub last_apart: Latency,
+    /// How long connecting took.
+    pub connect: Latency,
+    /// Answers by status code.
+    pub status: Statuses,
+    /// Failures by kind and cause.
+    pub failures: Failures,
+    /// Requests still unanswered when the run ended.
+    pub unfinished: u64,
+    /// Bytes sent, as given to the kernel.
+    pub sent: u64,
+    /// Bytes received.
+    pub received: u64,
+    /// Of those, content of bodies.
+    pub body: u64,
+    /// Connections that were established.
+    pub opened: u64,
+    /// Connections that would have been used again, but the server ended them or announced so.
+    pub closed_by_server: u64,
+}
+
+impl Sample {
+    /// Adds what another sample holds.
+    pub fn add(&mut self, other: &Self) {
+        self.answered.add(&other.answered);
+        self.unanswered.add(&other.unanswered);
+        self.first_apart.add(&other.first_apart);
+        self.last_apart.add(&other.last_apart);
+        self.connect.add(&other.connect);
+        self.status.add(&other.status);
+        self.failures.add(&other.failures);
+        self.unfinished += other.unfinished;
+        self.sent += other.sent;
+        self.received += other.received;
+        self.body += other.body;
+        self.opened += other.opened;
+        self.closed_by_server += other.closed_by_server;
+    }
+}
+
+/// Answers by status code.
+#[derive(Debug)]
+pub struct Statuses(Box<[u64; 1000]>);
+
+impl Default for Statuses {
+    fn default() -> Self {
+        Self(Box::new([0; 1000]))
+    }
+}
+
+impl Statuses {
+    /// Counts an answer.
+    #[inline]
+    pub fn count(&mut self, status: u16) {
+        self.0[usize::from(status).min(999)] += 1;
+    }
+
+    /// The codes that occurred, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
+        (0..).zip(self.0.iter().copied()).filter(|&(_, count)| count > 0)
+    }
+
+    /// Answers of 400 and more.
+    pub fn errors(&self) -> u64 {
+        self.0[400..].iter().sum()
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0.iter()).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
+
+/// Failed requests by kind, and as far as there are not too many, by cause.
+#[derive(Debug, Default)]
+pub struct Failures {
+    kinds: BTreeMap<Kind, u64>,
+    causes: BTreeMap<Failure, u64>,
+}
+
+impl Failures {
+    /// Counts a failed request.
+    pub fn count(&mut self, failure: Failure) {
+        self.count_many(failure, 1);
+    }
+
+    fn count_many(&mut self, failure: Failure, n: u64) {
+        *self.kinds.entry(failure.kind).or_default() += n;
+        if self.causes.len() < MAX_DISTINCT || self.causes.contains_key(&failure) {
+            *self.causes.entry(failure).or_default() += n;
+        }
+    }
+
+    /// How many of a kind.
+    pub fn of(&self, kind: Kind) -> u64 {
+        self.kinds.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// How many in all.
+    pub fn total(&self) -> u64 {
+        self.kinds.values().sum()
+    }
+
+    /// The causes that were told apart, with their counts.
+    pub fn causes(&self) -> impl Iterator<Item = (&Failure, u64)> {
+        self.causes.iter().map(|(failure, &count)| (failure, count))
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (failure, n) in other.causes() {
+            self.count_many(failure.clone(), n);
+        }
+        for (&kind, &n) in &other.kinds {
+            let told_apart: u64 = other.causes().filter(|(f, _)| f.kind == kind).map(|(_, n)| n).sum();
+            *self.kinds.entry(kind).or_default() += n - told_apart;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Side;
+
+    #[test]
+    fn failures_of_endless_variety_are_all_counted_in_bounded_room() {
+        let (mut one, mut sum) = (Failures::default(), Failures::default());
+        for n in 0..1000 {
+            one.count(Failure::new(Kind::Read, Side::Server, format!("cause {n}")));
+        }
+        sum.add(&one);
+        sum.add(&one);
+        assert_eq!((one.of(Kind::Read), sum.of(Kind::Read), sum.total()), (1000, 2000, 2000));
+        assert_eq!(sum.causes().count(), MAX_DISTINCT);
+    }
+}

@@ -1,0 +1,154 @@
+//! The run over time, in memory that does not grow with it.
+
+use crate::Latency;
+use serde::{Deserialize, Serialize};
+
+/// The most points that are kept; beyond that, neighbours merge and the interval doubles.
+const MAX_POINTS: usize = 1024;
+
+/// One interval of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Its end, in seconds since the run began.
+    pub t: f64,
+    /// Requests answered in it.
+    pub requests: u64,
+    /// Requests failed in it, answers with a status of 400 or more included.
+    pub errors: u64,
+    /// The median response time in microseconds, to 1%.
+    pub p50: Option<u64>,
+    /// The 99th percentile in microseconds, to 1%.
+    pub p99: Option<u64>,
+}
+
+/// All intervals so far.
+#[derive(Debug, Default)]
+pub struct Series {
+    intervals: Vec<Interval>,
+    /// How many of the caller's intervals make one of these; 0 stands for 1.
+    merged: usize,
+    /// How many of the caller's the last one holds.
+    in_last: usize,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Interval {
+    end_s: f64,
+    requests: u64,
+    errors: u64,
+    /// Microseconds in two significant digits, with counts, ascending: enough to merge, and small.
+    latencies: Vec<(u64, u64)>,
+}
+
+impl Series {
+    /// Adds the interval that ended at `end_s` seconds.
+    pub fn push(&mut self, end_s: f64, requests: u64, errors: u64, latency: &Latency) {
+        let interval = Interval { end_s, requests, errors, latencies: two_digits(latency) };
+        let merged = self.merged.max(1);
+        match self.intervals.last_mut() {
+            Some(last) if self.in_last < merged => {
+                last.merge(interval);
+                self.in_last += 1;
+            }
+            _ => {
+                if self.intervals.len() == MAX_POINTS {
+                    self.halve();
+                    return self.push(end_s, interval.requests, interval.errors, latency);
+                }
+                self.intervals.push(interval);
+                self.in_last = 1;
+            }
+        }
+    }
+
+    fn halve(&mut self) {
+        let pairs = self.intervals.chunks(2).map(|pair| {
+            let mut both = pair[0].clone();
+            pair[1..].iter().cloned().for_each(|second| both.merge(second));
+            both
+        });
+        self.intervals = pairs.collect();
+        self.in_last = 2 * self.merged.max(1);
+        self.merged = 2 * self.merged.max(1);
+    }
+
+    /// What the result shows.
+    pub fn points(&self) -> Vec<Point> {
+        self.intervals.iter().map(Interval::point).collect()
+    }
+}
+
+impl Interval {
+    fn merge(&mut self, later: Self) {
+        self.end_s = later.end_s;
+        self.requests += later.requests;
+        self.errors += later.errors;
+        self.latencies.extend(later.latencies);
+        self.latencies.sort_unstable();
+        self.latencies.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+    }
+
+    fn point(&self) -> Point {
+        let total: u64 = self.latencies.iter().map(|&(_, n)| n).sum();
+        let quantile = |share: f64| {
+            let rank = (total as f64 * share).ceil() as u64;
+            let mut seen = 0;
+            self.latencies
+                .iter()
+                .find(|&&(_, n)| {
+                    seen += n;
+                    seen >= rank.max(1)
+                })
+                .map(|&(us, _)| us)
+        };
+        Point { t: self.end_s, requests: self.requests, errors: self.errors, p50: quantile(0.5), p99: quantile(0.99) }
+    }
+}
+
+fn two_digits(latency: &Latency) -> Vec<(u64, u64)> {
+    let mut rounded: Vec<(u64, u64)> = Vec::new();
+    for (us, n) in latency.counts() {
+        let mut unit = 1;
+        while us / unit >= 1000 {
+            unit *= 10;
+        }
+        // Steps of a hundredth of the leading digits' place: at most 1% off.
+        let unit = if us / unit >= 100 { unit } else { unit / 10 }.max(1);
+        let value = us / unit * unit;
+        match rounded.last_mut() {
+            Some(last) if last.0 == value => last.1 += n,
+            _ => rounded.push((value, n)),
+        }
+    }
+    rounded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_keeps_its_counts_in_fewer_points() {
+        let mut series = Series::default();
+        for second in 1..=5000u64 {
+            let mut latency = Latency::default();
+            (0..10).for_each(|_| latency.record(second * 1000));
+            series.push(second as f64, 10, 1, &latency);
+        }
+        let points = series.points();
+        assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 2, "{}", points.len());
+        assert_eq!(points.iter().map(|p| p.requests).sum::<u64>(), 50_000);
+        assert_eq!(points.iter().map(|p| p.errors).sum::<u64>(), 5000);
+        assert_eq!(points.last().unwrap().t, 5000.0);
+        assert_eq!(points[0].t, 8.0, "5,000 seconds in at most 1,024 points are 8 seconds a point");
+        assert_eq!((points[0].p50, points[0].p99), (Some(4), Some(8)));
+        let (p50, truth) = (points[600].p50.unwrap() as f64, 4804.0);
+        assert!((p50 - truth).abs() / truth < 0.01, "{p50} is not within 1% of {truth}");
+    }
+}

@@ -1,0 +1,126 @@
+//! What limits a service, in the vocabulary of results.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The one factor that limits throughput.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Factor {
+    /// The load generator itself.
+    Generator,
+    /// Too few connections to keep the service busy.
+    Connections,
+    /// Time on the way.
+    NetworkDelay,
+    /// The link is full.
+    Bandwidth,
+    /// Connections are opened over and over.
+    KeepAlive,
+    /// The client has no local port left.
+    ClientPorts,
+    /// Connections wait to be accepted, or are dropped.
+    AcceptBacklog,
+    /// TLS handshakes.
+    TlsHandshake,
+    /// A proxy in between.
+    Proxy,
+    /// All CPU that the server can use is used.
+    ServerCpu,
+    /// One thread is busy while other cores idle.
+    SingleCore,
+    /// A quota of CPU time.
+    CpuQuota,
+    /// All workers are taken while CPU is free.
+    Workers,
+    /// The database behind the service.
+    Database,
+    /// The layer between the application and its database.
+    Orm,
+    /// A lock.
+    Lock,
+    /// A limiter that refuses or holds back.
+    RateLimit,
+    /// Nagle's algorithm against delayed acknowledgements.
+    DelayedAck,
+    /// Requests fail.
+    Errors,
+    /// What was seen does not tell.
+    Unknown,
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Generator => "generator",
+            Self::Connections => "connections",
+            Self::NetworkDelay => "network-delay",
+            Self::Bandwidth => "bandwidth",
+            Self::KeepAlive => "keep-alive",
+            Self::ClientPorts => "client-ports",
+            Self::AcceptBacklog => "accept-backlog",
+            Self::TlsHandshake => "tls-handshake",
+            Self::Proxy => "proxy",
+            Self::ServerCpu => "server-cpu",
+            Self::SingleCore => "single-core",
+            Self::CpuQuota => "cpu-quota",
+            Self::Workers => "workers",
+            Self::Database => "database",
+            Self::Orm => "orm",
+            Self::Lock => "lock",
+            Self::RateLimit => "rate-limit",
+            Self::DelayedAck => "delayed-ack",
+            Self::Errors => "errors",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// How far to trust a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// A passive witness and an intervention agree.
+    Certain,
+    /// What was seen points there, but nothing was varied to prove it.
+    Likely,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// The diagnosis of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What limits.
+    pub factor: Factor,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// In one sentence.
+    pub summary: String,
+    /// The evidence, in words with numbers.
+    pub because: Vec<String>,
+    /// What to do.
+    pub advice: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_is_spelled_alike_on_screen_and_in_results() {
+        for factor in [Factor::ServerCpu, Factor::KeepAlive, Factor::ClientPorts, Factor::Unknown] {
+            assert_eq!(serde_json::to_value(factor).unwrap(), factor.to_string());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! TCP sockets that never block.
+
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    Ok(net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
+}
+
+/// Begins to connect. Watch the socket: once it is writable, [`error`] tells how it went.
+///
+/// # Errors
+/// As `socket(2)` and `connect(2)`; a refusal may be told here already.
+pub fn connect(addr: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = tcp(addr)?;
+    match net::connect(&socket, &addr) {
+        Ok(()) | Err(Errno::INPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    Ok(socket)
+}
+
+/// A listener. With `share_port` several may listen on one address, and the kernel spreads connections over them.
+/// What it accepts sends without delay (TCP_NODELAY is inherited).
+///
+/// # Errors
+/// As `socket(2)`, `bind(2)` and `listen(2)`.
+pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool) -> io::Result<OwnedFd> {
+    let socket = tcp(addr)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    if share_port {
+        sockopt::set_socket_reuseport(&socket, true)?;
+    }
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    net::bind(&socket, &addr)?;
+    net::listen(&socket, backlog)?;
+    Ok(socket)
+}
+
+/// Accepts one connection. `None` if none waits, or the one that did has gone again.
+///
+/// # Errors
+/// As `accept4(2)`; think of `EMFILE`.
+#[inline]
+pub fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
+    match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The address that a socket is bound to.
+///
+/// # Errors
+/// As `getsockname(2)`.
+pub fn local_addr(socket: impl AsFd) -> io::Result<SocketAddr> {
+    net::getsockname(socket)?.try_into().map_err(|_| io::Error::other("not an internet socket"))
+}
+
+/// Whether the listener's own error is that the process or the machine has no descriptor left.
+pub fn is_out_of_files(error: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM]
+        .iter()
+        .any(|e| error.raw_os_error() == Some(e.raw_os_error()))
+}
+
+/// The error that a socket holds, such as why its connect failed.
+///
+/// # Errors
+/// That error.
+pub fn error(socket: impl AsFd) -> io::Result<()> {
+    Ok(sockopt::socket_error(socket)??)
+}
+
+/// Receives what has arrived: `Some(0)` is the end, `None` that nothing is there now.
+///
+/// # Errors
+/// As `recv(2)`.
+#[inline]
+pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    match net::recv(socket, buffer, RecvFlags::empty()) {
+        Ok((_, n)) => Ok(Some(n)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends what fits the socket's buffer and returns how much that was; 0 if it is full.
+///
+/// # Errors
+/// As `send(2)`.
+#[inline]
+pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    match net::send(socket, bytes, SendFlags::NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Ends the sending side, so that the peer reads the end after all that was sent.
+pub fn end_sending(socket: impl AsFd) {
+    // A connection that is already gone needs no end.
+    let _ = net::shutdown(socket, net::Shutdown::Write);
+}

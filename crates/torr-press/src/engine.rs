@@ -1,0 +1,598 @@
+//! The one loop of a thread: wait, receive, read the answers, begin the next requests, send.
+//!
+//! Work goes in stages of a few connections: all are received from, then all answers read and recorded, then all next
+//! requests sent. Each stage's code and data stay in the caches that way, which is worth more than anything else that
+//! user space can do. An event is good for one receive; a connection that has more to give gets another turn.
+
+use crate::failures;
+use crate::pacer::{Due, Pacer};
+use crate::plan::Plan;
+use crate::session::{Answer, Session};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+use torr_gauge::{Failure, Kind, Sample};
+use torr_net::{Clock, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
+
+/// Connections that are worked on at a time.
+const STAGE: usize = 16;
+/// Readiness events per wait.
+const EVENTS: usize = 512;
+/// Room for what a stage receives, and the least that is offered to one receive.
+const ARENA: usize = 256 * 1024;
+const LEAST_ROOM: usize = 16 * 1024;
+/// Connections opened between two looks at those that are open already.
+const OPENINGS: usize = 64;
+/// How often time-outs and an interruption are looked for.
+const SWEEP: Nanos = 20_000_000;
+
+/// What a thread shares with the others and with who watches it. Touched at samples and on failures only.
+pub(crate) trait Link {
+    /// Takes what was recorded in the interval of this number.
+    fn sample(&self, interval: u64, sample: Sample);
+
+    /// Whether to end now.
+    fn stopped(&self) -> bool;
+
+    /// A first connection of this thread has been established.
+    fn reached(&self);
+
+    /// An attempt to connect has failed.
+    fn not_reached(&self, failure: &Failure);
+}
+
+/// One connection's place; its socket comes and goes.
+struct Connection<S> {
+    socket: Option<OwnedFd>,
+    /// Counts the sockets, so that a late event of an old one is recognised.
+    generation: u32,
+    connecting: bool,
+    /// The request under way.
+    request: Option<Pending>,
+    session: S,
+    /// When connecting began.
+    opened_at: Nanos,
+    /// Which of the target's addresses comes next.
+    next_address: usize,
+    /// Failures since the last answer.
+    failures: u32,
+    /// No connection has ever been established here.
+    first: bool,
+    /// The rest of a request that did not fit the socket's buffer.
+    unsent: Vec<u8>,
+}
+
+/// The clock of one request.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    due: Nanos,
+    /// Set when it is sent, not by a schedule.
+    free: bool,
+    first_byte: Option<Nanos>,
+}
+
+/// A connection that is ready, and for what.
+#[derive(Clone, Copy)]
+struct Ready {
+    token: Token,
+    readable: bool,
+    writable: bool,
+    ended: bool,
+}
+
+/// What one receive brought.
+struct Arrival {
+    token: Token,
+    bytes: Range<usize>,
+    at: Nanos,
+    /// There may be more to receive, of which no event will tell.
+    full: bool,
+    /// After all that is to be received comes the end.
+    ended: bool,
+}
+
+/// What a thread knows at its end that no sample tells.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    pub at: Nanos,
+    pub idle: Duration,
+    pub asked: u64,
+    pub peak: u64,
+}
+
+pub(crate) struct Engine<'r, S, P, L> {
+    plan: &'r Plan,
+    link: &'r L,
+    clock: Clock,
+    pacer: P,
+    poller: Poller,
+    connections: Vec<Connection<S>>,
+    sample: Sample,
+    // What is to be done.
+    events: Events,
+    ready: Vec<Ready>,
+    again: Vec<Ready>,
+    free: VecDeque<u32>,
+    retries: BinaryHeap<Reverse<(Nanos, u32)>>,
+    // What a stage works on.
+    arena: Box<[u8]>,
+    arrivals: Vec<Arrival>,
+    out: Vec<u8>,
+    sends: Vec<(u32, Range<usize>)>,
+    // Where the run stands.
+    deadline: Nanos,
+    interval: Nanos,
+    intervals: u64,
+    next_sweep: Nanos,
+    next_due: Option<Nanos>,
+    all_begun: bool,
+    under_way: usize,
+    open: u64,
+    reached: bool,
+    asked: u64,
+    peak: u64,
+    idle: Nanos,
+}
+
+impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+    /// The connections of these numbers, of all that the plan has.
+    pub fn new(
+        plan: &'r Plan,
+        numbers: Range<usize>,
+        session: impl Fn() -> S,
+        pacer: P,
+        link: &'r L,
+        clock: Clock,
+        interval: Duration,
+    ) -> io::Result<Self> {
+        let place = |number| Connection {
+            socket: None,
+            generation: 0,
+            connecting: false,
+            request: None,
+            session: session(),
+            opened_at: 0,
+            next_address: number,
+            failures: 0,
+            first: true,
+            unsent: Vec::new(),
+        };
+        let connections: Vec<_> = numbers.map(place).collect();
+        Ok(Self {
+            plan,
+            link,
+            clock,
+            pacer,
+            poller: Poller::new()?,
+            sample: Sample::default(),
+            events: Events::with_capacity(EVENTS),
+            ready: Vec::with_capacity(EVENTS),
+            again: Vec::new(),
+            free: (0..connections.len() as u32).collect(),
+            connections,
+            retries: BinaryHeap::new(),
+            arena: vec![0; ARENA].into_boxed_slice(),
+            arrivals: Vec::with_capacity(STAGE),
+            out: Vec::new(),
+            sends: Vec::with_capacity(STAGE),
+            deadline: plan.duration.map_or(Nanos::MAX, clock::nanos),
+            interval: clock::nanos(interval),
+            intervals: 0,
+            next_sweep: 0,
+            next_due: None,
+            all_begun: false,
+            under_way: 0,
+            open: 0,
+            reached: false,
+            asked: 0,
+            peak: 0,
+            idle: 0,
+        })
+    }
+
+    /// Works until the plan is done, its time is up or somebody stops it.
+    ///
+    /// # Errors
+    /// Only if the kernel refuses to wait, which leaves nothing to work with.
+    pub fn run(mut self) -> io::Result<Ended> {
+        let mut now = self.clock.now();
+        while !self.is_over(now) {
+            self.begin_requests(now);
+            now = self.wait(now)?;
+            let mut ready = std::mem::take(&mut self.ready);
+            for stage in ready.chunks(STAGE) {
+                self.receive(stage);
+                self.read_answers();
+                self.begin_requests(now);
+            }
+            ready.clear();
+            self.ready = ready;
+            self.tend(now);
+        }
+        Ok(self.end(now))
+    }
+
+    fn is_over(&self, now: Nanos) -> bool {
+        now >= self.deadline || self.link.stopped() || (self.all_begun && self.under_way == 0)
+    }
+
+    /// Waits for readiness, and gathers what is to be worked on.
+    #[inline]
+    fn wait(&mut self, now: Nanos) -> io::Result<Nanos> {
+        let timeout = self.time_to_sleep(now);
+        let asleep_from = if timeout == 0 { now } else { self.clock.now() };
+        self.poller.wait(&mut self.events, Duration::from_nanos(timeout))?;
+        let now = self.clock.now();
+        if timeout > 0 {
+            self.idle += now - asleep_from;
+        }
+        self.ready.append(&mut self.again);
+        for at in 0..self.events.len() {
+            let event = self.events.get(at);
+            self.ready.push(Ready {
+                token: event.token,
+                readable: event.readable(),
+                writable: event.writable(),
+                ended: event.ended(),
+            });
+        }
+        Ok(now)
+    }
+
+    fn time_to_sleep(&self, now: Nanos) -> Nanos {
+        if !self.again.is_empty() || (!self.free.is_empty() && self.next_due.is_none()) {
+            return 0;
+        }
+        let retry = self.retries.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+        let due = self.next_due.unwrap_or(Nanos::MAX);
+        let next = self.deadline.min(self.next_sweep).min(self.next_sample()).min(retry).min(due);
+        next.saturating_sub(now)
+    }
+
+    fn next_sample(&self) -> Nanos {
+        self.interval * (self.intervals + 1)
+    }
+
+    /// First stage: one receive from each connection.
+    #[inline]
+    fn receive(&mut self, stage: &[Ready]) {
+        let mut used = 0;
+        for &ready in stage {
+            if ready.writable {
+                self.go_on_sending(ready.token);
+            }
+            if !ready.readable {
+                continue;
+            }
+            if self.arena.len() - used < LEAST_ROOM {
+                self.read_answers();
+                used = 0;
+            }
+            let Some(connection) = current(&mut self.connections, ready.token) else { continue };
+            let Some(socket) = &connection.socket else { continue };
+            let room = &mut self.arena[used..];
+            match socket::recv(socket, room) {
+                Ok(Some(received)) => {
+                    let (bytes, full) = (used..used + received, received == room.len());
+                    used += received;
+                    let at = self.clock.now();
+                    self.arrivals.push(Arrival { token: ready.token, bytes, at, full, ended: ready.ended });
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let failure = failures::transfer(Kind::Read, &error);
+                    self.lose(ready.token.index(), failure);
+                }
+            }
+        }
+    }
+
+    /// Second stage: what arrived is read, and answers are recorded.
+    #[inline]
+    fn read_answers(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        for arrival in arrivals.drain(..) {
+            let Some(connection) = current(&mut self.connections, arrival.token) else { continue };
+            let at = arrival.token.index();
+            if arrival.bytes.is_empty() {
+                self.server_ended(at, arrival.at);
+                continue;
+            }
+            self.sample.received += arrival.bytes.len() as u64;
+            if let Some(request) = &mut connection.request {
+                request.first_byte.get_or_insert(arrival.at);
+            }
+            let bytes = &self.arena[arrival.bytes];
+            match connection.session.receive(bytes) {
+                // Nothing may come that was not asked for.
+                Ok((used, _)) if used < bytes.len() || connection.request.is_none() => {
+                    self.lose(at, failures::surplus())
+                }
+                Ok((_, Some(answer))) => {
+                    // A server that has ended its side already will not read another request.
+                    let keep_alive = answer.keep_alive && !arrival.ended;
+                    self.answered(at, Answer { keep_alive, ..answer }, arrival.at);
+                }
+                Ok((_, None)) => {}
+                Err(error) => self.lose(at, failures::protocol(error)),
+            }
+            if arrival.full || arrival.ended {
+                let Arrival { token, ended, .. } = arrival;
+                self.again.push(Ready { token, readable: true, writable: false, ended });
+            }
+        }
+        self.arrivals = arrivals;
+    }
+
+    #[inline]
+    fn answered(&mut self, at: usize, answer: Answer, last_byte: Nanos) {
+        let connection = &mut self.connections[at];
+        let Some(request) = connection.request.take() else { return };
+        connection.failures = 0;
+        self.under_way -= 1;
+        self.pacer.ended(last_byte);
+        let sample = &mut self.sample;
+        let took = last_byte.saturating_sub(request.due);
+        sample.answered.record(took);
+        if let Some(first_byte) = request.first_byte.filter(|&first| first != last_byte) {
+            sample.first_apart.record(first_byte.saturating_sub(request.due));
+            sample.last_apart.record(took);
+        }
+        sample.status.count(answer.status);
+        sample.body += answer.body;
+        if !self.plan.keep_alive {
+            self.close(at);
+        } else if !answer.keep_alive || !connection.unsent.is_empty() {
+            sample.closed_by_server += 1;
+            self.close(at);
+        }
+        self.free.push_back(at as u32);
+    }
+
+    /// Third stage: free connections begin the requests that are due, and all of them are sent.
+    #[inline]
+    fn begin_requests(&mut self, now: Nanos) {
+        let mut openings = 0;
+        while openings < OPENINGS {
+            let Some(at) = self.free.pop_front() else { break };
+            let (due, free) = match self.pacer.next(now) {
+                Due::Free => (now, true),
+                Due::At(due) if due <= now => (due, false),
+                Due::At(due) => {
+                    self.next_due = Some(due);
+                    self.free.push_front(at);
+                    break;
+                }
+                Due::Never => {
+                    self.all_begun = true;
+                    self.free.clear();
+                    break;
+                }
+            };
+            self.next_due = None;
+            self.asked += 1;
+            self.under_way += 1;
+            let connection = &mut self.connections[at as usize];
+            connection.request = Some(Pending { due, free, first_byte: None });
+            if connection.socket.is_some() {
+                self.write_request(at);
+            } else {
+                openings += 1;
+                self.connect(at as usize);
+            }
+        }
+        self.send_all();
+    }
+
+    #[inline]
+    fn write_request(&mut self, at: u32) {
+        let start = self.out.len();
+        self.connections[at as usize].session.start(&mut self.out);
+        self.sends.push((at, start..self.out.len()));
+    }
+
+    #[inline]
+    fn send_all(&mut self) {
+        let mut sends = std::mem::take(&mut self.sends);
+        for (at, bytes) in sends.drain(..) {
+            let connection = &mut self.connections[at as usize];
+            let (Some(socket), Some(request)) = (&connection.socket, &mut connection.request) else { continue };
+            if request.free {
+                request.due = self.clock.now();
+                request.free = false;
+            }
+            match socket::send(socket, &self.out[bytes.clone()]) {
+                Ok(sent) => {
+                    self.sample.sent += sent as u64;
+                    if sent < bytes.len() {
+                        connection.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]);
+                    }
+                }
+                Err(error) => self.lose(at as usize, failures::transfer(Kind::Write, &error)),
+            }
+        }
+        self.sends = sends;
+        self.out.clear();
+    }
+
+    /// Opens a connection for the request that waits for it.
+    fn connect(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
+        let address: SocketAddr = self.plan.addresses[connection.next_address % self.plan.addresses.len()];
+        connection.next_address += 1;
+        connection.opened_at = self.clock.now();
+        if let Some(request) = connection.request.as_mut().filter(|request| request.free) {
+            request.due = connection.opened_at;
+        }
+        let token = Token::new(at as u32, connection.generation);
+        let opened = socket::connect(address).and_then(|socket| {
+            self.poller.add(&socket, token, Interest::ReadWrite)?;
+            Ok(socket)
+        });
+        match opened {
+            Ok(socket) => {
+                connection.socket = Some(socket);
+                connection.connecting = true;
+            }
+            Err(error) => self.fail_to_connect(at, failures::connect(&error)),
+        }
+    }
+
+    /// A socket can be written to: its connect has come to an end, or a request was not sent in full.
+    #[inline]
+    fn go_on_sending(&mut self, token: Token) {
+        let at = token.index();
+        let Some(connection) = current(&mut self.connections, token) else { return };
+        let Some(socket) = &connection.socket else { return };
+        if connection.connecting {
+            match socket::error(socket) {
+                Ok(()) => self.connected(at),
+                Err(error) => self.fail_to_connect(at, failures::connect(&error)),
+            }
+            return;
+        }
+        if connection.unsent.is_empty() {
+            return;
+        }
+        match socket::send(socket, &connection.unsent) {
+            Ok(sent) => {
+                self.sample.sent += sent as u64;
+                connection.unsent.drain(..sent);
+                if connection.unsent.is_empty() {
+                    connection.unsent = Vec::new();
+                }
+            }
+            Err(error) => self.lose(at, failures::transfer(Kind::Write, &error)),
+        }
+    }
+
+    fn connected(&mut self, at: usize) {
+        let now = self.clock.now();
+        if !self.reached {
+            self.reached = true;
+            self.link.reached();
+        }
+        self.open += 1;
+        self.peak = self.peak.max(self.open);
+        self.sample.opened += 1;
+        let connection = &mut self.connections[at];
+        self.sample.connect.record(now - connection.opened_at);
+        connection.connecting = false;
+        connection.session.open();
+        if let Some(request) = &mut connection.request {
+            // In a closed loop the first connection of each place is part of the set-up, not of a request; any further
+            // one is what a request has to wait for.
+            request.free &= connection.first && self.plan.keep_alive;
+            connection.first = false;
+            self.write_request(at as u32);
+        }
+    }
+
+    /// The server has ended its side.
+    fn server_ended(&mut self, at: usize, now: Nanos) {
+        let connection = &mut self.connections[at];
+        match connection.session.end() {
+            Ok(Some(answer)) => {
+                self.answered(at, answer, now);
+                self.close(at);
+            }
+            Ok(None) if connection.request.is_some() => self.lose(at, failures::closed_unanswered()),
+            Ok(None) => {
+                self.sample.closed_by_server += 1;
+                self.close(at);
+            }
+            Err(error) => self.lose(at, failures::protocol(error)),
+        }
+    }
+
+    #[cold]
+    fn fail_to_connect(&mut self, at: usize, failure: Failure) {
+        if !self.reached {
+            self.link.not_reached(&failure);
+        }
+        self.lose(at, failure);
+    }
+
+    /// Ends a connection that is of no more use, and its request as failed. It is opened again after a while that
+    /// grows with the number of failures in a row.
+    #[cold]
+    fn lose(&mut self, at: usize, failure: Failure) {
+        self.close(at);
+        let connection = &mut self.connections[at];
+        if connection.request.take().is_none() {
+            return;
+        }
+        self.under_way -= 1;
+        let now = self.clock.now();
+        self.pacer.ended(now);
+        self.sample.failures.count(failure);
+        let wait = backoff::wait_after(connection.failures);
+        connection.failures = connection.failures.saturating_add(1);
+        self.retries.push(Reverse((now + wait, at as u32)));
+    }
+
+    fn close(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
+        if connection.socket.take().is_some() {
+            connection.generation = connection.generation.wrapping_add(1);
+            self.open -= u64::from(!connection.connecting);
+            connection.connecting = false;
+            connection.unsent = Vec::new();
+        }
+    }
+
+    /// What is done now and then: hand over a sample, reopen connections, look for time-outs.
+    #[inline]
+    fn tend(&mut self, now: Nanos) {
+        while now >= self.next_sample() {
+            self.link.sample(self.intervals, std::mem::take(&mut self.sample));
+            self.intervals += 1;
+        }
+        while self.retries.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+            self.free.extend(self.retries.pop().map(|Reverse((_, at))| at));
+        }
+        if now >= self.next_sweep {
+            self.next_sweep = now + SWEEP;
+            self.time_out(now);
+        }
+    }
+
+    fn time_out(&mut self, now: Nanos) {
+        let timeout = clock::nanos(self.plan.timeout);
+        for at in 0..self.connections.len() {
+            let connection = &self.connections[at];
+            let Some(request) = connection.request else { continue };
+            let age = now.saturating_sub(request.due);
+            if age < timeout {
+                continue;
+            }
+            self.sample.unanswered.record(age);
+            if connection.connecting {
+                self.fail_to_connect(at, failures::no_connection_in_time());
+            } else {
+                self.lose(at, failures::no_answer_in_time());
+            }
+        }
+    }
+
+    fn end(mut self, now: Nanos) -> Ended {
+        for connection in &self.connections {
+            if let Some(request) = connection.request {
+                self.sample.unfinished += 1;
+                self.sample.unanswered.record(now.saturating_sub(request.due));
+            }
+        }
+        self.link.sample(self.intervals, self.sample);
+        Ended { at: now, idle: Duration::from_nanos(self.idle), asked: self.asked, peak: self.peak }
+    }
+}
+
+/// The connection of a token, if the token is not of a former socket.
+#[inline]
+fn current<S>(connections: &mut [Connection<S>], token: Token) -> Option<&mut Connection<S>> {
+    connections.get_mut(token.index()).filter(|c| c.generation == token.generation() && c.socket.is_some())
+}

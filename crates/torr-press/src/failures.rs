@@ -1,0 +1,59 @@
+//! From what the system or the protocol says to a failure with kind and side.
+
+use std::io::{self, ErrorKind};
+use torr_gauge::{Failure, Kind, Side};
+use torr_wire::WireError;
+
+/// Why no connection came about.
+pub(crate) fn connect(error: &io::Error) -> Failure {
+    let (kind, side) = match error.kind() {
+        ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse => {
+            return Failure::new(Kind::Ports, Side::Client, "no local port is free");
+        }
+        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => (Kind::Connect, Side::Server),
+        ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+            (Kind::Connect, Side::Network)
+        }
+        _ => (Kind::Connect, Side::Client),
+    };
+    Failure::new(kind, side, plain(error))
+}
+
+/// Why receiving or sending failed.
+pub(crate) fn transfer(kind: Kind, error: &io::Error) -> Failure {
+    let side = match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => Side::Server,
+        _ => Side::Network,
+    };
+    Failure::new(kind, side, plain(error))
+}
+
+/// What is wrong with an answer.
+pub(crate) fn protocol(error: WireError) -> Failure {
+    match error {
+        WireError::Truncated => Failure::new(Kind::Read, Side::Server, "closed in the middle of an answer"),
+        error => Failure::new(Kind::Protocol, Side::Server, error.to_string()),
+    }
+}
+
+pub(crate) fn closed_unanswered() -> Failure {
+    Failure::new(Kind::Read, Side::Server, "closed before answering")
+}
+
+pub(crate) fn surplus() -> Failure {
+    Failure::new(Kind::Protocol, Side::Server, "more bytes than the answer should have")
+}
+
+pub(crate) fn no_connection_in_time() -> Failure {
+    Failure::new(Kind::Timeout, Side::Network, "no connection in time")
+}
+
+pub(crate) fn no_answer_in_time() -> Failure {
+    Failure::new(Kind::Timeout, Side::Server, "no answer in time")
+}
+
+/// The kind of error in words; for one that has no kind of its own, the system's text.
+fn plain(error: &io::Error) -> String {
+    let kind = error.kind().to_string();
+    if kind == "uncategorized error" { error.to_string() } else { kind }
+}

@@ -1,0 +1,202 @@
+//! A whole run: threads, the collector they report to, and the result.
+
+use crate::engine::{Ended, Engine, Link};
+use crate::pacer::{Budget, ClosedLoop};
+use crate::plan::Plan;
+use crate::session::Http1;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, SystemTime};
+use thiserror::Error;
+use torr_gauge::collector::{Collector, Progress, RunFacts};
+use torr_gauge::generator::{ThreadMeter, ThreadUse};
+use torr_gauge::{Failure, RunResult, Sample, host};
+use torr_net::{Clock, address, limits};
+
+/// How often threads hand over what they recorded.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Why there is no result.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// Not one connection came about. The side is the failure's.
+    #[error("{target} cannot be reached: {}", .failure.what)]
+    Unreachable {
+        /// Host and port.
+        target: String,
+        /// Why the last attempt failed.
+        failure: Failure,
+    },
+    /// More connections than the limit of open files allows.
+    #[error("{wanted} connections need more open files than the limit allows ({fit} fit): raise it with 'ulimit -n'")]
+    Files {
+        /// As planned.
+        wanted: usize,
+        /// As possible.
+        fit: u64,
+    },
+    /// The system refused a thread or a poller.
+    #[error("the system refused: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Presses the target as planned. `watch` is told the progress about once a second; `stop` ends the run early.
+///
+/// # Errors
+/// [`RunError`]; whatever happens to single requests is in the result instead.
+pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<RunResult, RunError> {
+    let fit = limits::make_room_for(plan.connections as u64);
+    if fit < plan.connections as u64 {
+        return Err(RunError::Files { wanted: plan.connections, fit });
+    }
+    let local = plan.addresses.iter().all(|a| address::is_local(a.ip()));
+    let host_watch = if local { host::Watch::start(&plan.addresses) } else { None };
+    let threads = plan.thread_count();
+    let budget = Budget::new(plan.requests, threads);
+    let shared = Shared::new(plan, stop);
+    let (samples, reports) = mpsc::channel();
+    let mut collector = Collector::new(threads, INTERVAL);
+    let (started_at, clock) = (SystemTime::now(), Clock::start());
+
+    let ended = thread::scope(|scope| {
+        let spawn = |number: usize| {
+            let link = ThreadLink { shared: &shared, samples: samples.clone() };
+            let budget = &budget;
+            let run = move || press(plan, number, budget, &link, clock);
+            thread::Builder::new().name(format!("press-{number}")).spawn_scoped(scope, run)
+        };
+        let handles: Vec<_> = (0..threads).map(spawn).collect::<io::Result<_>>().inspect_err(|_| {
+            // Those that did start would go on for the whole run.
+            shared.abort.store(true, Ordering::Relaxed);
+        })?;
+        drop(samples);
+        for (interval, sample) in reports {
+            if let Some(progress) = collector.take(interval, &sample) {
+                watch(progress);
+            }
+        }
+        let join = |handle: thread::ScopedJoinHandle<'_, _>| {
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        handles.into_iter().map(join).collect::<io::Result<Vec<(Ended, ThreadUse)>>>()
+    })?;
+
+    if let Some(failure) = shared.unreachable() {
+        let target = format!("{}:{}", plan.target.host, plan.target.port);
+        return Err(RunError::Unreachable { target, failure });
+    }
+    let duration = ended.iter().map(|(e, _)| e.at).max().unwrap_or(0);
+    Ok(collector.finish(RunFacts {
+        target: plan.target.url.clone(),
+        plan: plan.summary(),
+        started_at: humantime::format_rfc3339_millis(started_at).to_string(),
+        interrupted: stop.load(Ordering::Relaxed),
+        duration: Duration::from_nanos(duration),
+        asked: ended.iter().map(|(e, _)| e.asked).sum(),
+        peak: ended.iter().map(|(e, _)| e.peak).sum(),
+        threads: ended.iter().map(|(_, used)| *used).collect(),
+        host: host_watch.and_then(|watch| watch.read()),
+    }))
+}
+
+/// One thread from its start to its end.
+fn press(
+    plan: &Plan,
+    number: usize,
+    budget: &Budget,
+    link: &ThreadLink<'_>,
+    clock: Clock,
+) -> io::Result<(Ended, ThreadUse)> {
+    let meter = ThreadMeter::start();
+    let numbers = share(plan.connections, plan.thread_count(), number);
+    let session = || Http1::new(&plan.request);
+    let engine = Engine::new(plan, numbers, session, ClosedLoop::new(budget), link, clock, INTERVAL)?;
+    let ended = engine.run()?;
+    Ok((ended, meter.read(ended.idle)))
+}
+
+/// The numbers of one thread's connections; all threads' together are all connections, and differ by at most one.
+fn share(connections: usize, threads: usize, number: usize) -> Range<usize> {
+    let begin = |n: usize| n * (connections / threads) + n.min(connections % threads);
+    begin(number)..begin(number + 1)
+}
+
+/// What all threads share.
+struct Shared<'r> {
+    stop: &'r AtomicBool,
+    abort: AtomicBool,
+    /// Failed attempts that end the run if none has succeeded by then.
+    patience: u64,
+    reached: AtomicBool,
+    failed: AtomicU64,
+    last_failure: Mutex<Option<Failure>>,
+}
+
+impl<'r> Shared<'r> {
+    fn new(plan: &Plan, stop: &'r AtomicBool) -> Self {
+        let attempts = plan.requests.map_or(plan.connections as u64, |n| n.min(plan.connections as u64));
+        Self {
+            stop,
+            abort: AtomicBool::new(false),
+            patience: attempts.max(plan.addresses.len() as u64),
+            reached: AtomicBool::new(false),
+            failed: AtomicU64::new(0),
+            last_failure: Mutex::new(None),
+        }
+    }
+
+    fn is_hopeless(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) >= self.patience && !self.reached.load(Ordering::Relaxed)
+    }
+
+    /// The reason, if no connection ever came about.
+    fn unreachable(&self) -> Option<Failure> {
+        if self.reached.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
+}
+
+/// One thread's link to the others.
+struct ThreadLink<'r> {
+    shared: &'r Shared<'r>,
+    samples: mpsc::Sender<(u64, Sample)>,
+}
+
+impl Link for ThreadLink<'_> {
+    fn sample(&self, interval: u64, sample: Sample) {
+        // The receiver lives until all threads have ended.
+        let _ = self.samples.send((interval, sample));
+    }
+
+    fn stopped(&self) -> bool {
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        is_set(self.shared.stop) || is_set(&self.shared.abort) || self.shared.is_hopeless()
+    }
+
+    fn reached(&self) {
+        self.shared.reached.store(true, Ordering::Relaxed);
+    }
+
+    fn not_reached(&self, failure: &Failure) {
+        self.shared.failed.fetch_add(1, Ordering::Relaxed);
+        *self.shared.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_connection_is_lost_or_shared_between_threads() {
+        for (connections, threads) in [(10, 3), (1, 1), (7, 7), (1000, 16)] {
+            let shares: Vec<_> = (0..threads).flat_map(|n| share(connections, threads, n)).collect();
+            assert_eq!(shares, (0..connections).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The protocol on one connection: how a request is written and an answer read.
+
+use crate::plan::Request;
+use torr_wire::WireError;
+use torr_wire::response::{Response, ResponseReader};
+
+/// One connection's protocol. It sees bytes only; the engine owns socket, clock and counters.
+pub trait Session {
+    /// A new connection has been established.
+    fn open(&mut self);
+
+    /// Begins a request: appends its bytes to `out`.
+    fn start(&mut self, out: &mut Vec<u8>);
+
+    /// Takes bytes from the front of `input`, up to the end of one answer. Without an answer all were taken.
+    ///
+    /// # Errors
+    /// If they are not what they should be. The connection is of no more use then.
+    fn receive(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), WireError>;
+
+    /// The server has ended the connection. Gives the answer that this completes, if there is one.
+    ///
+    /// # Errors
+    /// If it cuts an answer short.
+    fn end(&mut self) -> Result<Option<Answer>, WireError>;
+}
+
+/// What the engine wants to know of an answer.
+pub type Answer = Response;
+
+/// HTTP/1.1, one request at a time.
+#[derive(Debug)]
+pub struct Http1<'p> {
+    request: &'p Request,
+    to_head: bool,
+    reader: ResponseReader,
+}
+
+impl<'p> Http1<'p> {
+    /// Sends this request over and over.
+    pub fn new(request: &'p Request) -> Self {
+        Self { request, to_head: request.method == "HEAD", reader: ResponseReader::default() }
+    }
+}
+
+impl Session for Http1<'_> {
+    fn open(&mut self) {
+        self.reader.reset();
+    }
+
+    #[inline]
+    fn start(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.request.bytes);
+    }
+
+    #[inline]
+    fn receive(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), WireError> {
+        self.reader.read(input, self.to_head)
+    }
+
+    fn end(&mut self) -> Result<Option<Answer>, WireError> {
+        self.reader.end()
+    }
+}
