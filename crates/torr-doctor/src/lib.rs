@@ -1,1 +1,6 @@
-//! Empty.
+//! From evidence to the one factor that limits a service.
+#![forbid(unsafe_code)]
+
+mod passive;
+
+pub use passive::passive;

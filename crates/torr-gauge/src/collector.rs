@@ -4,6 +4,7 @@ use crate::failure::Kind;
 use crate::generator::{Generator, ThreadUse, round3};
 use crate::host::Host;
 use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA};
+use crate::latency::Summary;
 use crate::series::Series;
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
@@ -107,8 +108,11 @@ impl Collector {
         let mut first_byte = total.answered.clone();
         first_byte.subtract(&total.last_apart);
         first_byte.add(&total.first_apart);
+        let shortest = total.answered.summary().map(|answered| answered.min);
         let mut latency = total.answered;
         latency.add(&total.unanswered);
+        // The age of an unfinished request may be anything from nothing up: it says nothing of the least.
+        let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
         RunResult {
             schema: SCHEMA.into(),
@@ -135,7 +139,7 @@ impl Collector {
             },
             causes: causes(&total.failures),
             unfinished: total.unfinished,
-            latency_us: latency.summary(),
+            latency_us,
             phases_us: Phases {
                 connect: total.connect.summary(),
                 tls: Latency::default().summary(),

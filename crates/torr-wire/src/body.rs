@@ -39,7 +39,8 @@ enum State {
     ChunkDataLf,
     /// At the start of a trailer field or of the last line; with the bytes of trailers so far.
     TrailerStart(u32),
-    TrailerField(u32),
+    TrailerName(u32),
+    TrailerValue(u32),
     TrailerLf(u32),
     EndLf,
 }
@@ -123,13 +124,22 @@ fn chunk_byte(state: State, byte: u8) -> Option<State> {
         (State::ChunkDataCr, b'\r') => State::ChunkDataLf,
         (State::ChunkDataLf, b'\n') => State::ChunkSize(0, 0),
         (State::TrailerStart(_), b'\r') => State::EndLf,
-        (State::TrailerStart(_), b' ' | b'\t' | b':') => return None,
-        (State::TrailerField(n), b'\r') => State::TrailerLf(n),
-        (State::TrailerStart(n) | State::TrailerField(n), _) if text && n < MAX_TRAILERS => State::TrailerField(n + 1),
+        (State::TrailerStart(n) | State::TrailerName(n), b) if is_token(b) && n < MAX_TRAILERS => {
+            State::TrailerName(n + 1)
+        }
+        (State::TrailerName(n), b':') => State::TrailerValue(n + 1),
+        (State::TrailerValue(n), b'\r') => State::TrailerLf(n),
+        (State::TrailerValue(n), _) if text && n < MAX_TRAILERS => State::TrailerValue(n + 1),
         (State::TrailerLf(n), b'\n') => State::TrailerStart(n),
         (State::EndLf, b'\n') => State::Done,
         _ => return None,
     })
+}
+
+/// What names consist of (RFC 9110, section 5.6.2).
+fn is_token(b: u8) -> bool {
+    b.is_ascii_alphanumeric()
+        || matches!(b, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
 }
 
 #[cfg(test)]

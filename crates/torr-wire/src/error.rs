@@ -18,19 +18,20 @@ pub enum WireError {
     /// More header fields than the reader takes.
     #[error("too many header fields")]
     TooManyHeaders,
-    /// The major version is not 1.
+    /// Neither HTTP/1.0 nor HTTP/1.1.
     #[error("unsupported HTTP version")]
     Version,
-    /// Not exactly one `Host` in an HTTP/1.1 request (RFC 9112, section 3.2).
-    #[error("a request needs exactly one Host")]
+    /// Not exactly one valid `Host` in an HTTP/1.1 request (RFC 9112, section 3.2).
+    #[error("a request needs exactly one valid Host")]
     Host,
     /// `Content-Length` is not one number, or contradicts itself (RFC 9112, section 6.3).
     #[error("invalid Content-Length")]
     Length,
-    /// `Transfer-Encoding` where it must not be, or together with `Content-Length` (RFC 9112, section 6.1).
+    /// `Transfer-Encoding` where it must not be, together with `Content-Length`, or not ending in `chunked` (RFC 9112,
+    /// sections 6.1 and 6.3).
     #[error("invalid Transfer-Encoding")]
     TransferEncoding,
-    /// A transfer coding other than `chunked`.
+    /// A transfer coding other than `chunked`, under a last `chunked` that makes the end of the body certain.
     #[error("unsupported transfer coding")]
     TransferCoding,
     /// The chunked framing is broken (RFC 9112, section 7.1).

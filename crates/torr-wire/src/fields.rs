@@ -1,6 +1,6 @@
 //! The few header fields that decide how a message is framed and whether its connection lives on.
 
-use crate::WireError;
+use crate::{WireError, authority};
 use httparse::Header;
 
 /// What a head says of framing and persistence, in either role.
@@ -9,14 +9,17 @@ pub(crate) struct Fields {
     pub content_length: Option<u64>,
     /// `Content-Length` appeared more than once, or as a list.
     pub repeated_length: bool,
+    /// The last transfer coding is `chunked`, so that the end of the body is certain.
     pub chunked: bool,
-    /// Some other coding than `chunked`, or `chunked` not last.
+    /// There is a transfer coding beside that one.
     pub other_coding: bool,
     pub close: bool,
     pub keep_alive: bool,
     pub upgrade: bool,
     pub expect_continue: bool,
     pub hosts: usize,
+    /// A `Host` that names no host.
+    pub bad_host: bool,
 }
 
 impl Fields {
@@ -27,7 +30,10 @@ impl Fields {
         for header in headers {
             let name = header.name;
             match name.len() {
-                4 if name.eq_ignore_ascii_case("host") => fields.hosts += 1,
+                4 if name.eq_ignore_ascii_case("host") => {
+                    fields.hosts += 1;
+                    fields.bad_host |= authority::split(header.value).is_none();
+                }
                 6 if name.eq_ignore_ascii_case("expect") => {
                     fields.expect_continue |= header.value.eq_ignore_ascii_case(b"100-continue");
                 }
@@ -63,11 +69,9 @@ impl Fields {
 
     fn coding(&mut self, value: &[u8]) {
         for coding in value.split(|&b| b == b',').map(<[u8]>::trim_ascii) {
-            if self.chunked || !coding.eq_ignore_ascii_case(b"chunked") {
-                self.other_coding = true;
-            } else {
-                self.chunked = true;
-            }
+            let chunked = coding.eq_ignore_ascii_case(b"chunked");
+            self.other_coding |= self.chunked || !chunked;
+            self.chunked = chunked;
         }
     }
 }

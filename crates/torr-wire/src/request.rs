@@ -2,7 +2,7 @@
 
 use crate::body::Framing;
 use crate::fields::Fields;
-use crate::{Header, WireError};
+use crate::{Header, WireError, authority};
 use memchr::memchr_iter;
 use std::mem::MaybeUninit;
 
@@ -57,7 +57,7 @@ impl<'b> RequestHead<'_, 'b> {
         let target = self.target;
         let start = if target.starts_with('/') { 0 } else { absolute_path_start(target) };
         let path = &target[start..];
-        let end = path.bytes().position(|b| b == b'?' || b == b'#').unwrap_or(path.len());
+        let end = path.bytes().position(|b| b == b'?').unwrap_or(path.len());
         if end == 0 { "/" } else { &path[..end] }
     }
 
@@ -103,7 +103,7 @@ pub fn parse<'h, 'b>(
     let headers: &'h [Header<'b>] = request.headers;
     let http_1_1 = minor >= 1;
     let fields = Fields::scan(headers)?;
-    if fields.hosts != 1 && (http_1_1 || fields.hosts > 1) {
+    if fields.bad_host || fields.hosts != 1 && (http_1_1 || fields.hosts > 1) {
         return Err(WireError::Host);
     }
     if !target_fits(method, target) {
@@ -125,7 +125,7 @@ pub fn parse<'h, 'b>(
 /// RFC 9112, section 6.3, with every ambiguity refused.
 fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
     if fields.chunked || fields.other_coding {
-        if fields.content_length.is_some() || !http_1_1 {
+        if fields.content_length.is_some() || !http_1_1 || !fields.chunked {
             return Err(WireError::TransferEncoding);
         }
         return if fields.other_coding { Err(WireError::TransferCoding) } else { Ok(Framing::Chunked) };
@@ -137,16 +137,21 @@ fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
     }
 }
 
-/// Origin form, absolute form, `*` for OPTIONS, an authority for CONNECT (RFC 9112, section 3.2).
+/// Origin form, absolute form, `*` for OPTIONS, an authority for CONNECT (RFC 9112, section 3.2). None has a fragment:
+/// some servers would cut it off, and others take it for part of the path.
 #[inline]
 fn target_fits(method: &str, target: &str) -> bool {
     match target.as_bytes().first() {
-        Some(b'/') => method != "CONNECT",
+        Some(b'/') => method != "CONNECT" && !target.contains('#'),
         Some(b'*') => method == "OPTIONS" && target == "*",
-        Some(_) if method == "CONNECT" => target.contains(':') && !target.contains('/'),
+        Some(_) if method == "CONNECT" => authority::split(target.as_bytes()).is_some_and(|(host, port)| {
+            !host.is_empty() && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+        }),
         Some(_) => target.split_once("://").is_some_and(|(scheme, rest)| {
+            let authority = rest.split(['/', '?']).next().unwrap_or_default();
             (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
-                && !rest.starts_with(['/', '?'])
+                && authority::split(authority.as_bytes()).is_some_and(|(host, _)| !host.is_empty())
+                && !rest.contains('#')
         }),
         None => false,
     }
@@ -173,11 +178,16 @@ fn syntax(error: httparse::Error, input: &[u8]) -> WireError {
     }
 }
 
-/// Whether the request line ends in `HTTP/d.d`, as that of a later protocol would.
+/// Whether the third word of the request line names another version of HTTP. It may not have come whole: a major version
+/// other than 1 is refused when it is seen, and what follows must not change the answer.
 fn names_other_version(input: &[u8]) -> bool {
-    let line = input.trim_ascii_start().split(|&b| b == b'\n').next().unwrap_or_default().trim_ascii_end();
-    let version = line.rsplit(|&b| b == b' ').next().unwrap_or_default();
-    matches!(version, [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit())
+    let line = input.trim_ascii_start().split(|&b| b == b'\n').next().unwrap_or_default();
+    let version = line.split(|&b| b == b' ').nth(2).unwrap_or_default();
+    match version.strip_prefix(b"HTTP/") {
+        Some([b'1', b'.', minor, ..]) => minor.is_ascii_digit(),
+        Some([major, ..]) => major.is_ascii_digit() && *major != b'1',
+        _ => false,
+    }
 }
 
 #[cfg(test)]

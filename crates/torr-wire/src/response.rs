@@ -61,6 +61,7 @@ impl ResponseReader {
         loop {
             let Some((response, body)) = &mut self.current else {
                 if self.partial.is_empty() {
+                    at += blank_lines(&input[at..]);
                     match parse(&input[at..], to_head)? {
                         Some(head) => {
                             at += head.len;
@@ -122,6 +123,12 @@ impl ResponseReader {
         let before = self.partial.len();
         let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
         self.partial.extend_from_slice(&input[..room]);
+        let blank = blank_lines(&self.partial);
+        if blank > 0 {
+            // All that had come was the CR of a blank line.
+            self.partial.clear();
+            return Ok(Some(blank - before));
+        }
         if !has_blank_line(&self.partial[before.saturating_sub(3)..]) && self.partial.len() <= MAX_HEAD {
             return Ok(None);
         }
@@ -136,6 +143,19 @@ impl ResponseReader {
                 Ok(None)
             }
         }
+    }
+}
+
+/// The length of the blank lines before an answer, which some servers send and which are no part of it.
+#[inline]
+fn blank_lines(bytes: &[u8]) -> usize {
+    let mut len = 0;
+    loop {
+        len += match bytes[len..] {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => return len,
+        };
     }
 }
 
@@ -178,10 +198,10 @@ fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, WireError> {
 fn framing(fields: &Fields, status: u16, to_head: bool) -> Framing {
     if to_head || status < 200 || status == 204 || status == 304 {
         Framing::None
-    } else if fields.other_coding {
-        Framing::UntilClose
     } else if fields.chunked {
         Framing::Chunked
+    } else if fields.other_coding {
+        Framing::UntilClose
     } else {
         fields.content_length.map_or(Framing::UntilClose, Framing::Length)
     }

@@ -1,1 +1,20 @@
-fn main() {}
+//! The `torr` command: parses the command line, wires the crates together, and sets the exit code.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+mod exit;
+mod interrupt;
+mod output;
+mod press;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let outcome = match cli::Cli::try_parse() {
+        Ok(cli) => cli.run(),
+        Err(error) => exit::from_clap(error),
+    };
+    outcome.unwrap_or_else(|stop| stop.report())
+}

@@ -1,0 +1,234 @@
+//! The verdict of a plain run: what its signals alone point to. Nothing was varied, so it is never more than likely.
+//!
+//! The order matters: a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that
+//! could not keep up says nothing of anything else.
+
+use torr_gauge::result::RunResult;
+use torr_gauge::{Confidence, Factor, Verdict};
+
+/// The share of failed requests from which a run is about its failures.
+const MANY_ERRORS: f64 = 0.01;
+/// The share from which a CPU or a thread counts as fully used. Sampling and the scheduler take the rest.
+const FULL: f64 = 0.95;
+const NEARLY_FULL: f64 = 0.9;
+/// The share of the machine's CPU that others may use before a run says nothing.
+const DISTURBING: f64 = 0.25;
+/// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
+const UNQUEUED: f64 = 2.0;
+const JITTER_US: f64 = 50.0;
+
+/// Names the factor that limited a run, or says that it does not know.
+pub fn passive(run: &RunResult) -> Verdict {
+    let rules = [client_ports, errors, keep_alive, disturbed, full_machine, one_side, connections];
+    rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run))
+}
+
+fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
+    Verdict { factor, confidence: Confidence::Likely, summary: summary.into(), because: vec![], advice: vec![] }
+}
+
+/// Builds a verdict as a sentence reads.
+trait Reasons {
+    fn because(self, reason: impl Into<String>) -> Self;
+    fn advice(self, advice: impl Into<String>) -> Self;
+}
+
+impl Reasons for Verdict {
+    fn because(mut self, reason: impl Into<String>) -> Self {
+        self.because.push(reason.into());
+        self
+    }
+
+    fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice.push(advice.into());
+        self
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+fn client_ports(run: &RunResult) -> Option<Verdict> {
+    (run.errors.ports > 0).then(|| {
+        likely(Factor::ClientPorts, "This machine ran out of local ports, so the run says little of the service.")
+            .because(format!("{} requests found no free local port", run.errors.ports))
+            .because(format!("{} connections were opened for {} answers", run.connections.opened, run.requests))
+            .advice("keep connections alive, or widen net.ipv4.ip_local_port_range")
+    })
+}
+
+fn errors(run: &RunResult) -> Option<Verdict> {
+    let failed = run.errors.total();
+    if run.requests == 0 && failed == 0 && run.unfinished > 0 {
+        return Some(
+            likely(Factor::Errors, "Not one request was answered before the run ended.")
+                .because(format!("{} requests were sent and waited for their answers", run.unfinished))
+                .advice("see whether the service answers at all: press it with -c 1 -n 1"),
+        );
+    }
+    let share = failed as f64 / run.asked.max(1) as f64;
+    (share > MANY_ERRORS).then(|| {
+        let mut verdict = likely(Factor::Errors, "Too many requests failed for the throughput to mean much.")
+            .because(format!("{failed} of {} requests failed ({})", run.asked, percent(share)));
+        for cause in run.causes.iter().take(3) {
+            verdict = verdict.because(format!("{} x {}: {}", cause.count, cause.kind, cause.what));
+        }
+        let refused = run.status.iter().filter(|(status, _)| **status >= 400);
+        for (status, count) in refused {
+            verdict = verdict.because(format!("{count} answers with status {status}"));
+        }
+        match run.errors.status == failed {
+            true => {
+                verdict.advice("look at one such answer: the service, or something before it, refuses these requests")
+            }
+            false => verdict.advice("mend the failures first, or lower the load with -c until they stop"),
+        }
+    })
+}
+
+fn keep_alive(run: &RunResult) -> Option<Verdict> {
+    let per_connection = run.connections.requests_per_connection;
+    let closed = run.connections.closed_by_server as f64 / run.requests.max(1) as f64;
+    (run.plan.keep_alive && run.requests > 0 && closed > 0.5).then(|| {
+        likely(
+            Factor::KeepAlive,
+            "The server closes connections that could be used again, so nearly every request opens one.",
+        )
+        .because(format!(
+            "{} of {} connections were ended by the server",
+            run.connections.closed_by_server, run.connections.opened
+        ))
+        .because(format!("{per_connection:.1} requests per connection, although keep-alive was offered"))
+        .advice("turn keep-alive on in the server, or find what turns it off (HTTP/1.0, a limit of requests, a proxy)")
+    })
+}
+
+/// Others use so much of the machine that neither side could show what it can do.
+fn disturbed(run: &RunResult) -> Option<Verdict> {
+    let host = run.host.as_ref().filter(|host| host.cpu_share >= NEARLY_FULL)?;
+    let ours = (host.server_cores + run.generator.cpu_share * run.plan.threads as f64) / host.cores as f64;
+    let others = host.cpu_share - ours;
+    (others >= DISTURBING).then(|| {
+        let summary = "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
+        Verdict { confidence: Confidence::Unknown, ..likely(Factor::Unknown, summary) }
+            .because(format!("the machine's CPU was used to {}", percent(host.cpu_share)))
+            .because(format!("server and generator together used {} of it, others {}", percent(ours), percent(others)))
+            .advice("press again when nothing else runs here")
+    })
+}
+
+/// The server runs here, and all CPU of the machine is used: whoever uses most of it is the limit.
+fn full_machine(run: &RunResult) -> Option<Verdict> {
+    let host = run.host.as_ref().filter(|host| host.cpu_share >= FULL)?;
+    let generator = run.generator.cpu_share * run.plan.threads as f64;
+    let cores = host.cores as f64;
+    let shares = format!(
+        "server {} and generator {} of the machine's {} CPUs",
+        percent(host.server_cores / cores),
+        percent(generator / cores),
+        host.cores
+    );
+    let full = format!("the machine's CPU was used to {}", percent(host.cpu_share));
+    let verdict = if host.server_cores >= generator {
+        likely(Factor::ServerCpu, "The machine's CPU is used up, most of it by the server.")
+            .because(full)
+            .because(shares)
+            .advice("make requests cheaper or give the server more CPU")
+    } else {
+        likely(Factor::Generator, "The machine's CPU is used up, most of it by the load generator.")
+            .because(full)
+            .because(shares)
+    };
+    let verdict = if run.plan.keep_alive {
+        verdict
+    } else {
+        verdict.because("each request opens a connection of its own, which costs both sides a multiple of the request")
+    };
+    Some(verdict.advice("run the generator on another machine, where it takes no CPU from the server"))
+}
+
+/// There is CPU to spare, but one side has no more to give.
+fn one_side(run: &RunResult) -> Option<Verdict> {
+    let busy = format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share));
+    let Some(host) = &run.host else {
+        return run.generator.saturated.then(|| {
+            likely(Factor::Generator, "The load generator itself was the limit: the service may take more.")
+                .because(busy)
+                .because(format!("it used {} of the CPU that its threads can use", percent(run.generator.cpu_share)))
+                .advice("give it more threads with -t, or a machine with more cores")
+        });
+    };
+    let full = host.server_threads.iter().filter(|&&share| share >= NEARLY_FULL).count();
+    let spare = format!("the machine's CPU was used to {} only", percent(host.cpu_share));
+    match (full, run.generator.saturated) {
+        (0, true) => Some(
+            likely(Factor::Generator, "The load generator itself was the limit: the service may take more.")
+                .because(busy)
+                .because(format!("no thread of the server was full, and {spare}"))
+                .advice("give it more threads with -t, or a machine of its own"),
+        ),
+        (1.., false) => Some(server_threads(full, host.cores, host.server_cores, spare)),
+        _ => None,
+    }
+}
+
+fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdict {
+    if full >= cores || used >= NEARLY_FULL * cores as f64 {
+        return likely(Factor::ServerCpu, "The server uses all CPU that this machine has.")
+            .because(format!("{full} of its threads were full and it used {used:.2} of {cores} CPUs"))
+            .advice("make requests cheaper or give the server more CPU");
+    }
+    let verdict = if full == 1 {
+        likely(Factor::SingleCore, "One thread of the server does all the work and is full, while CPU is free.")
+            .because("1 thread of the server was full, and no other")
+    } else {
+        likely(Factor::Workers, "All busy threads of the server are full, while CPU is free.")
+            .because(format!("{full} threads of the server were full, on {cores} CPUs"))
+    };
+    verdict.because(spare).advice(format!("run more workers: one per core would be {cores}"))
+}
+
+/// Nobody is busy and nothing queues: there is simply too little asked at a time.
+fn connections(run: &RunResult) -> Option<Verdict> {
+    let latency = run.latency_us?;
+    let (min, median) = (latency.min as f64, latency.p50? as f64);
+    let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL);
+    let unqueued = median <= UNQUEUED * min + JITTER_US;
+    (run.plan.rate.is_none() && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
+        let verdict = likely(Factor::Connections, "More connections would bring more throughput: nothing was full, and nothing queued.")
+            .because(format!("the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"))
+            .because(format!("the generator's busiest thread was idle {} of the time", percent(1.0 - run.generator.busy_share)));
+        let verdict = match &run.host {
+            Some(host) => verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share))),
+            None => verdict,
+        };
+        verdict.advice(format!("press with -c {} and compare", run.plan.connections * 4))
+    })
+}
+
+fn unknown(run: &RunResult) -> Verdict {
+    let verdict = Verdict {
+        factor: Factor::Unknown,
+        confidence: Confidence::Unknown,
+        summary: "What was seen does not tell what limits the service.".into(),
+        because: vec![],
+        advice: vec![],
+    };
+    let verdict = verdict
+        .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)));
+    let verdict = match &run.host {
+        Some(host) => verdict.because(format!(
+            "the server used {:.2} of {} CPUs, and the machine {}",
+            host.server_cores,
+            host.cores,
+            percent(host.cpu_share)
+        )),
+        None => verdict.because("the server's processes cannot be seen from here"),
+    };
+    verdict.advice(format!(
+        "press again with half and with twice the connections ({} and {}) and compare",
+        (run.plan.connections / 2).max(1),
+        run.plan.connections * 2
+    ))
+}

@@ -1,0 +1,76 @@
+//! Numbers with units, as people read them.
+
+/// A whole number with commas: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate in three significant digits, or as a whole number: `0.0123`, `1.25`, `98,765`.
+pub fn rate(per_s: f64) -> String {
+    match per_s {
+        r if r >= 100.0 => count(r.round() as u64),
+        r if r >= 10.0 => format!("{r:.1}"),
+        r if r >= 1.0 || r == 0.0 => format!("{r:.2}"),
+        r => format!("{r:.3}"),
+    }
+}
+
+/// A time that is given in microseconds: `412 us`, `4.12 ms`, `41.2 s`.
+pub fn micros(us: f64) -> String {
+    match us {
+        us if us < 999.5 => format!("{us:.0} us"),
+        us if us < 999_500.0 => format!("{} ms", three_digits(us / 1e3)),
+        us => format!("{} s", three_digits(us / 1e6)),
+    }
+}
+
+/// Bytes in decimal units: `999 B`, `1.23 MB`.
+pub fn bytes(n: f64) -> String {
+    let mut n = n;
+    for unit in ["B", "kB", "MB", "GB"] {
+        if n < 999.5 {
+            return if unit == "B" { format!("{n:.0} B") } else { format!("{} {unit}", three_digits(n)) };
+        }
+        n /= 1e3;
+    }
+    format!("{} TB", three_digits(n))
+}
+
+/// A share of 0 to 1: `48%`, `0.4%`.
+pub fn percent(share: f64) -> String {
+    let digits = usize::from(share > 0.0 && share < 0.0995);
+    format!("{:.digits$}%", share * 100.0)
+}
+
+fn three_digits(n: f64) -> String {
+    match n {
+        n if n < 9.995 => format!("{n:.2}"),
+        n if n < 99.95 => format!("{n:.1}"),
+        n => format!("{n:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_at_a_glance() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.0, 0.0123, 1.25, 12.34, 98_765.4].map(rate), ["0.00", "0.012", "1.25", "12.3", "98,765"]);
+        assert_eq!(
+            [1.0, 999.4, 999.6, 41_234.0, 999_600.0, 3.6e9].map(micros),
+            ["1 us", "999 us", "1.00 ms", "41.2 ms", "1.00 s", "3600 s"]
+        );
+        assert_eq!([0.0, 999.0, 1000.0, 1.5e6, 2e15].map(bytes), ["0 B", "999 B", "1.00 kB", "1.50 MB", "2000 TB"]);
+        assert_eq!([0.0, 0.004, 0.48, 1.0].map(percent), ["0%", "0.4%", "48%", "100%"]);
+    }
+}

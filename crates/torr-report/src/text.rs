@@ -1,0 +1,178 @@
+//! The report of one run, to be read at a glance.
+
+use crate::human::{bytes, count, micros, percent, rate};
+use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
+use crate::table::align;
+use std::fmt::Write;
+use torr_gauge::latency::Summary;
+use torr_gauge::result::RunResult;
+use torr_gauge::{Confidence, Kind, Verdict};
+
+/// The whole report, with colours.
+pub fn report(run: &RunResult) -> String {
+    let mut text = heading(run);
+    text.push('\n');
+    let _ = writeln!(text, "  {:<12} {}", "throughput", throughput(run));
+    let _ = writeln!(text, "  {:<12} {}", "status", status(run));
+    let _ = writeln!(text, "  {:<12} {}", "errors", errors(run));
+    text.push('\n');
+    text.push_str(&indent(&align(&latency_table(run))));
+    text.push('\n');
+    let _ = writeln!(text, "  {:<12} {}", "connections", connections(run));
+    let _ = writeln!(text, "  {:<12} {}", "bytes", traffic(run));
+    let _ = writeln!(text, "  {:<12} {}", "generator", generator(run));
+    if let Some(server) = server(run) {
+        let _ = writeln!(text, "  {:<12} {server}", "server");
+    }
+    if let Some(verdict) = &run.verdict {
+        text.push('\n');
+        text.push_str(&self::verdict(verdict));
+    }
+    text
+}
+
+fn heading(run: &RunResult) -> String {
+    let plan = &run.plan;
+    let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
+    let what = format!("{} {}", plan.method, run.target);
+    let how = format!(
+        "{}, {}, {keep_alive}, {:.2} s{}",
+        plural(plan.connections as u64, "connection"),
+        plural(plan.threads as u64, "thread"),
+        run.duration_s,
+        if run.interrupted { ", interrupted" } else { "" }
+    );
+    format!("{}  {}\n", paint(STRONG, what), paint(FAINT, how))
+}
+
+fn throughput(run: &RunResult) -> String {
+    let whole = format!("{} requests/s", rate(run.rps));
+    let received = bytes(run.bytes.received as f64 / run.duration_s.max(1e-9));
+    format!("{}   {} answered, {received}/s received", paint(STRONG, whole), count(run.requests))
+}
+
+fn status(run: &RunResult) -> String {
+    let each = run.status.iter().map(|(status, n)| {
+        let text = format!("{status} x {}", count(*n));
+        if *status >= 400 { paint(BAD, text) } else { text }
+    });
+    let all: Vec<_> = each.collect();
+    if all.is_empty() { "no answers".into() } else { all.join(", ") }
+}
+
+fn errors(run: &RunResult) -> String {
+    let unfinished = match run.unfinished {
+        0 => String::new(),
+        n => paint(FAINT, format!("   ({} unfinished when the run ended)", count(n))),
+    };
+    if run.errors.total() == 0 {
+        return format!("{}{unfinished}", paint(GOOD, "none"));
+    }
+    let kinds = Kind::ALL.iter().filter(|&&kind| run.errors.of(kind) > 0);
+    let kinds: Vec<_> = kinds.map(|&kind| format!("{kind} {}", count(run.errors.of(kind)))).collect();
+    let share = percent(run.errors.total() as f64 / run.asked.max(1) as f64);
+    let mut text =
+        format!("{}   {share} of {}{unfinished}", paint(BAD, kinds.join(", ")), plural(run.asked, "request"));
+    for cause in &run.causes {
+        let _ = write!(text, "\n  {:<12} {} x {}: {}", "", count(cause.count), cause.kind, cause.what);
+    }
+    text
+}
+
+fn latency_table(run: &RunResult) -> Vec<Vec<String>> {
+    let names = ["", "min", "p50", "p75", "p90", "p99", "p99.9", "max", "mean", "stddev"];
+    let mut rows = vec![names.map(|name| paint(FAINT, name)).to_vec()];
+    let phases = [
+        ("latency", run.latency_us),
+        ("first byte", run.phases_us.first_byte),
+        ("connect", run.phases_us.connect),
+        ("tls", run.phases_us.tls),
+    ];
+    for (name, summary) in phases {
+        if let Some(summary) = summary {
+            rows.push(latency_row(name, &summary));
+        }
+    }
+    rows
+}
+
+fn latency_row(name: &str, s: &Summary) -> Vec<String> {
+    let known = |us: Option<u64>| us.map_or("-".into(), |us| micros(us as f64));
+    // As wide as the labels of the other lines.
+    let mut row = vec![format!("{name:<12}"), micros(s.min as f64)];
+    row.extend([s.p50, s.p75, s.p90, s.p99, s.p99_9].map(known));
+    row.extend([micros(s.max as f64), micros(s.mean), micros(s.stddev)]);
+    row
+}
+
+fn connections(run: &RunResult) -> String {
+    let c = &run.connections;
+    let closed = match c.closed_by_server {
+        0 => String::new(),
+        n => format!(", {} closed by the server", count(n)),
+    };
+    format!(
+        "{} opened, {} at a time, {} requests each{closed}",
+        count(c.opened),
+        count(c.peak),
+        rate(c.requests_per_connection)
+    )
+}
+
+fn traffic(run: &RunResult) -> String {
+    let b = &run.bytes;
+    format!("{} received ({} of bodies), {} sent", bytes(b.received as f64), bytes(b.body as f64), bytes(b.sent as f64))
+}
+
+fn generator(run: &RunResult) -> String {
+    let g = &run.generator;
+    let cost = format!("{:.2} us of CPU per request, {} of its CPU used", g.cpu_us_per_request, percent(g.cpu_share));
+    let busy = format!("busy {}", percent(g.busy_share));
+    let busy = if g.saturated { paint(BAD, format!("{busy}: saturated")) } else { busy };
+    format!("{cost}, {busy}")
+}
+
+fn server(run: &RunResult) -> Option<String> {
+    let host = run.host.as_ref()?;
+    let name = host.server.first().map_or("server", |process| process.name.as_str());
+    let steal = match host.steal_share {
+        s if s >= 0.01 => format!(", {} stolen by the hypervisor", percent(s)),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{name} ({}) used {:.2} of {}; the machine was used to {}{steal}",
+        plural(host.server.len() as u64, "process"),
+        host.server_cores,
+        plural(host.cores as u64, "CPU"),
+        percent(host.cpu_share)
+    ))
+}
+
+/// The verdict in one sentence, with its reasons and advice.
+pub fn verdict(verdict: &Verdict) -> String {
+    let name = match verdict.confidence {
+        Confidence::Unknown => paint(STRONG, "unknown"),
+        confidence => format!("{} {}", paint(STRONG, verdict.factor), paint(FAINT, format!("({confidence})"))),
+    };
+    let mut text = format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", verdict.summary);
+    for reason in &verdict.because {
+        let _ = writeln!(text, "  {:<12} {} {reason}", "", paint(FAINT, "because"));
+    }
+    for advice in &verdict.advice {
+        let _ = writeln!(text, "  {:<12} {} {advice}", "", paint(GOOD, "->"));
+    }
+    text
+}
+
+fn plural(n: u64, what: &str) -> String {
+    let ending = match (n, what.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{} {what}{ending}", count(n))
+}
+
+fn indent(lines: &str) -> String {
+    lines.lines().map(|line| format!("  {line}\n")).collect()
+}

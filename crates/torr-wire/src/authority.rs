@@ -1,0 +1,63 @@
+//! Authorities: a host with or without a port, as `Host` and some request targets name one.
+
+use std::net::Ipv6Addr;
+
+/// Splits `uri-host [ ":" port ]` (RFC 9110, section 7.2) into its parts, of which either can be empty. `None` if it is
+/// something else: a path, user information, a list.
+#[inline]
+pub(crate) fn split(authority: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (host, rest) = authority.split_at(host_len(authority)?);
+    match rest {
+        [] => Some((host, rest)),
+        [b':', port @ ..] if port.iter().all(u8::is_ascii_digit) => Some((host, port)),
+        _ => None,
+    }
+}
+
+/// How far the host reaches that stands first (RFC 3986, section 3.2.2): a name, an IPv4 address, or an IPv6 address in
+/// brackets.
+#[inline]
+fn host_len(authority: &[u8]) -> Option<usize> {
+    if let [b'[', rest @ ..] = authority {
+        let len = rest.iter().position(|&b| b == b']')?;
+        std::str::from_utf8(&rest[..len]).ok()?.parse::<Ipv6Addr>().ok()?;
+        return Some(len + 2);
+    }
+    let mut len = 0;
+    loop {
+        len += match &authority[len..] {
+            [b, ..] if is_name(*b) => 1,
+            [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => 3,
+            _ => return Some(len),
+        };
+    }
+}
+
+/// `unreserved` and `sub-delims` of RFC 3986.
+#[inline]
+fn is_name(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&'..=b',' | b';' | b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn hosts_and_ports() {
+        for (authority, host, port) in [
+            ("", "", ""),
+            ("x", "x", ""),
+            ("x:", "x", ""),
+            (":80", "", "80"),
+            ("a-b.c_d~:80", "a-b.c_d~", "80"),
+            ("!$&'()*+,;=", "!$&'()*+,;=", ""),
+            ("%c3%A9.x:1", "%c3%A9.x", "1"),
+            ("127.0.0.1:8080", "127.0.0.1", "8080"),
+            ("[::1]", "[::1]", ""),
+            ("[::ffff:127.0.0.1]:80", "[::ffff:127.0.0.1]", "80"),
+        ] {
+            assert_eq!(split(authority.as_bytes()), Some((host.as_bytes(), port.as_bytes())), "{authority:?}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Responses that no client can read, and odd ones that servers really send and that it must.
+
+use torr_wire::WireError::{self, Chunk, HeadTooLarge, Length, Syntax, TooManyHeaders, Truncated};
+use torr_wire::response::{MAX_HEAD, Response, ResponseReader};
+
+const NOT_HTTP: WireError = Syntax("not an HTTP/1.x answer");
+const STATUS: WireError = Syntax("the status code");
+const LINE_END: WireError = Syntax("the end of a line");
+const NAME: WireError = Syntax("a header name");
+const VALUE: WireError = Syntax("a header value");
+
+/// Whole heads that are refused: the section of RFC 9112 (or another, if named) that they break, and the bytes.
+const REFUSED: &[(&str, WireError, &[u8])] = &[
+    // Other protocols.
+    ("4", NOT_HTTP, b"SSH-2.0-OpenSSH_9.6\r\n"),
+    ("4", NOT_HTTP, b"<html><body>hello</body></html>\n"),
+    ("4", NOT_HTTP, b"ICY 200 OK\r\n\r\n"),
+    ("4", NOT_HTTP, b"HELO\r\n\r\n"),
+    ("4", NOT_HTTP, b"\x15\x03\x01\x00\x02\x02\x46"),
+    ("4", NOT_HTTP, b"\x00\x00\x12\x04\x00\x00\x00\x00\x00"),
+    ("2.3", NOT_HTTP, b"HTTP/2.0 200 OK\r\n\r\n"),
+    ("2.3", NOT_HTTP, b"HTTP/2 200\r\n\r\n"),
+    ("2.3", NOT_HTTP, b"http/1.1 200 OK\r\n\r\n"),
+    // The status line.
+    ("4", NOT_HTTP, b"HTTP/1.1\r\n\r\n"),
+    ("4", NOT_HTTP, b"HTTP/1.1\t200 OK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 OK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 20 OK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 20x OK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 2000 OK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 -20 OK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 200\tOK\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 200 O\0K\r\n\r\n"),
+    ("4", STATUS, b"HTTP/1.1 200 OK\rContent-Length: 0\r\n\r\n"),
+    ("9110 15", STATUS, b"HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n"),
+    ("9110 15", STATUS, b"HTTP/1.1 000 None\r\n\r\n"),
+    // Fields.
+    ("5", NAME, b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n"),
+    ("5", NAME, b"HTTP/1.1 200 OK\r\n: a\r\n\r\n"),
+    ("5.2", NAME, b"HTTP/1.1 200 OK\r\n folded: onto nothing\r\n\r\n"),
+    ("9110 5.5", VALUE, b"HTTP/1.1 200 OK\r\nA: \0\r\n\r\n"),
+    ("2.2", VALUE, b"HTTP/1.1 200 OK\r\nA: b\rC: d\r\n\r\n"),
+    ("2.2", LINE_END, b"HTTP/1.1 200 OK\r\nA: b\r\n\rC: d\r\n\r\n"),
+    // Lengths.
+    ("6.3", Length, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
+    ("6.3", Length, b"HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\nabc"),
+    ("6.3", Length, b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+    ("6.3", Length, b"HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\n"),
+    ("6.3", Length, b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n"),
+    ("9110 8.6", Length, b"HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\n"),
+    // Cut short.
+    ("8", Truncated, b"HTTP/1.1 200"),
+    ("8", Truncated, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"),
+    ("8", Truncated, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"),
+    ("8", Truncated, b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"),
+];
+
+/// The same for what stands after the head of a chunked answer.
+const REFUSED_CHUNKS: &[(&str, WireError, &[u8])] = &[
+    ("7.1", Chunk, b"hello"),
+    ("7.1", Chunk, b"\r\n"),
+    ("7.1", Chunk, b";a=b\r\n"),
+    ("7.1", Chunk, b"-1\r\n"),
+    ("7.1", Chunk, b"0x2\r\nok\r\n"),
+    ("7.1", Chunk, b" 2\r\nok\r\n"),
+    ("7.1", Chunk, b"2\nok\r\n"),
+    ("7.1", Chunk, b"2\r\nokay\r\n"),
+    ("7.1", Chunk, b"2\r\nok\n0\r\n\r\n"),
+    ("7.1", Chunk, b"2\r\nok0\r\n\r\n"),
+    ("7.1", Chunk, b"10000000000000000\r\n"),
+    ("7.1.1", Chunk, b"2;a\nb\r\nok\r\n"),
+    // The blank line is missing, and the next answer stands where trailers would.
+    ("7.1.2", Chunk, b"0\r\nHTTP/1.1 200 OK\r\n\r\n"),
+    ("7.1.2", Chunk, b"0\r\nno-colon\r\n\r\n"),
+    ("7.1.2", Chunk, b"0\r\n: x\r\n\r\n"),
+    ("7.1.2", Chunk, b"0\r\nA : b\r\n\r\n"),
+    ("7.1.2", Chunk, b"0\r\nA: b\r\n c\r\n\r\n"),
+    ("8", Truncated, b""),
+    ("8", Truncated, b"2\r\nok\r\n"),
+    ("8", Truncated, b"2\r\nok\r\n0\r\n"),
+    ("8", Truncated, b"2\r\nok\r\n0\r\nA: b\r\n"),
+];
+
+/// Reads a connection from these pieces to its end: its answers, and the error if it came to one.
+fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, to_head: bool) -> (Vec<Response>, Option<WireError>) {
+    let (mut reader, mut answers) = (ResponseReader::default(), Vec::new());
+    for mut piece in pieces {
+        while !piece.is_empty() {
+            match reader.read(piece, to_head) {
+                Ok((used, answer)) => {
+                    answers.extend(answer);
+                    piece = &piece[used..];
+                }
+                Err(error) => return (answers, Some(error)),
+            }
+        }
+    }
+    match reader.end() {
+        Ok(answer) => {
+            answers.extend(answer);
+            (answers, None)
+        }
+        Err(error) => (answers, Some(error)),
+    }
+}
+
+#[track_caller]
+fn refuse(rule: &str, error: WireError, input: &[u8]) {
+    let text = input.escape_ascii();
+    assert_eq!(read([input], false), (vec![], Some(error)), "RFC {rule}: {text}");
+    // A head in pieces is looked at when its end is in sight; without one, the end of the connection shows it.
+    let (answers, got) = read(input.chunks(1), false);
+    assert_eq!(answers, [], "byte by byte, RFC {rule}: {text}");
+    assert!(got == Some(error) || got == Some(Truncated), "byte by byte: {got:?}, RFC {rule}: {text}");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    for (rule, error, input) in REFUSED {
+        refuse(rule, *error, input);
+    }
+    for (rule, error, body) in REFUSED_CHUNKS {
+        refuse(rule, *error, &[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *body].concat());
+    }
+}
+
+#[test]
+fn every_part_of_a_framed_response_is_cut_short() {
+    for whole in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nok\r\n0\r\nA: b\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
+    ] {
+        for len in 1..whole.len() {
+            let mut reader = ResponseReader::default();
+            let got = reader.read(&whole.as_bytes()[..len], false);
+            assert_eq!(got, Ok((len, None)), "the first {len} bytes of {whole:?}");
+            assert!(reader.is_inside(), "the first {len} bytes of {whole:?}");
+            assert_eq!(reader.end(), Err(Truncated), "the first {len} bytes of {whole:?}");
+            // What was cut short does not reach into the next connection.
+            assert!(!reader.is_inside(), "after the end, the first {len} bytes of {whole:?}");
+        }
+    }
+}
+
+#[test]
+fn an_endless_head_is_given_up() {
+    for (piece, expect) in
+        [("x", HeadTooLarge), ("A: ", HeadTooLarge), ("\r\n b", HeadTooLarge), ("\r\nA: b", TooManyHeaders)]
+    {
+        let mut reader = ResponseReader::default();
+        let start = "HTTP/1.1 200 OK\r\nA: ";
+        assert_eq!(reader.read(start.as_bytes(), false), Ok((start.len(), None)));
+        let fits = (MAX_HEAD - start.len()) / piece.len();
+        for n in 0..fits {
+            assert_eq!(reader.read(piece.as_bytes(), false), Ok((piece.len(), None)), "{n} pieces of {piece:?}");
+        }
+        assert_eq!(reader.read(piece.as_bytes(), false), Err(expect), "pieces of {piece:?}");
+        let whole = format!("{start}{}", piece.repeat(fits + 1));
+        assert_eq!(ResponseReader::default().read(whole.as_bytes(), false), Err(expect), "whole, of {piece:?}");
+    }
+}
+
+#[test]
+fn the_largest_head_is_read_whole_and_in_pieces() {
+    let head = |len: usize| {
+        let (start, end) = ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nA: ", "\r\n\r\n");
+        format!("{start}{}{end}", "b".repeat(len - start.len() - end.len())).into_bytes()
+    };
+    let (fits, too_large) = (head(MAX_HEAD), head(MAX_HEAD + 1));
+    let answer = Response { status: 200, keep_alive: true, body: 0 };
+    for size in [1, 7, MAX_HEAD, MAX_HEAD + 1] {
+        assert_eq!(read(fits.chunks(size), false), (vec![answer], None), "in pieces of {size}");
+        assert_eq!(read(too_large.chunks(size), false), (vec![], Some(HeadTooLarge)), "in pieces of {size}");
+    }
+    let fields = |n: usize| format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{}\r\n", "A: b\r\n".repeat(n - 1));
+    assert_eq!(read([fields(256).as_bytes()], false), (vec![answer], None));
+    assert_eq!(read([fields(257).as_bytes()], false), (vec![], Some(TooManyHeaders)));
+}
+
+/// Some servers send a line too many. It is no part of an answer, and many of them cost no more than their bytes.
+#[test]
+fn blank_lines_between_responses_are_nothing() {
+    let wire = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    let answer = Response { status: 200, keep_alive: true, body: 2 };
+    for line in ["\r\n", "\n"] {
+        let blank = line.repeat(MAX_HEAD).into_bytes();
+        for size in [1, 2, 3, 1000, blank.len()] {
+            let mut reader = ResponseReader::default();
+            for piece in blank.chunks(size) {
+                assert_eq!(reader.read(piece, false), Ok((piece.len(), None)), "{line:?} in pieces of {size}");
+            }
+            assert!(!reader.is_inside(), "{line:?} in pieces of {size}");
+            assert_eq!(reader.end(), Ok(None), "{line:?} in pieces of {size}");
+            for lines in 0..4 {
+                let some = line.repeat(lines).into_bytes();
+                let stream = [&some, &wire[..], &some, wire, &some].concat();
+                assert_eq!(read(stream.chunks(size), false), (vec![answer; 2], None), "{lines} {line:?} by {size}");
+            }
+        }
+    }
+}
+
+const KEEPS: bool = true;
+const CLOSES: bool = false;
+
+/// Odd answers that must be read: why (with the section of RFC 9112, or another, if named), the answer, the bytes.
+const ACCEPTED: &[(&str, (u16, bool, u64), &str)] = &[
+    ("bare LF, 2.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
+    ("mixed line ends, 2.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\nContent-Length: 2\r\n\nok"),
+    ("obs-fold, 5.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nA: b\r\n\tc\r\n d\r\nContent-Length: 2\r\n\r\nok"),
+    ("obs-fold of nothing, 5.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n \r\n\r\nok"),
+    ("obs-fold at once, 5.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nok"),
+    ("space before the colon, 5.1", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nok"),
+    ("no space after it, 5.1", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nContent-Length:2\r\n\r\nok"),
+    ("empty reason, 4", (200, KEEPS, 0), "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n"),
+    ("no reason, 4", (200, KEEPS, 0), "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"),
+    ("reason in UTF-8, 4", (404, KEEPS, 0), "HTTP/1.1 404 non trouvé\r\nContent-Length: 0\r\n\r\n"),
+    ("status of no class, 9110 15", (999, KEEPS, 0), "HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"),
+    ("equal lengths, 6.3", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 02\r\n\r\nok"),
+    ("a list of lengths, 6.3", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nContent-Length: 2 ,2\r\n\r\nok"),
+    ("no framing, 6.3", (200, CLOSES, 6), "HTTP/1.1 200 OK\r\n\r\n0\r\n\r\n."),
+    ("nothing until close, 6.3", (200, CLOSES, 0), "HTTP/1.1 200 OK\r\n\r\n"),
+    ("204 with length, 6.3", (204, KEEPS, 0), "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n"),
+    ("304 with length, 6.3", (304, KEEPS, 0), "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"),
+    ("304 with coding, 6.1", (304, KEEPS, 0), "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    // Interim answers.
+    ("100 with length, 6.3", (201, CLOSES, 0), "HTTP/1.1 100 \r\nContent-Length: 9\r\n\r\nHTTP/1.1 201 \r\n\r\n"),
+    ("some, 9110 15.2", (404, CLOSES, 0), "HTTP/1.1 103 \r\nA: b\r\n\r\nHTTP/1.1 199 \r\n\r\nHTTP/1.1 404 \r\n\r\n"),
+    ("101 ends HTTP, 9110 15.2.2", (101, CLOSES, 0), "HTTP/1.1 101 \r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"),
+    // Persistence.
+    ("HTTP/1.0, 9.3", (200, CLOSES, 2), "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    ("that keeps, 9.3", (404, KEEPS, 0), "HTTP/1.0 404 \r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n"),
+    ("but has no length, 9.3", (200, CLOSES, 2), "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nok"),
+    ("close in a list, 9.3", (404, CLOSES, 0), "HTTP/1.1 404 \r\nConnection: a, CLOSE ,\r\nContent-Length: 0\r\n\r\n"),
+    ("close wins, 9.3", (204, CLOSES, 0), "HTTP/1.1 204 \r\nConnection: keep-alive\r\nConnection: close\r\n\r\n"),
+];
+
+/// Transfer codings with a body that is 12 bytes and, if read as chunked, has 2.
+const ACCEPTED_CODINGS: &[(&str, (u16, bool, u64), &str)] = &[
+    ("any case, 7", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKed"),
+    ("folded, 5.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked"),
+    ("chunked last, 6.3", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked"),
+    ("chunked twice, 6.3", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked"),
+    ("chunked not last, 6.3", (200, CLOSES, 12), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip"),
+    ("not chunked, 6.3", (200, CLOSES, 12), "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip"),
+    ("that and a length, 6.3", (200, CLOSES, 12), "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1"),
+    ("length too, 6.3", (200, CLOSES, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1"),
+    ("length before, 6.3", (200, CLOSES, 2), "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked"),
+    ("HTTP/1.0, 6.1", (200, CLOSES, 2), "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive"),
+];
+
+/// What may stand in a chunked body: why, the number of bytes in it, and the body.
+const ACCEPTED_CHUNKS: &[(&str, u64, &str)] = &[
+    ("sizes in any case, 7.1", 21, "000B\r\nhello world\r\na\r\n0123456789\r\n00\r\n\r\n"),
+    ("extensions, 7.1.1", 2, "2 ; a=\"b;c\" ;d\r\nok\r\n0;e\r\n\r\n"),
+    ("trailers, 7.1.2", 2, "2\r\nok\r\n0\r\nA:\r\nContent-Length: 9\r\n\r\n"),
+    ("chunks within a chunk, 7.1", 7, "7\r\n0\r\n\r\n\r\n\r\n0\r\n\r\n"),
+];
+
+#[track_caller]
+fn accept(why: &str, to_head: bool, answer: (u16, bool, u64), wire: &str) {
+    let (status, keep_alive, body) = answer;
+    let expect = (vec![Response { status, keep_alive, body }], None);
+    assert_eq!(read([wire.as_bytes()], to_head), expect, "{why}: {wire:?}");
+    assert_eq!(read(wire.as_bytes().chunks(1), to_head), expect, "{why}, byte by byte: {wire:?}");
+}
+
+#[test]
+fn odd_responses_are_read() {
+    for &(why, answer, wire) in ACCEPTED {
+        accept(why, false, answer, wire);
+    }
+    for &(why, answer, head) in ACCEPTED_CODINGS {
+        accept(why, false, answer, &format!("{head}\r\n\r\n2\r\nok\r\n0\r\n\r\n"));
+    }
+    for &(why, len, body) in ACCEPTED_CHUNKS {
+        let wire = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
+        accept(why, false, (200, KEEPS, len), &wire);
+    }
+}
+
+/// RFC 9112, section 6.3: the fields say what a GET would have got.
+#[test]
+fn the_answer_to_head_has_no_body() {
+    for fields in ["", "Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n"] {
+        accept("to HEAD", true, (200, KEEPS, 0), &format!("HTTP/1.1 200 OK\r\n{fields}\r\n"));
+    }
+}
+
+/// After 101 the bytes are another protocol's.
+#[test]
+fn what_follows_an_upgrade_is_left() {
+    let head = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
+    let answer = Response { status: 101, keep_alive: false, body: 0 };
+    let got = ResponseReader::default().read(&[&head[..], b"\x81\x05hello"].concat(), false);
+    assert_eq!(got, Ok((head.len(), Some(answer))));
+}
+
+/// An interim answer is complete in itself: a connection that ends after one has cut nothing short.
+#[test]
+fn the_end_after_an_interim_response_gives_nothing() {
+    let mut reader = ResponseReader::default();
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
+    assert_eq!(reader.read(interim, false), Ok((interim.len(), None)));
+    assert!(!reader.is_inside());
+    assert_eq!(reader.end(), Ok(None));
+}
+
+#[test]
+fn a_reset_forgets_what_was_read() {
+    for start in ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"] {
+        let mut reader = ResponseReader::default();
+        assert_eq!(reader.read(start.as_bytes(), false), Ok((start.len(), None)), "{start:?}");
+        reader.reset();
+        assert!(!reader.is_inside(), "{start:?}");
+        let (wire, answer) = (b"HTTP/1.1 204 \r\n\r\n", Response { status: 204, keep_alive: true, body: 0 });
+        assert_eq!(reader.read(wire, false), Ok((wire.len(), Some(answer))), "{start:?}");
+    }
+}

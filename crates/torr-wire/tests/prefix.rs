@@ -1,0 +1,83 @@
+//! A request head is complete with its last byte and not before, and bytes that are wrong stay wrong as more arrive.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use torr_wire::WireError;
+use torr_wire::request::{self, Limits, slots};
+
+const LIMITS: Limits = Limits { head: 4096, headers: 20 };
+
+/// All that a parse gave: the length of the head, and the whole of it as text.
+fn parsed(input: &[u8]) -> Result<Option<(usize, String)>, WireError> {
+    let mut slots = slots();
+    Ok(request::parse(input, &mut slots, LIMITS)?.map(|head| (head.len, format!("{head:?}"))))
+}
+
+fn request_head() -> impl Strategy<Value = Vec<u8>> {
+    let line = select(
+        &[
+            "GET / HTTP/1.1",
+            "GET /a?b=c HTTP/1.0",
+            "\r\nPOST http://x/a HTTP/1.1",
+            "OPTIONS * HTTP/1.1",
+            "CONNECT x:443 HTTP/1.1",
+            "M-SEARCH /a/very/long/path/of/more/than/thirty-two/bytes HTTP/1.1",
+        ][..],
+    );
+    let field = select(
+        &[
+            "Accept: */*",
+            "A:",
+            "A: \t b\t",
+            "User-Agent: something that is longer than thirty-two bytes",
+            "Connection: close",
+            "Connection: keep-alive, upgrade",
+            "Expect: 100-continue",
+        ][..],
+    );
+    let framing = select(&["", "Content-Length: 5\r\n", "Content-Length: 0\r\n"][..]);
+    (line, select(&["Host: x", "host:127.0.0.1:8080"][..]), vec(field, 0..5), framing).prop_map(
+        |(line, host, fields, framing)| {
+            let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+            format!("{line}\r\n{host}\r\n{fields}{framing}\r\n").into_bytes()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn a_request_is_seen_when_its_last_byte_has_come(head in request_head(), more in vec(any::<u8>(), 0..40)) {
+        let text = head.escape_ascii();
+        for len in 0..head.len() {
+            prop_assert_eq!(parsed(&head[..len]), Ok(None), "the first {} bytes of {}", len, text);
+        }
+        let whole = parsed(&head);
+        let len = whole.as_ref().map(|head| head.as_ref().map(|(len, _)| *len));
+        prop_assert_eq!(len, Ok(Some(head.len())), "{}", text);
+        prop_assert_eq!(parsed(&[head.clone(), more].concat()), whole, "with more behind {}", text);
+    }
+
+    /// Once bytes are wrong they stay wrong, in the same way; before that they are only incomplete.
+    #[test]
+    fn a_fault_in_a_request_stays_the_same(
+        mut head in request_head(),
+        place: Index,
+        byte in prop_oneof![any::<u8>(), select(&b"\r\n :/,"[..])],
+        insert: bool,
+        more in vec(any::<u8>(), 0..20),
+    ) {
+        let place = place.index(head.len());
+        head.splice(place..if insert { place } else { place + 1 }, [byte]);
+        head.extend(more);
+        let mut last = Ok(None);
+        for len in 0..=head.len() {
+            let got = parsed(&head[..len]);
+            let text = head[..len].escape_ascii();
+            prop_assert!(last == Ok(None) || got == last, "{:?} became {:?} with the last byte of {}", last, got, text);
+            last = got;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The command line: what can be asked for, and who does it.
+
+use crate::exit::Stop;
+use crate::press;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  torr http://127.0.0.1:8080/               press for 10 s with 100 connections, then say what limits the service
+  torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
+  torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
+  torr serve --workers 4                    a server worth pressing
+  torr demo --quick                         both, on this machine, beside reference figures
+
+Exit codes: 0 done, 1 failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+
+/// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
+#[derive(Debug, Parser)]
+#[command(name = "torr", version, styles = STYLES, after_help = EXAMPLES, max_term_width = 110)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    press: PressArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+impl Cli {
+    /// Does what was asked.
+    pub fn run(self) -> Result<ExitCode, Stop> {
+        match self.command {
+            Some(command) => match command {},
+            None => press::run(&self.press),
+        }
+    }
+}
+
+/// `torr URL`.
+#[derive(Debug, Args)]
+pub struct PressArgs {
+    /// Where to; 'http://' may be left out
+    #[arg(required = true)]
+    url: Option<String>,
+    /// Connections at a time
+    #[arg(short, long, default_value = "100", value_parser = positive)]
+    pub connections: usize,
+    /// Threads [default: one per CPU]
+    #[arg(short, long, value_parser = positive)]
+    pub threads: Option<usize>,
+    /// How long, such as 30s or 2m; a bare number is seconds [default: 10s, unless -n is given]
+    #[arg(short, long, value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// How many requests, such as 5000 or 2M; with -d, whichever is reached first
+    #[arg(short = 'n', long, value_parser = requests)]
+    pub requests: Option<u64>,
+    /// A header, as 'Name: value'; may be repeated
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub headers: Vec<String>,
+    /// The method [default: GET, or POST with --data]
+    #[arg(short = 'X', long = "request", value_name = "METHOD")]
+    pub method: Option<String>,
+    /// A body; @FILE reads it from a file, @- from standard input
+    #[arg(long, value_name = "TEXT")]
+    pub data: Option<String>,
+    /// After how long without a whole answer a request has failed
+    #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
+    pub timeout: Duration,
+    /// Open a connection for each request
+    #[arg(long)]
+    pub no_keepalive: bool,
+    /// Write the result as JSON; '-' writes it to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// No progress line
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl PressArgs {
+    /// The URL, which the command line cannot do without.
+    pub fn url(&self) -> &str {
+        self.url.as_deref().expect("clap requires it where there is no subcommand")
+    }
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "not a whole number from 1 up".into())
+}
+
+/// A count, with k, M or G for thousands, millions and billions.
+fn requests(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'g' | 'G')) => (&text[..at], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let count = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|&n| n > 0);
+    count.ok_or_else(|| "not a whole number from 1 up, with or without k, M or G".into())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = || text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let parsed = seconds().or_else(|| humantime::parse_duration(text).ok());
+    // A clock of nanoseconds in 64 bits must be able to tell its end.
+    let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(10 * 365 * 86_400);
+    parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn counts_and_durations() {
+        assert_eq!(["1", "5k", "2M", "1G"].map(|t| requests(t).unwrap()), [1, 5_000, 2_000_000, 1_000_000_000]);
+        for bad in ["", "0", "-1", "1.5", "k", "5x", "99999999999G"] {
+            assert!(requests(bad).is_err(), "{bad:?} was taken");
+        }
+        assert_eq!(
+            ["10", "0.5", "250ms", "1m 30s"].map(|t| duration(t).unwrap().as_millis()),
+            [10_000, 500, 250, 90_000]
+        );
+        for bad in ["", "0", "-1", "0s", "ten", "1e30", "NaN", "inf", "5x", "100000000000000s"] {
+            assert!(duration(bad).is_err(), "{bad:?} was taken");
+        }
+    }
+}

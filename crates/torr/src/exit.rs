@@ -1,0 +1,59 @@
+//! Exit codes, and the one line that says why.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::process::ExitCode;
+
+/// Why the program ends without having done what was asked.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The command line is wrong: exit code 2.
+    Usage(String),
+    /// The target could not be reached at all: exit code 3.
+    Unreachable(String),
+    /// Something else failed, such as writing a file: exit code 1.
+    Failed(String),
+}
+
+impl Stop {
+    /// Prints the line and gives the code.
+    pub fn report(self) -> ExitCode {
+        let (code, line) = match self {
+            Self::Failed(line) => (1, line),
+            Self::Usage(line) => (2, line),
+            Self::Unreachable(line) => (3, line),
+        };
+        anstream::eprintln!("torr: {line}");
+        ExitCode::from(code)
+    }
+}
+
+/// Everything was done, but somebody ended it early: exit code 130.
+pub fn interrupted() -> ExitCode {
+    ExitCode::from(130)
+}
+
+/// Help and version are printed as clap has them; a mistake becomes one line with a hint.
+pub fn from_clap(error: clap::Error) -> Result<ExitCode, Stop> {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody may be reading any more.
+        let _ = error.print();
+        return Ok(ExitCode::SUCCESS);
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return Ok(ExitCode::from(2));
+    }
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let missing = |line: &str| line.trim().starts_with('<');
+    let more = text.lines().skip(1).filter(|l| missing(l)).map(str::trim).collect::<Vec<_>>().join(" ");
+    let suggestion = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    let hint = suggestion.iter().find_map(|&kind| match error.get(kind)? {
+        ContextValue::String(one) => Some(format!("did you mean '{one}'?")),
+        ContextValue::Strings(some) => some.first().map(|one| format!("did you mean '{one}'?")),
+        _ => None,
+    });
+    let hint = hint.unwrap_or_else(|| "see 'torr --help'".into());
+    let space = if more.is_empty() { "" } else { " " };
+    Err(Stop::Usage(format!("{first}{space}{more} ({hint})")))
+}
