@@ -1,1 +1,33 @@
-//! Empty.
+//! The application server: worker threads, each with its own listener and loop, and handlers by path.
+//!
+//! ```no_run
+//! use torr_serve::{App, Response};
+//!
+//! fn main() -> Result<(), torr_serve::ServeError> {
+//!     App::new().get("/", |_| Response::html("<p>Hello, world!</p>")).serve("127.0.0.1:8080")
+//! }
+//! ```
+//!
+//! A handler is a function from a request to a response: a *simple controller*, called on the loop itself, which must
+//! not block. [`App::get_async`] takes handlers that wait: they run as tasks of the same worker.
+//!
+//! The hot path, from outside in: `worker` waits, `engine` moves bytes in stages, `http1` turns bytes into answers,
+//! [`app`] finds the handler.
+#![deny(unsafe_code)]
+
+pub mod app;
+mod engine;
+mod http1;
+mod request;
+mod response;
+mod server;
+mod settings;
+mod stamp;
+mod watched;
+mod worker;
+
+pub use app::App;
+pub use request::Request;
+pub use response::{Body, Response};
+pub use server::{ServeError, Server, Stop};
+pub use settings::Settings;

@@ -223,6 +223,7 @@ const REFUSED_HOSTS: &[&[u8]] = &[
     b"%",
     b"x%4",
     b"%4g",
+    b"%g4",
 ];
 
 fn parse(input: &[u8], limits: Limits) -> Result<Option<Framing>, WireError> {
@@ -349,5 +350,29 @@ const ACCEPTED_REQUESTS: &[(&str, Framing, &[u8])] = &[
 fn requests_that_keep_the_rules_are_accepted() {
     for (rule, framing, input) in ACCEPTED_REQUESTS {
         assert_eq!(parse(input, LIMITS), Ok(Some(*framing)), "RFC {rule}: {}", input.escape_ascii());
+    }
+}
+
+/// RFC 9110, sections 7.8 and 10.1.1: HTTP/1.0 knows neither upgrades nor `100 Continue`, and a server must not believe
+/// it. RFC 9112, section 9.3: it closes unless it says otherwise, and HTTP/1.1 the other way round.
+#[test]
+fn what_a_head_says_of_its_connection() {
+    for (version, fields, expect) in [
+        ("1.1", "", (true, false, false)),
+        ("1.0", "", (false, false, false)),
+        ("1.1", "Connection: close\r\n", (false, false, false)),
+        ("1.0", "Connection: keep-alive\r\n", (true, false, false)),
+        ("1.0", "Connection: keep-alive\r\nConnection: close\r\n", (false, false, false)),
+        ("1.1", "Connection: ,a ,\tUPGRADE\r\nUpgrade: b\r\n", (true, false, true)),
+        ("1.0", "Connection: keep-alive, upgrade\r\nUpgrade: b\r\n", (true, false, false)),
+        ("1.1", "Upgrade: b\r\nConnection: closed\r\n", (true, false, false)),
+        ("1.1", "Expect: 100-Continue\r\n", (true, true, false)),
+        ("1.0", "Expect: 100-continue\r\n", (false, false, false)),
+        ("1.1", "Expect: 200-ok\r\n", (true, false, false)),
+    ] {
+        let input = format!("GET / HTTP/{version}\r\nHost: x\r\n{fields}\r\n");
+        let mut slots = slots();
+        let head = request::parse(input.as_bytes(), &mut slots, LIMITS).unwrap().expect(&input);
+        assert_eq!((head.keep_alive, head.expect_continue, head.upgrade), expect, "{input:?}");
     }
 }

@@ -67,6 +67,10 @@ const REFUSED_CHUNKS: &[(&str, WireError, &[u8])] = &[
     ("7.1", Chunk, b"2\r\nokay\r\n"),
     ("7.1", Chunk, b"2\r\nok\n0\r\n\r\n"),
     ("7.1", Chunk, b"2\r\nok0\r\n\r\n"),
+    ("7.1", Chunk, b"2\r\nok\n\n0\r\n\r\n"),
+    ("7.1", Chunk, b"2 \r\nok\r\n0\r\n\r\n"),
+    ("7.1", Chunk, b"0\r\n\r\r"),
+    ("7.1", Chunk, b"0\r\n\n"),
     ("7.1", Chunk, b"10000000000000000\r\n"),
     ("7.1.1", Chunk, b"2;a\nb\r\nok\r\n"),
     // The blank line is missing, and the next answer stands where trailers would.

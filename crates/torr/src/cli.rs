@@ -1,7 +1,7 @@
 //! The command line: what can be asked for, and who does it.
 
 use crate::exit::Stop;
-use crate::press;
+use crate::{press, serve};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -35,13 +35,16 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    /// Run the demo application: a server worth pressing
+    Serve(ServeArgs),
+}
 
 impl Cli {
     /// Does what was asked.
     pub fn run(self) -> Result<ExitCode, Stop> {
         match self.command {
-            Some(command) => match command {},
+            Some(Command::Serve(args)) => serve::run(&args),
             None => press::run(&self.press),
         }
     }
@@ -86,6 +89,26 @@ pub struct PressArgs {
     /// No progress line
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `torr serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR")]
+    pub listen: String,
+    /// Worker threads [default: one per CPU]
+    #[arg(long, value_parser = positive, value_name = "N")]
+    pub workers: Option<usize>,
+    /// Most bytes of a request's head
+    #[arg(long, default_value = "8192", value_parser = positive, value_name = "BYTES")]
+    pub max_head: usize,
+    /// Most header fields of a request, up to 256
+    #[arg(long, default_value = "100", value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
+    pub max_headers: u16,
+    /// Most bytes of a request's body
+    #[arg(long, default_value = "1048576", value_name = "BYTES")]
+    pub max_body: u64,
 }
 
 impl PressArgs {

@@ -7,6 +7,8 @@ mod exit;
 mod interrupt;
 mod output;
 mod press;
+mod serve;
+mod service;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,0 +1,576 @@
+//! A worker's connections: bytes from and to sockets, in stages of a few connections.
+//!
+//! All of a stage are received from, then all requests answered into one buffer, then all answers sent: each stage's
+//! code and data stay in the caches, which costs less than going one by one. An event is good for one receive.
+
+use crate::app::{App, Pending};
+use crate::http1::{self, After, Context, Http1, Next, Part};
+use crate::response::{Pieces, Response};
+use crate::settings::Settings;
+use crate::stamp::Stamp;
+use std::io;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use torr_net::{Events, Interest, Poller, Slots, Token, socket};
+
+/// Connections that are worked on at a time.
+const STAGE: usize = 16;
+/// Readiness events per wait.
+const EVENTS: usize = 512;
+/// Room for what a stage receives, and the least that is offered to one receive.
+const ARENA: usize = 256 * 1024;
+const LEAST_ROOM: usize = 16 * 1024;
+/// How much of a long body is made ready at a time, and how often before others get their turn.
+const PIECE: usize = 64 * 1024;
+const PIECES: usize = 16;
+/// What a client may still send after its connection's last answer, and for how long.
+const GENTLE_BYTES: usize = 1024 * 1024;
+const GENTLE_TIME: Duration = Duration::from_secs(2);
+/// How long an idle connection is kept when the server leaves: its next request may be on its way.
+const LEAVING_IDLE: Duration = Duration::from_millis(300);
+
+const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
+
+/// One client.
+struct Connection {
+    socket: OwnedFd,
+    /// Whether readiness is watched: not before the first receive, after which many are gone already.
+    watched: bool,
+    /// Something may have arrived that was not received because its time had not come.
+    unread: bool,
+    http: Http1,
+    doing: Doing,
+    /// When it began to do that.
+    since: Instant,
+    /// Output that the socket had no room for.
+    unsent: Vec<u8>,
+    /// The rest of a long body.
+    body: Option<Pieces>,
+    /// What follows once all is sent.
+    after: After,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// Receiving requests, or waiting for one.
+    Receiving,
+    /// Waiting for a handler.
+    Waiting,
+    /// Sending what did not fit the socket's buffer.
+    Sending,
+    /// Reading what the client still sends, to throw it away; so many bytes so far.
+    Ending(usize),
+}
+
+/// A connection that is ready, and for what.
+#[derive(Clone, Copy)]
+struct Ready {
+    token: Token,
+    readable: bool,
+    writable: bool,
+    /// After all that is to be received comes the end.
+    ended: bool,
+}
+
+impl Ready {
+    /// A connection of which nothing is known: whatever it can do will be tried.
+    fn perhaps(token: Token) -> Self {
+        Self { token, readable: true, writable: true, ended: false }
+    }
+}
+
+/// What a receive brought; nothing, where a connection only goes on with what it has.
+struct Arrival {
+    token: Token,
+    bytes: Range<usize>,
+    ended: bool,
+}
+
+/// Answers in the output buffer, and what follows them.
+struct Answers {
+    token: Token,
+    bytes: Range<usize>,
+    next: Next,
+}
+
+/// A handler to wait for, on behalf of a connection.
+pub(crate) struct Task {
+    pub token: Token,
+    pub future: Pending,
+}
+
+pub(crate) struct Engine {
+    app: Arc<App>,
+    settings: Arc<Settings>,
+    poller: Poller,
+    listener: Option<OwnedFd>,
+    /// Accepting has stopped until then, for want of files.
+    accept_again: Option<Instant>,
+    connections: Slots<Connection>,
+    stamp: Stamp,
+    leaving: Option<Instant>,
+    now: Instant,
+    events: Events,
+    ready: Vec<Ready>,
+    again: Vec<Token>,
+    arena: Box<[u8]>,
+    arrivals: Vec<Arrival>,
+    out: Vec<u8>,
+    answers: Vec<Answers>,
+    tasks: Vec<Task>,
+}
+
+impl Engine {
+    pub fn new(app: Arc<App>, settings: Arc<Settings>, listener: OwnedFd) -> io::Result<Self> {
+        let poller = Poller::new()?;
+        poller.add(&listener, LISTENER, Interest::Accept)?;
+        Ok(Self {
+            stamp: Stamp::new(settings.server_name),
+            app,
+            settings,
+            poller,
+            listener: Some(listener),
+            accept_again: None,
+            connections: Slots::default(),
+            leaving: None,
+            now: Instant::now(),
+            events: Events::with_capacity(EVENTS),
+            ready: Vec::with_capacity(EVENTS),
+            again: Vec::new(),
+            arena: vec![0; ARENA].into_boxed_slice(),
+            arrivals: Vec::with_capacity(STAGE),
+            out: Vec::with_capacity(PIECE),
+            answers: Vec::with_capacity(STAGE),
+            tasks: Vec::new(),
+        })
+    }
+
+    /// What to wait for: readable whenever there is work.
+    pub fn poller(&self) -> &Poller {
+        &self.poller
+    }
+
+    /// Handlers that were begun since the last call and have to be waited for.
+    pub fn take_tasks(&mut self) -> std::vec::Drain<'_, Task> {
+        self.tasks.drain(..)
+    }
+
+    /// Whether the last connection has gone after the server was told to leave.
+    pub fn is_empty(&self) -> bool {
+        self.connections.is_empty()
+    }
+
+    /// Does what is ready, without waiting. Returns whether there was anything.
+    #[inline]
+    pub fn turn(&mut self) -> io::Result<bool> {
+        self.poller.wait(&mut self.events, Duration::ZERO)?;
+        if self.events.is_empty() && self.again.is_empty() {
+            return Ok(false);
+        }
+        self.now = Instant::now();
+        self.stamp.refresh();
+        let mut ready = std::mem::take(&mut self.ready);
+        let mut accepting = false;
+        ready.extend(self.again.drain(..).map(Ready::perhaps));
+        for at in 0..self.events.len() {
+            let event = self.events.get(at);
+            match event.token {
+                LISTENER => accepting = true,
+                token => ready.push(Ready {
+                    token,
+                    readable: event.readable(),
+                    writable: event.writable(),
+                    ended: event.ended(),
+                }),
+            }
+        }
+        let mut stages = ready.chunks(STAGE);
+        let mut stage = stages.next();
+        loop {
+            // One newcomer a stage: they wait no longer than those who are in.
+            accepting = accepting && self.accept();
+            if let Some(stage) = stage {
+                self.receive(stage);
+            }
+            self.answer();
+            self.send();
+            stage = stages.next();
+            if stage.is_none() {
+                break;
+            }
+        }
+        ready.clear();
+        self.ready = ready;
+        Ok(true)
+    }
+
+    /// Accepts one connection and receives from it at once, since its request is often there already. Returns whether
+    /// there may be more to accept.
+    fn accept(&mut self) -> bool {
+        let Some(listener) = &self.listener else { return false };
+        match socket::accept(listener) {
+            Ok(Some(socket)) => {
+                let token = self.connections.insert(Connection {
+                    socket,
+                    watched: false,
+                    unread: false,
+                    http: Http1::default(),
+                    doing: Doing::Receiving,
+                    since: self.now,
+                    unsent: Vec::new(),
+                    body: None,
+                    after: After::GoOn,
+                });
+                self.receive(&[Ready::perhaps(token)]);
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                // The listener stays ready: without a pause the loop would spin.
+                if socket::is_out_of_files(&error) {
+                    let _ = self.poller.remove(listener);
+                    self.accept_again = Some(self.now + Duration::from_millis(100));
+                }
+                false
+            }
+        }
+    }
+
+    /// First stage: one receive from each connection.
+    #[inline]
+    fn receive(&mut self, stage: &[Ready]) {
+        let mut used = self.arrivals.last().map_or(0, |arrival| arrival.bytes.end);
+        for &Ready { token, readable, writable, ended } in stage {
+            if writable {
+                self.go_on_sending(token);
+            }
+            if !readable {
+                continue;
+            }
+            if self.arena.len() - used < LEAST_ROOM {
+                self.answer();
+                self.send();
+                used = 0;
+            }
+            let Some(connection) = self.connections.get_mut(token) else { continue };
+            if matches!(connection.doing, Doing::Waiting | Doing::Sending) {
+                connection.unread = true;
+                continue;
+            }
+            let room = &mut self.arena[used..];
+            let received = match socket::recv(&connection.socket, room) {
+                Ok(Some(received)) => received,
+                Ok(None) => {
+                    connection.unread = false;
+                    self.arrivals.push(Arrival { token, bytes: used..used, ended: false });
+                    continue;
+                }
+                Err(_) => {
+                    self.connections.remove(token);
+                    continue;
+                }
+            };
+            // A short receive has taken all there was, but for the end that its event told of.
+            connection.unread = received == room.len() || ended;
+            self.arrivals.push(Arrival { token, bytes: used..used + received, ended: received == 0 });
+            used += received;
+        }
+    }
+
+    /// Second stage: what arrived is read, and answered into one buffer.
+    #[inline]
+    fn answer(&mut self) {
+        let cx =
+            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
+        for Arrival { token, bytes, ended } in self.arrivals.drain(..) {
+            let Some(connection) = self.connections.get_mut(token) else { continue };
+            if ended {
+                // Whatever was complete has been answered; what was not never will be.
+                self.connections.remove(token);
+                continue;
+            }
+            if let Doing::Ending(so_far) = connection.doing {
+                connection.doing = Doing::Ending(so_far + bytes.len());
+                if so_far + bytes.len() > GENTLE_BYTES {
+                    self.connections.remove(token);
+                } else if connection.unread {
+                    self.again.push(token);
+                }
+                continue;
+            }
+            let start = self.out.len();
+            let part = connection.http.part();
+            let next = connection.http.receive(&self.arena[bytes], &cx, &mut self.out);
+            if connection.http.part() != part {
+                connection.since = self.now;
+            }
+            self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+        }
+    }
+
+    /// Third stage: all answers are sent.
+    #[inline]
+    fn send(&mut self) {
+        let mut answers = std::mem::take(&mut self.answers);
+        for Answers { token, bytes, next } in answers.drain(..) {
+            let Some(connection) = self.connections.get_mut(token) else { continue };
+            if !bytes.is_empty() {
+                let ahead = !connection.unsent.is_empty();
+                match if ahead { Ok(0) } else { socket::send(&connection.socket, &self.out[bytes.clone()]) } {
+                    Ok(sent) if sent == bytes.len() => {}
+                    Ok(sent) => connection.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]),
+                    Err(_) => {
+                        self.connections.remove(token);
+                        continue;
+                    }
+                }
+                connection.since = self.now;
+            }
+            self.follow(token, next);
+        }
+        self.answers = answers;
+        self.out.clear();
+    }
+
+    /// Does what follows answers that have been given to the socket, or wait in `unsent`.
+    #[inline]
+    fn follow(&mut self, token: Token, next: Next) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        match next {
+            Next::Receive if connection.unsent.is_empty() => {
+                if connection.unread {
+                    self.again.push(token);
+                }
+                if !connection.watched {
+                    self.watch(token, Interest::Read);
+                }
+            }
+            Next::Close if connection.unsent.is_empty() => {
+                self.connections.remove(token);
+            }
+            Next::Receive | Next::GoOn => {
+                connection.after = After::GoOn;
+                self.send_rest(token);
+            }
+            Next::Close => {
+                connection.after = After::Close;
+                self.send_rest(token);
+            }
+            Next::Send(body, after) => {
+                connection.body = Some(body);
+                connection.after = after;
+                self.send_rest(token);
+            }
+            Next::Wait(future) => {
+                connection.doing = Doing::Waiting;
+                connection.since = self.now;
+                self.tasks.push(Task { token, future });
+                if !connection.unsent.is_empty() {
+                    self.watch(token, Interest::ReadWrite);
+                } else if !connection.watched {
+                    self.watch(token, Interest::Read);
+                }
+            }
+            Next::CloseGently => self.end_gently(token),
+        }
+    }
+
+    fn watch(&mut self, token: Token, interest: Interest) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        let done = match connection.watched {
+            true => self.poller.modify(&connection.socket, token, interest),
+            false => self.poller.add(&connection.socket, token, interest),
+        };
+        connection.watched = true;
+        if done.is_err() {
+            self.connections.remove(token);
+        }
+    }
+
+    /// Sends what is left of an answer, as far as the client takes it now, but not so much that others wait.
+    fn send_rest(&mut self, token: Token) {
+        for _ in 0..PIECES {
+            let Some(connection) = self.connections.get_mut(token) else { return };
+            if connection.unsent.is_empty() && !make_ready(&mut connection.body, &mut connection.unsent) {
+                // The handler gave less than it announced.
+                self.connections.remove(token);
+                return;
+            }
+            if connection.unsent.is_empty() {
+                return self.all_sent(token);
+            }
+            match socket::send(&connection.socket, &connection.unsent) {
+                Ok(0) => {
+                    if std::mem::replace(&mut connection.doing, Doing::Sending) != Doing::Sending {
+                        self.watch(token, Interest::ReadWrite);
+                    }
+                    return;
+                }
+                Ok(sent) => {
+                    connection.unsent.drain(..sent);
+                    connection.since = self.now;
+                }
+                Err(_) => {
+                    self.connections.remove(token);
+                    return;
+                }
+            }
+        }
+        if let Some(connection) = self.connections.get_mut(token) {
+            if std::mem::replace(&mut connection.doing, Doing::Sending) != Doing::Sending {
+                self.watch(token, Interest::ReadWrite);
+            }
+            self.again.push(token);
+        }
+    }
+
+    /// A long answer is sent.
+    fn all_sent(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        connection.unsent = Vec::new();
+        connection.body = None;
+        let was_sending = std::mem::replace(&mut connection.doing, Doing::Receiving) == Doing::Sending;
+        match connection.after {
+            After::GoOn => {}
+            After::Close => {
+                self.connections.remove(token);
+                return;
+            }
+            After::CloseGently => return self.end_gently(token),
+        }
+        // There may be requests that have arrived meanwhile, here or in the kernel.
+        if connection.unread || connection.http.part() != Part::Nothing {
+            self.again.push(token);
+        }
+        if was_sending || !connection.watched {
+            self.watch(token, Interest::Read);
+        }
+    }
+
+    #[inline]
+    fn go_on_sending(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        match connection.doing {
+            Doing::Sending => self.send_rest(token),
+            Doing::Waiting if !connection.unsent.is_empty() => {
+                if let Ok(sent) = socket::send(&connection.socket, &connection.unsent) {
+                    connection.unsent.drain(..sent);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The last answer is given. What the client still sends is read and thrown away: to close at once would make the
+    /// kernel reset the connection, and the client might never read the answer.
+    fn end_gently(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        if !connection.unsent.is_empty() {
+            connection.after = After::CloseGently;
+            return self.send_rest(token);
+        }
+        socket::end_sending(&connection.socket);
+        connection.doing = Doing::Ending(0);
+        connection.since = self.now;
+        self.again.push(token);
+        if !connection.watched {
+            self.watch(token, Interest::Read);
+        }
+    }
+
+    /// A handler that was waited for has its answer.
+    pub fn complete(&mut self, token: Token, response: Response) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        let cx =
+            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
+        connection.doing = Doing::Receiving;
+        let start = self.out.len();
+        let next = connection.http.answer(response, &cx, &mut self.out);
+        self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+    }
+
+    /// Sends what was completed.
+    pub fn send_completed(&mut self) {
+        self.now = Instant::now();
+        self.stamp.refresh();
+        self.send();
+    }
+
+    /// Whether something is to be done of which no event will tell.
+    pub fn has_more(&self) -> bool {
+        !self.again.is_empty()
+    }
+
+    /// What is done now and then: ends connections whose time is up, accepts again after a pause.
+    pub fn tend(&mut self) -> io::Result<()> {
+        self.now = Instant::now();
+        if self.accept_again.is_some_and(|at| at <= self.now) {
+            self.accept_again = None;
+            if let Some(listener) = &self.listener {
+                self.poller.add(listener, LISTENER, Interest::Accept)?;
+            }
+        }
+        let overdue: Vec<_> =
+            self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
+        for token in overdue {
+            self.time_out(token);
+        }
+        self.send();
+        Ok(())
+    }
+
+    fn is_overdue(&self, connection: &Connection) -> bool {
+        let settings = &self.settings;
+        let limit = match connection.doing {
+            Doing::Receiving => match connection.http.part() {
+                Part::Body => settings.body_timeout,
+                Part::Head => settings.head_timeout,
+                Part::Nothing if self.leaving.is_some() => LEAVING_IDLE,
+                Part::Nothing => settings.idle_timeout,
+            },
+            Doing::Sending => settings.write_timeout,
+            Doing::Ending(_) => GENTLE_TIME,
+            Doing::Waiting => Duration::MAX,
+        };
+        let gone_by = |since: Instant, limit| self.now.saturating_duration_since(since) >= limit;
+        gone_by(connection.since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
+    }
+
+    fn time_out(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        if self.leaving.is_some() || connection.doing != Doing::Receiving || connection.http.part() == Part::Nothing {
+            self.connections.remove(token);
+            return;
+        }
+        let cx = Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: true };
+        let start = self.out.len();
+        let next = http1::timed_out(&cx, &mut self.out);
+        self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+    }
+
+    /// Accepts what has connected so far and nothing after it. From now on each answer ends its connection.
+    pub fn leave(&mut self) {
+        self.now = Instant::now();
+        self.leaving = Some(self.now);
+        while self.accept() {
+            self.answer();
+            self.send();
+        }
+        self.listener = None;
+    }
+}
+
+/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end. `false` if the pieces end
+/// too early.
+fn make_ready(body: &mut Option<Pieces>, buffer: &mut Vec<u8>) -> bool {
+    let Some(pieces) = body else { return true };
+    while pieces.length > 0 && buffer.len() < PIECE {
+        let Some(piece) = pieces.next.next() else { return false };
+        let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
+        buffer.extend_from_slice(&piece[..fits]);
+        pieces.length -= fits as u64;
+    }
+    true
+}

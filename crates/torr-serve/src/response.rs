@@ -1,0 +1,149 @@
+//! An answer, as a handler makes it.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
+use std::fmt;
+
+/// One answer. The server adds `Content-Length`, `Server`, `Date` and, where needed, `Connection` by itself.
+#[derive(Debug)]
+pub struct Response {
+    pub(crate) status: u16,
+    pub(crate) content_type: &'static str,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) body: Body,
+    /// The connection ends with this answer.
+    pub(crate) closes: bool,
+}
+
+/// The content of an answer.
+pub enum Body {
+    /// None.
+    Empty,
+    /// Bytes that live as long as the program: nothing is allocated.
+    Static(&'static [u8]),
+    /// Bytes in memory.
+    Bytes(Bytes),
+    /// So many bytes in pieces, each made only when the client has taken those before.
+    Pieces(Pieces),
+}
+
+/// The pieces of a body whose whole length is known.
+pub struct Pieces {
+    pub(crate) length: u64,
+    pub(crate) next: Box<dyn Iterator<Item = Bytes> + Send>,
+}
+
+impl Body {
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Empty => 0,
+            Self::Static(bytes) => bytes.len() as u64,
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Pieces(pieces) => pieces.length,
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Body({} bytes)", self.length())
+    }
+}
+
+impl From<&'static str> for Body {
+    fn from(text: &'static str) -> Self {
+        Self::Static(text.as_bytes())
+    }
+}
+
+impl From<&'static [u8]> for Body {
+    fn from(bytes: &'static [u8]) -> Self {
+        Self::Static(bytes)
+    }
+}
+
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Self::Bytes(text.into())
+    }
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(bytes.into())
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl Response {
+    /// An answer without body or content type.
+    ///
+    /// # Panics
+    /// If the status is not 200 to 999: interim answers are the server's business.
+    pub fn new(status: u16) -> Self {
+        assert!((200..1000).contains(&status), "{status} is no final status");
+        Self { status, content_type: "", headers: Vec::new(), body: Body::Empty, closes: false }
+    }
+
+    /// Status 200 and a body of this content type.
+    pub fn ok(content_type: &'static str, body: impl Into<Body>) -> Self {
+        Self { status: 200, content_type, headers: Vec::new(), body: body.into(), closes: false }
+    }
+
+    /// `text/html`.
+    pub fn html(body: impl Into<Body>) -> Self {
+        Self::ok("text/html", body)
+    }
+
+    /// `text/plain`.
+    pub fn text(body: impl Into<Body>) -> Self {
+        Self::ok("text/plain", body)
+    }
+
+    /// `application/json`, of a text that is JSON already.
+    pub fn json(body: impl Into<Body>) -> Self {
+        Self::ok("application/json", body)
+    }
+
+    /// A failure explained in one line of plain text.
+    pub fn error(status: u16, why: impl Into<Body>) -> Self {
+        Self { status, ..Self::text(why) }
+    }
+
+    /// A body of exactly `length` bytes, in pieces: should the iterator give fewer, the connection is closed, since the
+    /// client would wait for ever; what is more is cut off.
+    pub fn pieces(
+        content_type: &'static str,
+        length: u64,
+        pieces: impl Iterator<Item = Bytes> + Send + 'static,
+    ) -> Self {
+        Self::ok(content_type, Body::Pieces(Pieces { length, next: Box::new(pieces) }))
+    }
+
+    /// Ends the connection after this answer.
+    pub fn closing(self) -> Self {
+        Self { closes: true, ..self }
+    }
+
+    /// Adds a header field.
+    ///
+    /// # Panics
+    /// On a field by which the server frames the answer: `Content-Length`, `Transfer-Encoding`, `Connection`.
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+        assert!(![CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION].contains(&name), "the server itself sets {name}");
+        self.headers.push((name, value));
+        self
+    }
+}
+
+impl<B: Into<Body>> From<B> for Response {
+    fn from(body: B) -> Self {
+        Self::text(body)
+    }
+}

@@ -1,0 +1,158 @@
+//! From an application to a running server, and its end.
+
+use crate::app::App;
+use crate::settings::Settings;
+use crate::worker;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread;
+use thiserror::Error;
+use tokio::sync::watch;
+use torr_net::{limits, socket};
+
+/// Files that a server makes room for, as far as the hard limit allows.
+const FILES: u64 = 100_000;
+
+/// Why a server cannot serve.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The address is none, or its name does not resolve.
+    #[error("'{0}' is not an address to listen on")]
+    Address(String),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {}", .error.kind())]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// The system refused a thread, a poller or a signal.
+    #[error("the system refused: {0}")]
+    System(#[from] io::Error),
+    /// A worker panicked, which is a defect of this library.
+    #[error("a worker panicked")]
+    Panicked,
+}
+
+/// An application with its settings, not listening yet.
+#[derive(Debug)]
+pub struct Server {
+    app: App,
+    settings: Settings,
+}
+
+/// A server that listens: connections queue up, and are served once it runs.
+#[derive(Debug)]
+pub struct Bound {
+    app: Arc<App>,
+    settings: Arc<Settings>,
+    listeners: Vec<OwnedFd>,
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+}
+
+/// Tells a server to stop, from any thread.
+#[derive(Debug, Clone)]
+pub struct Stop(watch::Sender<bool>);
+
+impl Stop {
+    /// Answers what is under way, then lets the server end. Returns at once.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Server {
+    /// With default settings.
+    pub fn new(app: App) -> Self {
+        Self { app, settings: Settings::default() }
+    }
+
+    /// With these settings.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Listens on the first of these addresses, with one listener per worker. Port 0 takes a free port.
+    ///
+    /// # Errors
+    /// [`ServeError::Address`] and [`ServeError::Listen`].
+    pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
+        let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
+        let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
+        let backlog = self.settings.backlog;
+        let failed = |error| ServeError::Listen { address, error };
+        // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
+        let probe = socket::listen(address, backlog, false).map_err(failed)?;
+        let address = socket::local_addr(&probe)?;
+        drop(probe);
+        let listen = |_| socket::listen(address, backlog, true).map_err(failed);
+        let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
+        let (stop, _) = watch::channel(false);
+        Ok(Bound { app: Arc::new(self.app), settings: Arc::new(self.settings), listeners, address, stop })
+    }
+}
+
+impl Bound {
+    /// The address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A way to stop it.
+    pub fn stop(&self) -> Stop {
+        Stop(self.stop.clone())
+    }
+
+    /// Serves until [`Stop::stop`], on a thread per worker.
+    ///
+    /// # Errors
+    /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first.
+    pub fn run(self) -> Result<(), ServeError> {
+        limits::make_room_for(FILES);
+        let Self { app, settings, listeners, stop, .. } = self;
+        let start = |(number, listener): (usize, OwnedFd)| {
+            let (app, settings, stop) = (Arc::clone(&app), Arc::clone(&settings), stop.clone());
+            let receiver = stop.subscribe();
+            thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
+                let ended = worker::run(app, settings, listener, receiver);
+                // A worker never ends alone: its listener's share of connections would have nobody to serve them.
+                stop.send_replace(true);
+                ended
+            })
+        };
+        let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();
+        if workers.iter().any(Result::is_err) {
+            stop.send_replace(true);
+        }
+        let join = |worker: io::Result<thread::JoinHandle<io::Result<()>>>| match worker?.join() {
+            Ok(ended) => Ok(ended?),
+            Err(_) => Err(ServeError::Panicked),
+        };
+        workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// Serves until SIGTERM or SIGINT, finishing requests that are under way.
+    ///
+    /// # Errors
+    /// As [`Bound::run`].
+    pub fn run_until_signal(self) -> Result<(), ServeError> {
+        let mut signals = Signals::new([SIGTERM, SIGINT])?;
+        let (handle, stop) = (signals.handle(), self.stop());
+        let listener = thread::Builder::new().name("signals".into()).spawn(move || {
+            if signals.forever().next().is_some() {
+                stop.stop();
+            }
+        })?;
+        let ended = self.run();
+        handle.close();
+        let _ = listener.join();
+        ended
+    }
+}

@@ -1,0 +1,57 @@
+//! What can be set, and its defaults.
+
+use std::time::Duration;
+use torr_wire::request;
+
+/// Limits and sizes of a server. Start from [`Settings::default`] and change what you need.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Worker threads, each with its own listener and loop. Default: one per CPU.
+    pub workers: usize,
+    /// Bytes of a request's head: 8 KiB.
+    pub max_head: usize,
+    /// Header fields of a request: 100; at most 256.
+    pub max_headers: usize,
+    /// Bytes of a request's body: 1 MiB.
+    pub max_body: u64,
+    /// How long a connection may stay open without a request: 75 s.
+    pub idle_timeout: Duration,
+    /// How long a request's head may take from its first byte: 10 s.
+    pub head_timeout: Duration,
+    /// How long its body may take: 60 s.
+    pub body_timeout: Duration,
+    /// How long a client may read nothing of an answer that waits for it: 60 s.
+    pub write_timeout: Duration,
+    /// How long requests under way may take once the server is told to stop: 30 s.
+    pub stop_timeout: Duration,
+    /// Connections that may wait to be accepted, per worker: 4,096. The kernel's `somaxconn` limits it too.
+    pub backlog: i32,
+    /// The `Server` field of answers: `torr`. Must be printable ASCII.
+    pub server_name: &'static str,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            workers: std::thread::available_parallelism().map_or(1, usize::from),
+            max_head: 8 * 1024,
+            max_headers: 100,
+            max_body: 1024 * 1024,
+            idle_timeout: seconds(75),
+            head_timeout: seconds(10),
+            body_timeout: seconds(60),
+            write_timeout: seconds(60),
+            stop_timeout: seconds(30),
+            backlog: 4096,
+            server_name: "torr",
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn limits(&self) -> request::Limits {
+        request::Limits { head: self.max_head, headers: self.max_headers }
+    }
+}

@@ -1,0 +1,35 @@
+//! The fields that end every head: `Server` and `Date`, made once a second.
+
+use std::time::{Duration, SystemTime};
+
+/// Ready bytes, good for one second.
+#[derive(Debug)]
+pub(crate) struct Stamp {
+    server: &'static str,
+    second: u64,
+    bytes: Vec<u8>,
+}
+
+impl Stamp {
+    pub fn new(server: &'static str) -> Self {
+        let mut stamp = Self { server, second: 0, bytes: Vec::new() };
+        stamp.refresh();
+        stamp
+    }
+
+    /// Brings the date up to now.
+    pub fn refresh(&mut self) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        if now != self.second || self.bytes.is_empty() {
+            self.second = now;
+            let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(now));
+            self.bytes = format!("Server: {}\r\nDate: {date}\r\n", self.server).into_bytes();
+        }
+    }
+
+    /// Both fields, each with its line end.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}

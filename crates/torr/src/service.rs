@@ -1,0 +1,87 @@
+//! The demo application: one path for each thing that a stress test wants to press.
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::HeaderValue;
+use http::header::CONTENT_ENCODING;
+use std::io::Write;
+use std::time::{Duration, Instant};
+use torr_serve::{App, Request, Response};
+
+const HELLO: &str = "<p>Hello, world!</p>";
+/// The longest that `/sleep` and `/cpu` may be asked for.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
+const LONGEST_WORK: Duration = Duration::from_secs(10);
+/// `/bytes` repeats this.
+static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
+
+/// All of it.
+pub fn app() -> App {
+    let gzipped = gzip(HELLO.as_bytes());
+    App::new()
+        .get("/", |_| Response::html(HELLO))
+        .get("/benchmark", |_| Response::html(HELLO))
+        .get("/plaintext", |_| Response::text("Hello, World!"))
+        .get("/json", json)
+        .get("/gzip", move |_| {
+            Response::html(gzipped.clone()).header(CONTENT_ENCODING, HeaderValue::from_static("gzip"))
+        })
+        .get("/bytes/{n}", bytes)
+        .get_async("/sleep/{ms}", |request| sleep(duration(request, "ms", 1_000, LONGEST_SLEEP)))
+        .get("/cpu/{us}", |request| work(duration(request, "us", 1, LONGEST_WORK)))
+        .get("/healthz", |_| Response::text("ok\n"))
+        .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()))
+}
+
+/// TechEmpower's rules want it serialised anew for each request.
+fn json(_: &Request<'_>) -> Response {
+    #[derive(serde::Serialize)]
+    struct Message {
+        message: &'static str,
+    }
+    match serde_json::to_vec(&Message { message: "Hello, World!" }) {
+        Ok(body) => Response::json(body),
+        Err(error) => Response::error(500, format!("{error}\n")),
+    }
+}
+
+fn bytes(request: &Request<'_>) -> Response {
+    let Some(length) = number(request, "n") else { return not_a_number("bytes") };
+    Response::pieces("application/octet-stream", length, std::iter::repeat_with(|| Bytes::from_static(&FILLER)))
+}
+
+async fn sleep(time: Option<Duration>) -> Response {
+    let Some(time) = time else { return not_a_number("milliseconds, up to an hour") };
+    tokio::time::sleep(time).await;
+    Response::text("slept\n")
+}
+
+/// Keeps the worker busy, as a handler that computes would.
+fn work(time: Option<Duration>) -> Response {
+    let Some(time) = time else { return not_a_number("microseconds, up to 10 seconds") };
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+    Response::text("worked\n")
+}
+
+fn number(request: &Request<'_>, name: &str) -> Option<u64> {
+    request.param(name)?.parse().ok()
+}
+
+fn duration(request: &Request<'_>, name: &str, micros: u64, longest: Duration) -> Option<Duration> {
+    let time = Duration::from_micros(number(request, name)?.checked_mul(micros)?);
+    (time <= longest).then_some(time)
+}
+
+fn not_a_number(what: &str) -> Response {
+    Response::error(400, format!("The path must end in a number of {what}\n"))
+}
+
+fn gzip(bytes: &[u8]) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    written.expect("writing to memory does not fail").into()
+}
