@@ -1,1 +1,78 @@
-fn main() {}
+//! What Torr costs per request, measured in turns against the kernel's floor and against its peers.
+//!
+//! `torr-bench all` measures both sides and archives the run; see `bench/README.md`. One binary holds the driver and,
+//! as hidden commands, the floor programs and the launcher, so that there is nothing else to build or to find.
+#![forbid(unsafe_code)]
+
+mod archive;
+mod candidates;
+mod child;
+mod cli;
+mod cpu;
+mod error;
+mod floor;
+mod interrupt;
+mod launch;
+mod limits;
+mod machine;
+mod measure;
+mod press;
+mod probe;
+mod report;
+mod roster;
+mod scenario;
+mod serve;
+mod torr_binary;
+mod turn;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::error::Error;
+
+fn main() -> ExitCode {
+    let done = cli::parse().and_then(|command| match command {
+        cli::Command::FloorServer(args) => floor::server::run(&args).map_err(Error::from),
+        cli::Command::FloorClient(args) => floor::client::run(&args).map_err(Error::from),
+        cli::Command::Launch(args) => launch::run(&args),
+        cli::Command::All(options) => bench(&options, &[scenario::Side::Press, scenario::Side::Serve]),
+        cli::Command::Press(options) => bench(&options, &[scenario::Side::Press]),
+        cli::Command::Serve(options) => bench(&options, &[scenario::Side::Serve]),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("torr-bench: {e}");
+            ExitCode::from(e.exit_code())
+        }
+    }
+}
+
+/// Measures the scenarios of these sides, prints their tables and archives them.
+fn bench(options: &cli::Options, sides: &[scenario::Side]) -> Result<(), Error> {
+    interrupt::install()?;
+    machine::check(options)?;
+    let roster = roster::Roster::choose(options, sides)?;
+    let started = std::time::SystemTime::now();
+    let machine = machine::Machine::describe(&roster);
+
+    let mut measured = Vec::new();
+    let ended: Result<(), Error> = scenario::all(sides, &options.connections).into_iter().try_for_each(|scenario| {
+        measured.push(match scenario.side {
+            scenario::Side::Press => press::measure(&roster, scenario, options)?,
+            scenario::Side::Serve => serve::measure(&roster, scenario, options)?,
+        });
+        Ok(())
+    });
+    let _ = std::io::stdout().write_all(report::tables(&measured).as_bytes()); // a reader that is gone misses only the screen
+    ended?; // what was measured before a failure or Ctrl-C is on the screen, but only a whole run is archived
+
+    if !options.no_archive {
+        let folder = archive::write(&archive::Run::new(started, options, machine, &measured))?;
+        eprintln!("archived in bench/runs/{folder}");
+    }
+    match measured.iter().flat_map(|m| &m.skipped).filter(|s| s.candidate == candidates::TORR).count() {
+        0 => Ok(()),
+        n => Err(Error::failed(format!("torr itself could not be measured in {n} of the scenarios, see the table"))),
+    }
+}

@@ -110,7 +110,8 @@ fn disturbed(run: &RunResult) -> Option<Verdict> {
     let ours = (host.server_cores + run.generator.cpu_share * run.plan.threads as f64) / host.cores as f64;
     let others = host.cpu_share - ours;
     (others >= DISTURBING).then(|| {
-        let summary = "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
+        let summary =
+            "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
         Verdict { confidence: Confidence::Unknown, ..likely(Factor::Unknown, summary) }
             .because(format!("the machine's CPU was used to {}", percent(host.cpu_share)))
             .because(format!("server and generator together used {} of it, others {}", percent(ours), percent(others)))
@@ -123,23 +124,16 @@ fn full_machine(run: &RunResult) -> Option<Verdict> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= FULL)?;
     let generator = run.generator.cpu_share * run.plan.threads as f64;
     let cores = host.cores as f64;
-    let shares = format!(
-        "server {} and generator {} of the machine's {} CPUs",
-        percent(host.server_cores / cores),
-        percent(generator / cores),
-        host.cores
-    );
-    let full = format!("the machine's CPU was used to {}", percent(host.cpu_share));
-    let verdict = if host.server_cores >= generator {
-        likely(Factor::ServerCpu, "The machine's CPU is used up, most of it by the server.")
-            .because(full)
-            .because(shares)
-            .advice("make requests cheaper or give the server more CPU")
-    } else {
-        likely(Factor::Generator, "The machine's CPU is used up, most of it by the load generator.")
-            .because(full)
-            .because(shares)
+    let part = |cores_used: f64| percent(cores_used / cores);
+    let (factor, advice) = match host.server_cores >= generator {
+        true => (Factor::ServerCpu, "make requests cheaper or give the server more CPU"),
+        false => (Factor::Generator, "the service can take more than this: the generator needs CPU of its own"),
     };
+    let shares = format!("{} by the server, {} by the generator", part(host.server_cores), part(generator));
+    let verdict = likely(factor, format!("The machine's CPU is used up: {shares}."))
+        .because(format!("the machine's {} CPUs were used to {}", host.cores, percent(host.cpu_share)))
+        .because(format!("a request cost the generator {:.2} us of CPU", run.generator.cpu_us_per_request))
+        .advice(advice);
     let verdict = if run.plan.keep_alive {
         verdict
     } else {

@@ -3,8 +3,8 @@
 use crate::failure::Kind;
 use crate::generator::{Generator, ThreadUse, round3};
 use crate::host::Host;
-use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA};
 use crate::latency::Summary;
+use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA};
 use crate::series::Series;
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The command line: what can be asked for, and who does it.
 
 use crate::exit::Stop;
-use crate::{press, serve};
+use crate::{demo, press, serve};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub struct Cli {
 enum Command {
     /// Run the demo application: a server worth pressing
     Serve(ServeArgs),
+    /// Start that server, press it, and show its figures beside those of the source documents
+    Demo(DemoArgs),
 }
 
 impl Cli {
@@ -45,6 +47,7 @@ impl Cli {
     pub fn run(self) -> Result<ExitCode, Stop> {
         match self.command {
             Some(Command::Serve(args)) => serve::run(&args),
+            Some(Command::Demo(args)) => demo::run(&args),
             None => press::run(&self.press),
         }
     }
@@ -109,6 +112,17 @@ pub struct ServeArgs {
     /// Most bytes of a request's body
     #[arg(long, default_value = "1048576", value_name = "BYTES")]
     pub max_body: u64,
+}
+
+/// `torr demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Take 2 seconds instead of 10 for each setting
+    #[arg(long)]
+    pub quick: bool,
+    /// Where to write all figures as JSON; '-' writes them to standard output, and nothing else
+    #[arg(long, default_value = "torr-demo.json", value_name = "FILE")]
+    pub json: PathBuf,
 }
 
 impl PressArgs {

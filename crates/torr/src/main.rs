@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod demo;
 mod exit;
 mod interrupt;
 mod output;

@@ -1,0 +1,145 @@
+//! What the load generators say they did: the count of requests, read from each one's output.
+
+use std::str::FromStr;
+
+use serde_json::Value;
+
+/// What a load generator says it did.
+pub struct Tally {
+    /// Requests answered.
+    pub requests: u64,
+    /// Requests or connections that failed.
+    pub failed: u64,
+    /// What only the floor tells.
+    pub floor: Option<FloorTally>,
+}
+
+/// What the floor's client tells beside its count.
+pub struct FloorTally {
+    /// Bytes received.
+    pub bytes: u64,
+    /// CPU time in microseconds per request, up to the end of its loop.
+    pub cpu_us_per_request: f64,
+}
+
+/// The number right before this text.
+fn number_before<N: FromStr>(text: &str, mark: &str) -> Option<N> {
+    let head = &text[..text.find(mark)?];
+    head.split_whitespace().next_back()?.parse().ok()
+}
+
+/// The number right after this text.
+fn number_after<N: FromStr>(text: &str, mark: &str) -> Option<N> {
+    text[text.find(mark)? + mark.len()..].split_whitespace().next()?.parse().ok()
+}
+
+/// Reads the output of the floor's client.
+pub fn floor(out: &str) -> Option<Tally> {
+    Some(Tally {
+        requests: number_before(out, " requests,")?,
+        failed: number_before(out, " failed")?,
+        floor: Some(FloorTally {
+            bytes: number_before(out, " bytes")?,
+            cpu_us_per_request: number_before(out, " CPU us/request")?,
+        }),
+    })
+}
+
+/// Reads the output of `torr --json -`.
+pub fn torr(out: &str) -> Option<Tally> {
+    let result: Value = serde_json::from_str(out).ok()?;
+    let failed = result["errors"].as_object()?.values().filter_map(Value::as_u64).sum();
+    Some(Tally { requests: result["requests"].as_u64()?, failed, floor: None })
+}
+
+/// Reads the output of wrk.
+pub fn wrk(out: &str) -> Option<Tally> {
+    // Both lines are there only if there is something to tell. A server's close is not among the socket errors.
+    let status = number_after(out, "Non-2xx or 3xx responses:").unwrap_or(0);
+    let socket = out.lines().find_map(|line| line.trim().strip_prefix("Socket errors:")).unwrap_or_default();
+    let socket: u64 = socket.split([' ', ',']).filter_map(|word| word.parse::<u64>().ok()).sum();
+    Some(Tally { requests: number_before(out, " requests in ")?, failed: status + socket, floor: None })
+}
+
+/// Reads the output of ab.
+pub fn ab(out: &str) -> Option<Tally> {
+    let failed = number_after::<u64>(out, "Failed requests:")? + number_after(out, "Non-2xx responses:").unwrap_or(0);
+    Some(Tally { requests: number_after(out, "Complete requests:")?, failed, floor: None })
+}
+
+/// Reads the JSON output of oha.
+pub fn oha(out: &str) -> Option<Tally> {
+    let result: Value = serde_json::from_str(out).ok()?;
+    let sum = |field: &str, wanted: fn(&str) -> bool| {
+        let entries = result[field].as_object()?.iter();
+        Some(entries.filter(|(key, _)| wanted(key)).filter_map(|(_, n)| n.as_u64()).sum::<u64>())
+    };
+    // Requests cut off by the end of the run are in the error distribution, but are no failures.
+    let errors = sum("errorDistribution", |error| !error.contains("deadline"))?;
+    let requests = sum("statusCodeDistribution", |_| true)?;
+    Some(Tally { requests, failed: errors + requests - sum("statusCodeDistribution", |s| s == "200")?, floor: None })
+}
+
+/// Reads the output of h2load.
+pub fn h2load(out: &str) -> Option<Tally> {
+    let line = out.lines().find(|line| line.starts_with("requests:"))?;
+    let failed = number_before::<u64>(line, " failed")? + number_before::<u64>(line, " timeout")?;
+    Some(Tally { requests: number_before(line, " done")?, failed, floor: None })
+}
+
+/// Reads the output of hey.
+pub fn hey(out: &str) -> Option<Tally> {
+    // "  [200]<tab>12345 responses", one line per status; errors are told as "  [7]<tab>what happened".
+    let (mut requests, mut failed) = (0, 0);
+    for line in out.lines().filter_map(|line| line.trim().strip_prefix('[')) {
+        let (key, rest) = line.split_once(']')?;
+        match number_before::<u64>(rest, " responses") {
+            Some(n) => (requests, failed) = (requests + n, failed + if key == "200" { 0 } else { n }),
+            None => failed += key.parse().unwrap_or(0),
+        }
+    }
+    (requests > 0).then_some(Tally { requests, failed, floor: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(tally: Option<Tally>) -> Option<(u64, u64)> {
+        tally.map(|tally| (tally.requests, tally.failed))
+    }
+
+    #[test]
+    fn counts_are_read_from_what_the_tools_print() {
+        let out = "190000 requests/s, 5.000 CPU us/request, 0.95 of a CPU, 380000 requests, 2 failed, 570000 bytes\n";
+        assert_eq!(counts(floor(out)), Some((380_000, 2)));
+        assert_eq!(
+            floor(out).and_then(|tally| tally.floor).map(|f| (f.bytes, f.cpu_us_per_request)),
+            Some((570_000, 5.0))
+        );
+        let out = r#"{"schema":"torr.run/1","requests":12345,"errors":{"connect":1,"timeout":2}}"#;
+        assert_eq!(counts(torr(out)), Some((12_345, 3)));
+        let out = "Running 2s test @ http://127.0.0.1:9390/\n  132042 requests in 2.10s, 22.16MB read\n\
+                   \x20 Socket errors: connect 0, read 5, write 0, timeout 7\n  Non-2xx or 3xx responses: 10\n";
+        assert_eq!(counts(wrk(out)), Some((132_042, 22)));
+        let out = "Complete requests:      99342\nFailed requests:        3\n   (Connect: 0, Receive: 0, Length: 3)\n";
+        assert_eq!(counts(ab(out)), Some((99_342, 3)));
+        let out =
+            r#"{"statusCodeDistribution":{"200":70,"500":2},"errorDistribution":{"aborted due to deadline":9,"x":1}}"#;
+        assert_eq!(counts(oha(out)), Some((72, 3)));
+        let out = "finished in 1.00s, 59385.00 req/s, 9.46MB/s\nrequests: 59385 total, 59485 started, 59385 done, \
+                   59380 succeeded, 5 failed, 5 errored, 1 timeout\n";
+        assert_eq!(counts(h2load(out)), Some((59_385, 6)));
+        let out = "Status code distribution:\n  [200]\t21000 responses\n  [503]\t4 responses\n\n\
+                   Error distribution:\n  [7]\tGet http://127.0.0.1/: EOF\n";
+        assert_eq!(counts(hey(out)), Some((21_004, 11)));
+    }
+
+    #[test]
+    fn no_count_is_no_tally() {
+        for read in [floor, torr, wrk, ab, oha, h2load, hey] {
+            assert!(read("").is_none());
+            assert!(read("cannot connect").is_none());
+        }
+    }
+}

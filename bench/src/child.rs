@@ -1,0 +1,213 @@
+//! Programs under measurement: started on one CPU, waited for with patience, and always ended with all they started.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use crate::error::Error;
+use crate::{cpu, interrupt};
+
+/// The servers' CPU.
+pub const SERVER_CPU: usize = 0;
+/// The load generators' CPU.
+pub const LOAD_CPU: usize = 1;
+
+/// A running program, with its output going to files: a pipe would want a reader, which would take CPU time as well.
+struct Pinned {
+    name: &'static str,
+    child: Child,
+    pid: Pid,
+    pidfd: OwnedFd,
+    stdout: File,
+    stderr: File,
+    reaped: bool,
+}
+
+impl Pinned {
+    fn start(
+        name: &'static str,
+        cpu: usize,
+        program: &str,
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        let failed = |e: std::io::Error| Error::failed(format!("cannot start {name}: {e}"));
+        let (stdout, stderr) = (tempfile::tempfile().map_err(failed)?, tempfile::tempfile().map_err(failed)?);
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["launch", &cpu.to_string(), &std::process::id().to_string(), "--", program])
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(stdout.try_clone().map_err(failed)?)
+            .stderr(stderr.try_clone().map_err(failed)?)
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let pid = Pid::from_child(&child);
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => Ok(Pinned { name, child, pid, pidfd, stdout, stderr, reaped: false }),
+            Err(e) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(failed(e.into()))
+            }
+        }
+    }
+
+    /// Has it ended within this time? It is not reaped by this.
+    fn ended_within(&self, time: Duration) -> bool {
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&time)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Waits for its end, Ctrl-C or the time limit.
+    fn wait(&self, limit: Duration) -> Result<(), Error> {
+        let begin = Instant::now();
+        while !self.ended_within(Duration::from_millis(100)) {
+            interrupt::check()?;
+            if begin.elapsed() > limit {
+                return Err(Error::failed(format!("{} did not end within {limit:?}", self.name)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The last line it wrote, preferably on stderr.
+    fn last_words(&mut self) -> String {
+        let (stderr, stdout) = (read(&mut self.stderr), read(&mut self.stdout));
+        let last = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
+        last(&stderr).or_else(|| last(&stdout)).unwrap_or_else(|| "it said nothing".into())
+    }
+}
+
+impl Drop for Pinned {
+    /// Ends the whole process group: politely, then by force. The group's id cannot be reused before its leader is reaped.
+    fn drop(&mut self) {
+        if self.reaped {
+            return;
+        }
+        let _ = kill_process_group(self.pid, Signal::TERM);
+        self.ended_within(Duration::from_secs(2));
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+fn read(file: &mut File) -> String {
+    let mut text = Vec::new();
+    let _ = file.rewind().and_then(|()| file.read_to_end(&mut text));
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// A program that has run to its end.
+pub struct Ended {
+    /// What it wrote on stdout.
+    pub stdout: String,
+    /// The last line it wrote, preferably on stderr.
+    pub last_words: String,
+    /// Its CPU time in seconds, from its start to the end of its last thread.
+    pub cpu_seconds: f64,
+    /// From start to end, in seconds.
+    pub wall_seconds: f64,
+}
+
+/// Runs a load generator on the load's CPU to its end; an error if it fails or takes longer than the limit.
+pub fn run(
+    name: &'static str,
+    program: &str,
+    arguments: &[String],
+    folder: &Path,
+    limit: Duration,
+) -> Result<Ended, Error> {
+    let begin = Instant::now();
+    let mut program = Pinned::start(name, LOAD_CPU, program, arguments, folder)?;
+    program.wait(limit)?;
+    let wall_seconds = begin.elapsed().as_secs_f64();
+    let _ = kill_process_group(program.pid, Signal::KILL); // what it may have left behind, while the id is still its own
+    let before = cpu::reaped();
+    let status = program.child.wait()?;
+    let cpu_seconds = cpu::reaped() - before;
+    program.reaped = true;
+    let (stdout, last_words) = (read(&mut program.stdout), program.last_words());
+    match status.success() {
+        true => Ok(Ended { stdout, last_words, cpu_seconds, wall_seconds }),
+        false => Err(Error::failed(format!("{name} failed ({status}): {last_words}"))),
+    }
+}
+
+/// A server under measurement; it ends when this is dropped.
+pub struct Server {
+    program: Pinned,
+    port: u16,
+}
+
+impl Server {
+    /// Starts a server on the servers' CPU and waits until its port answers.
+    pub fn start(
+        name: &'static str,
+        port: u16,
+        program: &str,
+        arguments: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        let program = Pinned::start(name, SERVER_CPU, program, arguments, folder)?;
+        let mut server = Server { program, port };
+        let begin = Instant::now();
+        loop {
+            interrupt::check()?;
+            // Asked first, so that a port that answers is this server's own and not that of one who took it before.
+            if server.program.ended_within(Duration::from_millis(20)) {
+                let last_words = server.program.last_words();
+                return Err(Error::failed(format!("{name} ended before it listened: {last_words}")));
+            }
+            if TcpStream::connect_timeout(&server.address(), Duration::from_millis(200)).is_ok() {
+                sleep(Duration::from_millis(200)); // to settle
+                return Ok(server);
+            }
+            if begin.elapsed() > Duration::from_secs(10) {
+                return Err(Error::failed(format!("{name} did not listen within 10 s")));
+            }
+        }
+    }
+
+    /// Port on the loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// CPU seconds used so far by it and all it started, once it is at rest; an error if it has ended.
+    pub fn cpu_at_rest(&mut self) -> Result<f64, Error> {
+        let used = cpu::at_rest(self.program.pid.as_raw_nonzero().get() as u32);
+        if self.program.ended_within(Duration::ZERO) {
+            let last_words = self.program.last_words();
+            return Err(Error::failed(format!("{} ended: {last_words}", self.program.name)));
+        }
+        Ok(used)
+    }
+
+    fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+}
+
+/// A loopback port that nobody listens on. Below the ephemeral ports, which short connections go through by the thousand.
+pub fn free_port() -> Result<u16, Error> {
+    use std::sync::atomic::{AtomicU16, Ordering};
+    static NEXT: AtomicU16 = AtomicU16::new(19_390);
+    for _ in 0..1000 {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err(Error::failed("no free port from 19390 on"))
+}

@@ -1,0 +1,130 @@
+//! The command line: commands, options and the one-line answer to a bad one.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+
+use crate::error::Error;
+
+#[derive(Parser)]
+#[command(name = "torr-bench", about = "What Torr costs per request, against the kernel's floor and its peers")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What is to be done.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Measure load generators and servers, and archive the run
+    All(Options),
+    /// Measure the load generators only
+    Press(Options),
+    /// Measure the servers only
+    Serve(Options),
+    /// The floor of HTTP service: answers every blank line with a fixed page
+    #[command(hide = true)]
+    FloorServer(FloorServer),
+    /// The floor of HTTP load: a closed loop that reads and sends
+    #[command(hide = true)]
+    FloorClient(FloorClient),
+    /// Become another program, pinned to one CPU and ending with the driver
+    #[command(hide = true)]
+    Launch(Launch),
+}
+
+/// How a benchmark is run.
+#[derive(Args)]
+pub struct Options {
+    /// Short turns and few rounds: shows that all works, not what it costs
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds; in each, every candidate takes one turn [default: 7, quick: 2]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Length of one turn in seconds [default: 2, quick: 1]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: Option<u32>,
+    /// Connections of the keep-alive scenarios
+    #[arg(long, value_delimiter = ',', default_value = "100,1000,8000", value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: Vec<u32>,
+    /// Only these candidates, such as torr,wrk; the floor always takes part
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the tables only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
+impl Options {
+    /// Number of rounds.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(if self.quick { 2 } else { 7 })
+    }
+
+    /// Length of one turn in seconds; whole, since that is all that some tools accept.
+    pub fn seconds(&self) -> u32 {
+        self.seconds.unwrap_or(if self.quick { 1 } else { 2 })
+    }
+}
+
+/// Arguments of the floor's server.
+#[derive(Args)]
+pub struct FloorServer {
+    /// An address such as 127.0.0.1:9000, or a port on the loopback
+    pub listen: String,
+    /// `close` after each answer; `http10` announces keep-alive, which ab needs
+    #[arg(value_parser = ["close", "http10"])]
+    pub mode: Option<String>,
+}
+
+/// Arguments of the floor's client.
+#[derive(Args)]
+pub struct FloorClient {
+    /// Port on the loopback
+    pub port: u16,
+    /// Connections, each with one request under way
+    pub connections: u32,
+    /// Length of the run in seconds
+    pub seconds: f64,
+    /// One connection per request
+    #[arg(value_parser = ["close"])]
+    pub mode: Option<String>,
+    /// Path to ask for
+    #[arg(long, default_value = "/")]
+    pub path: String,
+}
+
+/// Arguments of the launcher.
+#[derive(Args)]
+pub struct Launch {
+    /// CPU to run on
+    pub cpu: usize,
+    /// Process id of the driver
+    pub parent: i32,
+    /// Program and arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<OsString>,
+}
+
+/// Reads the command line. Help goes to stdout and ends the process; an error is told in one line.
+pub fn parse() -> Result<Command, Error> {
+    Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            Error::Usage("say what to measure: all, press or serve (see --help)".into())
+        }
+        _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),
+    })
+}
+
+/// What clap has to say, without its usage lines, on one line.
+fn one_line(text: &str) -> String {
+    let what = text.split("\n\n").next().unwrap_or_default();
+    what.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
+}

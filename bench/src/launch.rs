@@ -1,0 +1,26 @@
+//! The launcher: takes up one CPU, ties its life to the driver's, and becomes the program to be measured.
+//!
+//! It does what `taskset` does, and one thing more: the kernel ends the program when the driver dies, even of SIGKILL. Both
+//! settings outlive `exec`, and the process id stays, so what is measured is the program alone.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::cli;
+use crate::error::Error;
+
+/// Becomes the program; returns only if that fails.
+pub fn run(args: &cli::Launch) -> Result<(), Error> {
+    set_parent_process_death_signal(Some(Signal::TERM))?;
+    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() != args.parent) {
+        return Err(Error::Interrupted); // the driver died before the line above
+    }
+    let mut cpus = CpuSet::new();
+    cpus.set(args.cpu);
+    sched_setaffinity(None, &cpus).map_err(Error::at(format!("cannot run on CPU {}", args.cpu)))?;
+    let program = &args.command[0];
+    Err(Error::at(format!("cannot start {}", program.display()))(Command::new(program).args(&args.command[1..]).exec()))
+}

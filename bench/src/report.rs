@@ -1,0 +1,135 @@
+//! A run as Markdown tables, whose columns also line up on a terminal.
+
+use crate::candidates::{FLOOR, TORR};
+use crate::limits::limit;
+use crate::measure::{Measured, Ratio, Summary};
+use crate::scenario::{Side, Style};
+
+/// A cell with nothing in it.
+const NONE: &str = "-";
+
+/// One table at a glance per side, then one per scenario with all that was measured.
+pub fn tables(measured: &[Measured]) -> String {
+    let mut text = String::new();
+    for (side, title) in [(Side::Press, "Load generators"), (Side::Serve, "Servers")] {
+        let of_side: Vec<&Measured> = measured.iter().filter(|m| m.scenario.side == side).collect();
+        if of_side.is_empty() {
+            continue;
+        }
+        text += &format!(
+            "\n## {title}\n\nCPU time per request, as a multiple of the floor's; pipelined: requests per CPU second.\n\n"
+        );
+        text += &glance(&of_side);
+        for one in of_side {
+            text += &format!("\n### {}\n\n{}", one.scenario, detail(one));
+        }
+    }
+    text
+}
+
+/// One row per candidate, one column per scenario.
+fn glance(measured: &[&Measured]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for m in measured {
+        let all = m.summary.iter().map(|s| s.candidate).chain(m.skipped.iter().map(|s| s.candidate));
+        names.extend(all.filter(|name| *name != FLOOR && !names.contains(name)).collect::<Vec<_>>());
+    }
+    let row = |first: &str, cell: &dyn Fn(&Measured) -> String| {
+        std::iter::once(first.to_owned()).chain(measured.iter().map(|m| cell(m))).collect()
+    };
+    let mut rows: Vec<Vec<String>> = vec![row("", &|m| m.scenario.short())];
+    for name in names {
+        rows.push(row(name, &|m| m.summary.iter().find(|s| s.candidate == name).map_or(NONE.into(), |s| figure(m, s))));
+    }
+    rows.push(row("**torr is to reach**", &|m| {
+        limit(m.scenario, TORR).map_or(NONE.into(), |limit| limit.text(m.scenario))
+    }));
+    table(&rows)
+}
+
+/// What one candidate's cost comes to, and how it compares with whom it is to be compared, if that is not the floor.
+fn figure(measured: &Measured, s: &Summary) -> String {
+    let pipelined = measured.scenario.style == Style::Pipelined;
+    let own = match s.cost_ratio.get(FLOOR) {
+        Some(ratio) => format!("{:.2}", ratio.median),
+        None if pipelined => format!("{:.2} M/s", 1.0 / s.cpu_us_per_request),
+        None => NONE.into(),
+    };
+    let against = s.limit.filter(|limit| limit.against != FLOOR).and_then(|limit| {
+        let ratio = s.cost_ratio.get(limit.against)?.median;
+        Some(format!(" ({:.2} x {})", if pipelined { 1.0 / ratio } else { ratio }, limit.against))
+    });
+    own + &against.unwrap_or_default()
+}
+
+/// One row per candidate, with ranges. A column that nobody fills is left out.
+fn detail(measured: &Measured) -> String {
+    let header = [
+        "",
+        "x floor (range)",
+        "x whole floor",
+        "x nginx (range)",
+        "CPU us/request",
+        "requests/CPU s",
+        "requests/s",
+        "of a CPU",
+        "failed",
+        "to reach",
+        "reached",
+    ];
+    let row = |s: &Summary| {
+        [
+            s.candidate.to_owned(),
+            s.cost_ratio.get(FLOOR).map_or(NONE.into(), spread),
+            s.whole_cost_ratio.map_or(NONE.into(), |ratio| format!("{:.3}", ratio.median)),
+            s.cost_ratio.get("nginx").map_or(NONE.into(), spread),
+            format!("{:.3}", s.cpu_us_per_request),
+            format!("{:.0}", 1e6 / s.cpu_us_per_request),
+            format!("{:.0}", s.requests_per_s),
+            format!("{:.2}", s.cpu_share),
+            s.failed.to_string(),
+            s.limit.map_or(NONE.into(), |limit| limit.text(measured.scenario)),
+            s.reached.map_or(NONE, |reached| if reached { "yes" } else { "no" }).to_owned(),
+        ]
+    };
+    let rows: Vec<_> = std::iter::once(header.map(str::to_owned)).chain(measured.summary.iter().map(row)).collect();
+    let filled = |column: &usize| rows[1..].iter().any(|row| row[*column] != NONE);
+    let kept: Vec<usize> = (0..header.len()).filter(filled).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| kept.iter().map(|&i| row[i].clone()).collect()).collect();
+    let mut text = table(&rows);
+    for skipped in &measured.skipped {
+        text += &format!("\n{} was skipped: {}\n", skipped.candidate, skipped.reason);
+    }
+    text
+}
+
+fn spread(ratio: &Ratio) -> String {
+    format!("{:.3} ({:.3}-{:.3})", ratio.median, ratio.min, ratio.max)
+}
+
+/// A Markdown table; the first row is the header, the first column is left-aligned and the others right-aligned.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows[0].len();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0).max(3);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &[String]| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells =
+            cells.map(|(i, (cell, &width))| if i == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") });
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let rule = |(i, &width): (usize, &usize)| if i == 0 { "-".repeat(width) } else { "-".repeat(width - 1) + ":" };
+    let rule: Vec<String> = widths.iter().enumerate().map(rule).collect();
+    line(&rows[0]) + &line(&rule) + &rows[1..].iter().map(|row| line(row)).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [["", "a long head"], ["name", "1.00"]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), "|      | a long head |\n| ---- | ----------: |\n| name |        1.00 |\n");
+    }
+}

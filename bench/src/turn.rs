@@ -1,0 +1,53 @@
+//! One turn of a load generator: run to its end, its count read and, where that is possible, checked.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::candidates::tally::Tally;
+use crate::child;
+use crate::error::Error;
+use crate::measure::Turn;
+
+/// How long a generator may take beyond its turn, to connect and to sum up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A load generator's command line, and how its output is read.
+pub struct Generator<'a> {
+    /// Name of its tool.
+    pub name: &'static str,
+    /// Its program.
+    pub program: &'a str,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Reads its stdout.
+    pub tally: fn(&str) -> Option<Tally>,
+}
+
+/// Runs it on the load's CPU. Its own CPU time is what the turn has cost: a tool's from its start to its end, but the floor's
+/// to the end of its loop, as the figures to reach were measured. That is hard on the tools where connections are many, since
+/// closing them costs as well, so the whole is kept too.
+///
+/// `seconds` is the turn's length, `answer` the length in bytes of the one answer that the server gives: bytes that are not
+/// as many times that mean that something else was counted than answers.
+pub fn take(generator: &Generator<'_>, seconds: f64, answer: u64, folder: &Path) -> Result<Turn, Error> {
+    let limit = Duration::from_secs_f64(seconds) + PATIENCE;
+    let ended = child::run(generator.name, generator.program, &generator.arguments, folder, limit)?;
+    let Some(tally) = (generator.tally)(&ended.stdout) else {
+        return Err(Error::failed(format!("no count in its output, which ends in: {}", ended.last_words)));
+    };
+    if tally.requests == 0 {
+        return Err(Error::failed("it completed no request"));
+    }
+    if let Some(floor) = tally.floor.as_ref().filter(|floor| floor.bytes != tally.requests * answer) {
+        let (requests, bytes) = (tally.requests, floor.bytes);
+        return Err(Error::failed(format!("{bytes} bytes received are not {requests} answers of {answer} bytes")));
+    }
+    let loop_seconds = tally.floor.map(|floor| floor.cpu_us_per_request * tally.requests as f64 / 1e6);
+    Ok(Turn {
+        requests: tally.requests,
+        failed: tally.failed,
+        wall_seconds: ended.wall_seconds,
+        cpu_seconds: loop_seconds.unwrap_or(ended.cpu_seconds),
+        whole_cpu_seconds: ended.cpu_seconds,
+    })
+}

@@ -1,0 +1,44 @@
+//! The machine that figures come from: without it a figure means little.
+
+use procfs::Current;
+use serde::{Deserialize, Serialize};
+
+/// What decides how fast a machine is, as far as it tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The CPU's model.
+    pub cpu: String,
+    /// CPUs that this process may use.
+    pub cores: usize,
+    /// Memory in GiB, rounded up.
+    pub memory_gib: u64,
+    /// The kernel.
+    pub kernel: String,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn this() -> Self {
+        let unknown = || "unknown".to_owned();
+        let cpu = procfs::CpuInfo::current().ok().and_then(|info| info.model_name(0).map(str::to_owned));
+        let memory = procfs::Meminfo::current().map_or(0, |memory| memory.mem_total);
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
+        Self {
+            cpu: cpu.unwrap_or_else(unknown),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_gib: memory.div_ceil(1 << 30),
+            kernel: kernel.map_or_else(|_| unknown(), |release| format!("Linux {}", release.trim())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_a_cpu_and_memory() {
+        let machine = Machine::this();
+        assert!(machine.cores > 0 && machine.memory_gib > 0 && machine.kernel.starts_with("Linux "), "{machine:?}");
+    }
+}
