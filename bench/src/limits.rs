@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::candidates::{FLOOR, TORR};
+use crate::candidates::{FLOOR, NGINX, TORR};
 use crate::scenario::{Scenario, Side, Style};
 
 /// The most that one candidate may cost, as a ratio to another's cost in the same round.
@@ -31,13 +31,13 @@ pub fn limit(scenario: Scenario, candidate: &str) -> Option<Limit> {
         return None;
     }
     let (against, at_most) = match (scenario.side, scenario.style, scenario.connections) {
-        (Side::Press, Style::KeepAlive, 100 | 1000) => ("floor", 1.05),
-        (Side::Press, Style::KeepAlive, 8000) => ("floor", 1.10),
-        (Side::Press, Style::Close, _) => ("floor", 1.02),
-        (Side::Serve, Style::KeepAlive, 100) => ("floor", 1.03),
-        (Side::Serve, Style::KeepAlive, 1000 | 8000) => ("floor", 1.05),
-        (Side::Serve, Style::Close, _) => ("nginx", 0.92),
-        (Side::Serve, Style::Pipelined, _) => ("nginx", 0.10),
+        (Side::Press, Style::KeepAlive, 100 | 1000) => (FLOOR, 1.05),
+        (Side::Press, Style::KeepAlive, 8000) => (FLOOR, 1.10),
+        (Side::Press, Style::Close, _) => (FLOOR, 1.02),
+        (Side::Serve, Style::KeepAlive, 100) => (FLOOR, 1.03),
+        (Side::Serve, Style::KeepAlive, 1000 | 8000) => (FLOOR, 1.05),
+        (Side::Serve, Style::Close, _) => (NGINX, 0.92),
+        (Side::Serve, Style::Pipelined, _) => (NGINX, 0.10),
         _ => return None,
     };
     Some(Limit { against, at_most })

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::candidates::{FLOOR, NGINX};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::interrupt;
@@ -126,7 +127,7 @@ pub struct Measured {
     pub rows: Vec<Row>,
 }
 
-/// Runs the rounds. A candidate that fails drops out of them, except the reference, without which there is no comparison.
+/// Runs the rounds. A candidate that fails drops out of them, except the floor, without which there is no comparison.
 pub fn rounds(
     scenario: Scenario,
     options: &Options,
@@ -149,7 +150,7 @@ pub fn rounds(
                     eprintln!("{place}: {cost:.3} CPU us/request, {rate:.0} requests/s");
                     rows.push(Row { round, candidate, turn });
                 }
-                Err(Error::Failed(reason)) if candidate != scenario.reference() => {
+                Err(Error::Failed(reason)) if candidate != FLOOR => {
                     eprintln!("{place}: skipped: {reason}");
                     candidates.retain(|c| *c != candidate);
                     skipped.push(Skipped::new(candidate, &reason));
@@ -171,9 +172,9 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
     let ratio = |other: &str, cost: fn(&Turn) -> f64| {
         Ratio::of(own.iter().zip(turns(other)).map(|(own, other)| cost(own) / cost(&other)).collect())
     };
-    let others = all.iter().filter(|other| ["floor", "nginx"].contains(other));
+    let others = all.iter().filter(|other| [FLOOR, NGINX].contains(other));
     let cost_ratio: BTreeMap<_, _> = others.map(|&other| (other, ratio(other, Turn::cost))).collect();
-    let whole_cost_ratio = (scenario.side == Side::Press).then(|| ratio(scenario.reference(), Turn::whole_cost));
+    let whole_cost_ratio = (scenario.side == Side::Press).then(|| ratio(FLOOR, Turn::whole_cost));
     let limit = limit(scenario, candidate);
     let reached = limit.and_then(|limit| Some(cost_ratio.get(limit.against)?.median <= limit.at_most));
     Summary {

@@ -1,6 +1,6 @@
 //! A run as Markdown tables, whose columns also line up on a terminal.
 
-use crate::candidates::{FLOOR, TORR};
+use crate::candidates::{FLOOR, NGINX, TORR};
 use crate::limits::limit;
 use crate::measure::{Measured, Ratio, Summary};
 use crate::scenario::{Side, Style};
@@ -82,7 +82,7 @@ fn detail(measured: &Measured) -> String {
             s.candidate.to_owned(),
             s.cost_ratio.get(FLOOR).map_or(NONE.into(), spread),
             s.whole_cost_ratio.map_or(NONE.into(), |ratio| format!("{:.3}", ratio.median)),
-            s.cost_ratio.get("nginx").map_or(NONE.into(), spread),
+            s.cost_ratio.get(NGINX).map_or(NONE.into(), spread),
             format!("{:.3}", s.cpu_us_per_request),
             format!("{:.0}", 1e6 / s.cpu_us_per_request),
             format!("{:.0}", s.requests_per_s),
@@ -96,7 +96,7 @@ fn detail(measured: &Measured) -> String {
     let filled = |column: &usize| rows[1..].iter().any(|row| row[*column] != NONE);
     let kept: Vec<usize> = (0..header.len()).filter(filled).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| kept.iter().map(|&i| row[i].clone()).collect()).collect();
-    let mut text = table(&rows);
+    let mut text = if measured.summary.is_empty() { String::new() } else { table(&rows) };
     for skipped in &measured.skipped {
         text += &format!("\n{} was skipped: {}\n", skipped.candidate, skipped.reason);
     }

@@ -48,11 +48,6 @@ impl Scenario {
         self.style == Style::Close
     }
 
-    /// The candidate that others are compared with; the floor's client does not pipeline.
-    pub fn reference(&self) -> &'static str {
-        if self.style == Style::Pipelined { "nginx" } else { "floor" }
-    }
-
     /// What distinguishes it among those of its side.
     pub fn short(&self) -> String {
         match self.style {

@@ -8,6 +8,8 @@ pub mod tally;
 pub const FLOOR: &str = "floor";
 /// Name of the subject among the candidates.
 pub const TORR: &str = "torr";
+/// Name of the server that short connections and pipelining are compared with.
+pub const NGINX: &str = "nginx";
 /// Name of the load generator that also serves as an instrument: it pipelines.
 pub const WRK: &str = "wrk";
 
@@ -30,7 +32,7 @@ pub static TOOLS: [Tool; 7] = [
     tool(TORR, &["--version"], None),
     tool(WRK, &["-v"], Some("wrk")),
     tool("ab", &["-V"], Some("apache2-utils")),
-    tool("nginx", &["-v"], Some("nginx-light")),
+    tool(NGINX, &["-v"], Some("nginx-light")),
     tool("oha", &["--version"], None),
     tool("h2load", &["--version"], None),
     tool("hey", &[], None),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::loads::words;
-use super::{FLOOR, TORR};
+use super::{FLOOR, NGINX, TORR};
 use crate::floor::PAGE;
 use crate::scenario::Scenario;
 
@@ -34,7 +34,7 @@ pub struct Service {
 pub static SERVICES: [Service; 3] = [
     Service { name: FLOOR, path: "/", pipelined: false, arguments: floor_server },
     Service { name: TORR, path: "/", pipelined: true, arguments: torr_serve },
-    Service { name: "nginx", path: "/", pipelined: true, arguments: nginx },
+    Service { name: NGINX, path: "/", pipelined: true, arguments: nginx },
 ];
 
 /// The server of this name.

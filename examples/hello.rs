@@ -1,0 +1,8 @@
+//! The smallest service: `cargo run --release --example hello`, then `torr http://127.0.0.1:8080/`.
+
+use torr_serve::{App, Response, ServeError};
+
+fn main() -> Result<(), ServeError> {
+    let address = std::env::args().nth(1).unwrap_or("127.0.0.1:8080".into());
+    App::new().get("/", |_| Response::html("<p>Hello, world!</p>")).serve(address)
+}

@@ -1,0 +1,135 @@
+//! A server that does exactly what a test tells it to, however wrong.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// One connection, as the script sees it.
+pub struct Client {
+    pub stream: TcpStream,
+    buffer: Vec<u8>,
+    seen: Arc<Seen>,
+}
+
+/// What all connections together have seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub connections: AtomicUsize,
+    pub requests: AtomicUsize,
+    /// The first request, head and body.
+    pub first: Mutex<Vec<u8>>,
+}
+
+/// A server on a free port that gives each connection to the script, on a thread of its own.
+pub struct Script {
+    pub address: SocketAddr,
+    pub seen: Arc<Seen>,
+    stop: Arc<AtomicBool>,
+    acceptor: Option<thread::JoinHandle<()>>,
+}
+
+impl Script {
+    /// On a free port of 127.0.0.1.
+    pub fn start(script: impl Fn(&mut Client) + Send + Sync + 'static) -> Self {
+        Self::start_on("127.0.0.1:0", script)
+    }
+
+    pub fn start_on(address: &str, script: impl Fn(&mut Client) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+        let address = listener.local_addr().expect("it is bound");
+        let (seen, stop, script) = (Arc::new(Seen::default()), Arc::new(AtomicBool::new(false)), Arc::new(script));
+        let (all, ended) = (Arc::clone(&seen), Arc::clone(&stop));
+        let acceptor = thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ended.load(Ordering::SeqCst) {
+                    return;
+                }
+                let stream = stream.expect("a connection can be accepted");
+                stream.set_nodelay(true).expect("a socket takes options");
+                stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket takes options");
+                all.connections.fetch_add(1, Ordering::SeqCst);
+                let (script, seen) = (Arc::clone(&script), Arc::clone(&all));
+                thread::spawn(move || script(&mut Client { stream, buffer: Vec::new(), seen }));
+            }
+        });
+        Self { address, seen, stop, acceptor: Some(acceptor) }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub fn connections(&self) -> usize {
+        self.seen.connections.load(Ordering::SeqCst)
+    }
+
+    pub fn requests(&self) -> usize {
+        self.seen.requests.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // Wakes the acceptor, which then sees that it is over.
+        let _ = TcpStream::connect(self.address);
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Client {
+    /// Reads one request, head and sized body. `None` once the client has gone.
+    pub fn request(&mut self) -> Option<Vec<u8>> {
+        let head = loop {
+            if let Some(at) = self.buffer.windows(4).position(|w| w == b"\r\n\r\n") {
+                break at + 4;
+            }
+            self.fill()?;
+        };
+        let text = String::from_utf8_lossy(&self.buffer[..head]).to_ascii_lowercase();
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok()).unwrap_or(0);
+        while self.buffer.len() < head + length {
+            self.fill()?;
+        }
+        let rest = self.buffer.split_off(head + length);
+        let request = std::mem::replace(&mut self.buffer, rest);
+        if self.seen.requests.fetch_add(1, Ordering::SeqCst) == 0 {
+            *self.seen.first.lock().expect("nobody panics with it") = request.clone();
+        }
+        Some(request)
+    }
+
+    fn fill(&mut self) -> Option<()> {
+        let mut bytes = [0; 4096];
+        let n = self.stream.read(&mut bytes).ok().filter(|&n| n > 0)?;
+        self.buffer.extend_from_slice(&bytes[..n]);
+        Some(())
+    }
+
+    /// Sends all of it; a client that has gone is its own affair.
+    pub fn send(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes);
+    }
+
+    /// Sends it one byte a packet.
+    pub fn send_bytewise(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.send(&[*byte]));
+    }
+}
+
+/// Answers every request on a connection with the same bytes.
+pub fn answering(answer: &'static [u8]) -> impl Fn(&mut Client) + Send + Sync + 'static {
+    move |client| {
+        while client.request().is_some() {
+            client.send(answer);
+        }
+    }
+}
+
+/// A small answer that keeps the connection alive.
+pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -1,0 +1,113 @@
+//! Real servers: `torr serve`, and nginx from Debian.
+
+use super::program::{Running, signal, torr_command};
+use super::wait_until;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// `torr serve` on a free port.
+pub struct Serve {
+    child: Child,
+    pub address: String,
+}
+
+impl Serve {
+    pub fn start(args: &[&str]) -> Self {
+        let mut command = torr_command(&[&["serve", "--listen", "127.0.0.1:0"], args].concat());
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("torr starts");
+        let mut line = String::new();
+        let mut stderr = BufReader::new(child.stderr.take().expect("it was piped"));
+        stderr.read_line(&mut line).expect("a pipe can be read");
+        // Read on, so that the server never waits for somebody to read its messages.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let url = line.split_whitespace().find_map(|word| word.strip_prefix("http://"));
+        Self { address: url.unwrap_or_else(|| panic!("torr serve said: {line}")).to_owned(), child }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// A connection to it.
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_nodelay(true).expect("a socket takes options");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket takes options");
+        stream
+    }
+
+    /// Sends raw bytes on a connection of their own, and reads all answers until the server closes.
+    pub fn exchange(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.write_all(bytes).expect("the server takes a request");
+        let mut answer = Vec::new();
+        // A reset after the answer is an end as well.
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks it to leave.
+    pub fn terminate(&self) {
+        signal(self.pid(), "TERM");
+    }
+
+    /// Waits for its end and gives its exit code.
+    pub fn wait(&mut self) -> Option<i32> {
+        wait_until("the server to end", || self.child.try_wait().expect("a child can be waited for")).code()
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        // Where it has ended already there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// nginx with one worker, in a folder of its own.
+pub struct Nginx {
+    _running: Running,
+    _folder: tempfile::TempDir,
+    pub address: String,
+}
+
+impl Nginx {
+    /// With these lines in its `server` block.
+    pub fn start(server: &str) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let address = format!("127.0.0.1:{}", free_port());
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|name| format!("{name}_temp_path {};\n", path(name)))
+            .concat();
+        let config = format!(
+            "daemon off; master_process off; pid {}; error_log {};\nevents {{ worker_connections 4096; }}\n\
+             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} backlog=4096; {server} }} }}\n",
+            path("pid"),
+            path("error.log"),
+        );
+        std::fs::write(folder.path().join("nginx.conf"), config).expect("a file can be written");
+        let mut command = Command::new("nginx");
+        command.args(["-e", &path("error.log"), "-c", &path("nginx.conf")]);
+        let running = Running::start(command);
+        wait_until("nginx to listen", || TcpStream::connect(&address).ok());
+        Self { _running: running, _folder: folder, address }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+}
+
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    listener.local_addr().expect("it is bound").port()
+}
