@@ -1,1 +1,233 @@
-//! Empty.
+//! Counts add up, times are honest, and a run can be interrupted.
+
+mod support;
+
+use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use support::program::{Running, torr_command, torr_json};
+use support::script::{OK, Script, answering};
+use support::wait_until;
+
+/// Checks that every request begun has one end, and that the histogram holds what it should.
+fn adds_up(result: &Value) {
+    let n = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {result}"));
+    let errors = &result["errors"];
+    let failed: u64 =
+        ["connect", "tls", "timeout", "read", "write", "protocol", "ports"].iter().map(|kind| n(&errors[kind])).sum();
+    assert_eq!(n(&result["asked"]), n(&result["requests"]) + failed + n(&result["unfinished"]), "{result}");
+    let by_status: u64 = result["status"].as_object().expect("it is a map").values().map(n).sum();
+    assert_eq!(by_status, n(&result["requests"]), "{result}");
+    let in_series: u64 =
+        result["series"].as_array().expect("it is a list").iter().map(|point| n(&point["requests"])).sum();
+    assert_eq!(in_series, n(&result["requests"]), "{result}");
+}
+
+#[test]
+fn exactly_n_requests_on_exactly_c_connections() {
+    for (n, c, t) in [(1000, 10, 3), (7, 7, 2), (5, 10, 4), (1, 1, 1), (999, 64, 2)] {
+        let server = Script::start(answering(OK));
+        let args = ["-n", &n.to_string(), "-c", &c.to_string(), "-t", &t.to_string(), &server.url()];
+        let result = torr_json(&args);
+        adds_up(&result);
+        assert_eq!(result["requests"], n, "{args:?}: {result}");
+        assert_eq!(server.requests(), n, "{args:?}");
+        // No more connections than there are requests for.
+        assert_eq!(server.connections(), c.min(n), "{args:?}");
+        assert_eq!(result["connections"]["opened"], c.min(n), "{args:?}: {result}");
+    }
+}
+
+#[test]
+fn without_keep_alive_each_request_has_its_connection() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-n", "200", "-c", "5", "-t", "2", "--no-keepalive", &server.url()]);
+    adds_up(&result);
+    assert_eq!((server.connections(), server.requests()), (200, 200));
+    assert_eq!(result["connections"]["opened"], 200, "{result}");
+    assert_eq!(result["connections"]["requests_per_connection"], 1.0, "{result}");
+    let first = String::from_utf8(server.seen.first.lock().unwrap().clone()).unwrap();
+    assert!(first.contains("\r\nConnection: close\r\n"), "{first}");
+}
+
+#[test]
+fn a_server_that_fails_now_and_then_loses_no_request() {
+    let turn = AtomicUsize::new(0);
+    let server = Script::start(move |client| {
+        while client.request().is_some() {
+            match turn.fetch_add(1, Ordering::SeqCst) % 7 {
+                3 => return,
+                5 => return client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+                6 => client.send(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"),
+                _ => client.send(OK),
+            }
+        }
+    });
+    let result = torr_json(&["-n", "700", "-c", "8", "-t", "2", &server.url()]);
+    adds_up(&result);
+    assert_eq!((&result["asked"], server.requests()), (&700.into(), 700), "{result}");
+    assert_eq!((&result["errors"]["read"], &result["errors"]["status"]), (&200.into(), &100.into()), "{result}");
+}
+
+#[test]
+fn a_server_without_keep_alive_is_named() {
+    let server = Script::start(|client| {
+        if client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        }
+    });
+    let result = torr_json(&["-n", "100", "-c", "4", &server.url()]);
+    adds_up(&result);
+    assert_eq!(result["connections"]["closed_by_server"], 100, "{result}");
+    assert_eq!(
+        (&result["verdict"]["factor"], &result["verdict"]["confidence"]),
+        (&"keep-alive".into(), &"likely".into())
+    );
+}
+
+#[test]
+fn a_hung_server_shows_time_outs_while_it_hangs() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let result = torr_json(&["-d", "1500ms", "-c", "4", "-t", "2", "--timeout", "400ms", &server.url()]);
+    adds_up(&result);
+    assert_eq!(result["requests"], 0, "{result}");
+    let timeouts = result["errors"]["timeout"].as_u64().unwrap();
+    // Three rounds fit; the waits before a connection is tried again, and a busy machine, may cost one.
+    assert!((8..=12).contains(&timeouts), "{result}");
+    let least = result["latency_us"]["min"].as_u64().unwrap();
+    let most = result["latency_us"]["max"].as_u64().unwrap();
+    assert!(most >= 400_000, "a time-out is in the histogram at its age: {result}");
+    assert!(least <= most, "{result}");
+    assert_eq!(result["verdict"]["factor"], "errors", "{result}");
+}
+
+#[test]
+fn what_is_unfinished_at_the_end_is_in_the_histogram_at_its_age() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let result = torr_json(&["-d", "1s", "-c", "3", &server.url()]);
+    adds_up(&result);
+    assert_eq!((&result["requests"], &result["unfinished"]), (&0.into(), &3.into()), "{result}");
+    let age = result["latency_us"]["min"].as_u64().unwrap();
+    assert!((500_000..=3_000_000).contains(&age), "the requests were sent at the start: {result}");
+}
+
+#[test]
+fn a_run_of_a_given_time_takes_that_time() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-d", "2s", "-c", "2", "-t", "1", &server.url()]);
+    adds_up(&result);
+    let took = result["duration_s"].as_f64().unwrap();
+    assert!((2.0..2.5).contains(&took), "{result}");
+    let points = result["series"].as_array().unwrap();
+    assert!((2..=3).contains(&points.len()), "a point a second: {result}");
+    let end = points.last().unwrap()["t"].as_f64().unwrap();
+    assert!((end - took).abs() < 0.01, "the last point ends with the run: {result}");
+    let (rps, requests) = (result["rps"].as_f64().unwrap(), result["requests"].as_f64().unwrap());
+    assert!((rps - requests / took).abs() < 1.0, "{result}");
+}
+
+#[test]
+fn time_and_number_together_end_with_whichever_comes_first() {
+    let server = Script::start(answering(OK));
+    let few = torr_json(&["-d", "60s", "-n", "50", "-c", "2", &server.url()]);
+    assert_eq!(few["requests"], 50, "{few}");
+    let slow = Script::start(|client| while client.request().is_some() {});
+    let short = torr_json(&["-d", "300ms", "-n", "50", "-c", "2", &slow.url()]);
+    assert_eq!(short["unfinished"], 2, "{short}");
+}
+
+#[test]
+fn response_times_are_those_of_the_server() {
+    const DELAY: Duration = Duration::from_millis(30);
+    let server = Script::start(|client| {
+        while client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
+            // Not synchronisation: this is the time that is to be measured.
+            std::thread::sleep(DELAY);
+            client.send(b"ok");
+        }
+    });
+    let result = torr_json(&["-n", "100", "-c", "2", "-t", "1", &server.url()]);
+    let p50 = |of: &Value| of["p50"].as_u64().unwrap_or_else(|| panic!("{result}"));
+    let (last, first) = (p50(&result["latency_us"]), p50(&result["phases_us"]["first_byte"]));
+    assert!((29_900..60_000).contains(&last), "last byte after {last} us: {result}");
+    assert!(first < 20_000, "first byte after {first} us: {result}");
+    assert_eq!(result["verdict"]["factor"], "connections", "{result}");
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_measured() {
+    for signal in ["INT", "TERM"] {
+        let server = Script::start(answering(OK));
+        let run = Running::start(torr_command(&["-d", "100s", "-c", "2", "--json", "-", &server.url()]));
+        wait_until("requests to arrive", || (server.requests() > 100).then_some(()));
+        run.signal(signal);
+        let ended = run.wait();
+        assert_eq!(ended.code, Some(130), "{signal}: {ended:?}");
+        let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+        adds_up(&result);
+        assert_eq!(result["interrupted"], true, "{result}");
+        assert!(result["requests"].as_u64() > Some(50), "{result}");
+    }
+}
+
+#[test]
+fn the_result_has_every_field_of_its_schema() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-n", "2000", "-c", "4", &server.url()]);
+    assert_eq!(result["schema"], "torr.run/1");
+    for field in [
+        "/target",
+        "/plan/connections",
+        "/plan/threads",
+        "/plan/requests",
+        "/plan/keep_alive",
+        "/plan/protocol",
+        "/started_at",
+        "/requests",
+        "/rps",
+        "/duration_s",
+        "/status/200",
+        "/bytes/sent",
+        "/bytes/received",
+        "/bytes/body",
+        "/errors/connect",
+        "/errors/tls",
+        "/errors/timeout",
+        "/errors/read",
+        "/errors/write",
+        "/errors/protocol",
+        "/errors/status",
+        "/errors/ports",
+        "/unfinished",
+        "/latency_us/min",
+        "/latency_us/mean",
+        "/latency_us/stddev",
+        "/latency_us/p50",
+        "/latency_us/p75",
+        "/latency_us/p90",
+        "/latency_us/p95",
+        "/latency_us/p99",
+        "/latency_us/max",
+        "/phases_us/connect/min",
+        "/phases_us/first_byte/p50",
+        "/connections/opened",
+        "/connections/peak",
+        "/connections/closed_by_server",
+        "/connections/requests_per_connection",
+        "/series/0/t",
+        "/series/0/requests",
+        "/series/0/errors",
+        "/series/0/p50",
+        "/series/0/p99",
+        "/generator/cpu_us_per_request",
+        "/generator/cpu_share",
+        "/generator/saturated",
+        "/verdict/factor",
+        "/verdict/confidence",
+        "/verdict/because",
+        "/verdict/advice",
+    ] {
+        assert!(result.pointer(field).is_some_and(|value| !value.is_null()), "no {field} in {result}");
+    }
+}

@@ -92,7 +92,8 @@ impl Client {
             self.fill()?;
         };
         let text = String::from_utf8_lossy(&self.buffer[..head]).to_ascii_lowercase();
-        let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok()).unwrap_or(0);
+        let length =
+            text.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok()).unwrap_or(0);
         while self.buffer.len() < head + length {
             self.fill()?;
         }

@@ -13,6 +13,7 @@ use std::time::Duration;
 /// Takes the threads' samples in any order of threads, and each thread's in order.
 #[derive(Debug)]
 pub struct Collector {
+    /// That have not ended.
     threads: usize,
     interval: Duration,
     total: Sample,
@@ -65,17 +66,21 @@ impl Collector {
         Self { threads, interval, total: Sample::default(), series: Series::default(), open: BTreeMap::new() }
     }
 
-    /// Takes a thread's sample of the interval of this number, from 0. Tells the progress when that was the last thread
-    /// to report on it.
-    pub fn take(&mut self, interval: u64, sample: &Sample) -> Option<Progress> {
+    /// Takes a thread's sample of the interval of this number, from 0; `last` says that the thread has ended within it.
+    /// Tells the progress when that was the last thread to report on an interval.
+    pub fn take(&mut self, interval: u64, sample: &Sample, last: bool) -> Option<Progress> {
         let (reported, merged) = self.open.entry(interval).or_default();
-        *reported += 1;
         merged.add(sample);
-        if *reported < self.threads {
-            return None;
+        if last {
+            self.threads -= 1;
+        } else {
+            *reported += 1;
         }
-        let end_s = self.interval.as_secs_f64() * (interval + 1) as f64;
-        self.close(interval, end_s)
+        let threads = self.threads;
+        let complete = self.open.iter().filter(|(_, (reported, _))| threads > 0 && *reported >= threads);
+        let complete: Vec<_> = complete.map(|(&interval, _)| interval).collect();
+        let close = |interval| self.close(interval, self.interval.as_secs_f64() * (interval + 1) as f64);
+        complete.into_iter().filter_map(close).last()
     }
 
     /// Closes an interval that ended at `end_s`.

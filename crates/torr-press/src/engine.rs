@@ -32,8 +32,8 @@ const SWEEP: Nanos = 20_000_000;
 
 /// What a thread shares with the others and with who watches it. Touched at samples and on failures only.
 pub(crate) trait Link {
-    /// Takes what was recorded in the interval of this number.
-    fn sample(&self, interval: u64, sample: Sample);
+    /// Takes what was recorded in the interval of this number; `last` if the thread ends within it.
+    fn sample(&self, interval: u64, sample: Sample, last: bool);
 
     /// Whether to end now.
     fn stopped(&self) -> bool;
@@ -549,7 +549,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     fn tend(&mut self, now: Nanos) {
         while now >= self.next_sample() {
-            self.link.sample(self.intervals, std::mem::take(&mut self.sample));
+            self.link.sample(self.intervals, std::mem::take(&mut self.sample), false);
             self.intervals += 1;
         }
         while self.retries.peek().is_some_and(|Reverse((at, _))| *at <= now) {
@@ -586,7 +586,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 self.sample.unanswered.record(now.saturating_sub(request.due));
             }
         }
-        self.link.sample(self.intervals, self.sample);
+        self.link.sample(self.intervals, self.sample, true);
         Ended { at: now, idle: Duration::from_nanos(self.idle), asked: self.asked, peak: self.peak }
     }
 }

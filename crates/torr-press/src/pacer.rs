@@ -1,5 +1,6 @@
 //! When requests are due.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use torr_net::Nanos;
 
@@ -24,17 +25,22 @@ pub enum Due {
     Never,
 }
 
-/// How many requests all threads together may still begin.
+/// The requests that may be begun, shared by all threads.
 #[derive(Debug)]
 pub struct Budget {
+    /// Without limit: as many as can be counted.
+    requests: u64,
+    /// What no thread has taken yet.
     left: AtomicU64,
     threads: u64,
 }
 
 impl Budget {
-    /// `None` is without limit.
-    pub(crate) fn new(requests: Option<u64>, threads: usize) -> Self {
-        Self { left: AtomicU64::new(requests.unwrap_or(u64::MAX)), threads: threads as u64 }
+    /// One request is set aside for each connection, as far as there are enough, so that each comes to be used.
+    pub(crate) fn new(requests: Option<u64>, connections: usize, threads: usize) -> Self {
+        let requests = requests.unwrap_or(u64::MAX);
+        let left = AtomicU64::new(requests.saturating_sub(connections as u64));
+        Self { requests, left, threads: threads as u64 }
     }
 
     /// Takes a share for one thread: many at a time as long as there are many, so that threads seldom meet here, and
@@ -53,9 +59,10 @@ pub struct ClosedLoop<'r> {
 }
 
 impl<'r> ClosedLoop<'r> {
-    /// One thread's part of a run.
-    pub fn new(budget: &'r Budget) -> Self {
-        Self { budget, mine: 0 }
+    /// The part of a run of the thread that has the connections of these numbers.
+    pub(crate) fn new(budget: &'r Budget, connections: &Range<usize>) -> Self {
+        let set_aside = connections.clone().filter(|&number| (number as u64) < budget.requests).count();
+        Self { budget, mine: set_aside as u64 }
     }
 }
 
@@ -82,9 +89,9 @@ mod tests {
 
     #[test]
     fn exactly_the_budget_is_begun() {
-        for requests in [0, 1, 7, 1000, 12_345] {
-            let budget = Budget::new(Some(requests), 3);
-            let mut threads = [0; 3].map(|_| ClosedLoop::new(&budget));
+        for requests in [0, 1, 7, 10, 11, 1000, 12_345] {
+            let budget = Budget::new(Some(requests), 10, 3);
+            let mut threads = [0..4, 4..7, 7..10].map(|numbers| ClosedLoop::new(&budget, &numbers));
             let mut begun = 0;
             while threads.iter_mut().any(|t| t.next(0) == Due::Free) {
                 begun += 1;

@@ -55,15 +55,15 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     let local = plan.addresses.iter().all(|a| address::is_local(a.ip()));
     let host_watch = if local { host::Watch::start(&plan.addresses) } else { None };
     let threads = plan.thread_count();
-    let budget = Budget::new(plan.requests, threads);
+    let budget = Budget::new(plan.requests, plan.connections, threads);
     let shared = Shared::new(plan, stop);
-    let (samples, reports) = mpsc::channel();
+    let (sender, reports) = mpsc::channel();
     let mut collector = Collector::new(threads, INTERVAL);
     let (started_at, clock) = (SystemTime::now(), Clock::start());
 
     let ended = thread::scope(|scope| {
         let spawn = |number: usize| {
-            let link = ThreadLink { shared: &shared, samples: samples.clone() };
+            let link = ThreadLink { shared: &shared, reports: sender.clone() };
             let budget = &budget;
             let run = move || press(plan, number, budget, &link, clock);
             thread::Builder::new().name(format!("press-{number}")).spawn_scoped(scope, run)
@@ -72,9 +72,9 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             // Those that did start would go on for the whole run.
             shared.abort.store(true, Ordering::Relaxed);
         })?;
-        drop(samples);
-        for (interval, sample) in reports {
-            if let Some(progress) = collector.take(interval, &sample) {
+        drop(sender);
+        for Report { interval, sample, last } in reports {
+            if let Some(progress) = collector.take(interval, &sample, last) {
                 watch(progress);
             }
         }
@@ -113,7 +113,8 @@ fn press(
     let meter = ThreadMeter::start();
     let numbers = share(plan.connections, plan.thread_count(), number);
     let session = || Http1::new(&plan.request);
-    let engine = Engine::new(plan, numbers, session, ClosedLoop::new(budget), link, clock, INTERVAL)?;
+    let pacer = ClosedLoop::new(budget, &numbers);
+    let engine = Engine::new(plan, numbers, session, pacer, link, clock, INTERVAL)?;
     let ended = engine.run()?;
     Ok((ended, meter.read(ended.idle)))
 }
@@ -161,16 +162,23 @@ impl<'r> Shared<'r> {
     }
 }
 
+/// What a thread hands over.
+struct Report {
+    interval: u64,
+    sample: Sample,
+    last: bool,
+}
+
 /// One thread's link to the others.
 struct ThreadLink<'r> {
     shared: &'r Shared<'r>,
-    samples: mpsc::Sender<(u64, Sample)>,
+    reports: mpsc::Sender<Report>,
 }
 
 impl Link for ThreadLink<'_> {
-    fn sample(&self, interval: u64, sample: Sample) {
+    fn sample(&self, interval: u64, sample: Sample, last: bool) {
         // The receiver lives until all threads have ended.
-        let _ = self.samples.send((interval, sample));
+        let _ = self.reports.send(Report { interval, sample, last });
     }
 
     fn stopped(&self) -> bool {
