@@ -3,6 +3,7 @@
 //! The order matters: a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that
 //! could not keep up says nothing of anything else.
 
+use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
 use torr_gauge::{Confidence, Factor, Verdict};
 
@@ -13,13 +14,15 @@ const FULL: f64 = 0.95;
 const NEARLY_FULL: f64 = 0.9;
 /// The share of the machine's CPU that others may use before a run says nothing.
 const DISTURBING: f64 = 0.25;
+/// The share of the machine's CPU below which server and generator were not kept from more by want of it.
+const LITTLE: f64 = 0.5;
 /// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
 const UNQUEUED: f64 = 2.0;
 const JITTER_US: f64 = 50.0;
 
 /// Names the factor that limited a run, or says that it does not know.
 pub fn passive(run: &RunResult) -> Verdict {
-    let rules = [client_ports, errors, keep_alive, disturbed, full_machine, one_side, connections];
+    let rules = [client_ports, errors, keep_alive, connections, disturbed, full_machine, one_side];
     rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run))
 }
 
@@ -107,7 +110,7 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
 /// Others use so much of the machine that neither side could show what it can do.
 fn disturbed(run: &RunResult) -> Option<Verdict> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= NEARLY_FULL)?;
-    let ours = (host.server_cores + run.generator.cpu_share * run.plan.threads as f64) / host.cores as f64;
+    let ours = ours(run, host);
     let others = host.cpu_share - ours;
     (others >= DISTURBING).then(|| {
         let summary =
@@ -119,10 +122,19 @@ fn disturbed(run: &RunResult) -> Option<Verdict> {
     })
 }
 
+/// The share of the machine's CPU that server and generator used together.
+fn ours(run: &RunResult, host: &Host) -> f64 {
+    (host.server_cores + generator_cores(run)) / host.cores as f64
+}
+
+fn generator_cores(run: &RunResult) -> f64 {
+    run.generator.cpu_share * run.plan.threads as f64
+}
+
 /// The server runs here, and all CPU of the machine is used: whoever uses most of it is the limit.
 fn full_machine(run: &RunResult) -> Option<Verdict> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= FULL)?;
-    let generator = run.generator.cpu_share * run.plan.threads as f64;
+    let generator = generator_cores(run);
     let cores = host.cores as f64;
     let part = |cores_used: f64| percent(cores_used / cores);
     let (factor, advice) = match host.server_cores >= generator {
@@ -187,7 +199,7 @@ fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdic
 fn connections(run: &RunResult) -> Option<Verdict> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
-    let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL);
+    let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
     let unqueued = median <= UNQUEUED * min + JITTER_US;
     (run.plan.rate.is_none() && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
         let verdict = likely(Factor::Connections, "More connections would bring more throughput: nothing was full, and nothing queued.")
@@ -225,4 +237,114 @@ fn unknown(run: &RunResult) -> Verdict {
         (run.plan.connections / 2).max(1),
         run.plan.connections * 2
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A healthy run that nothing in it explains, changed as the test wants.
+    fn verdict(changes: Value) -> Verdict {
+        let mut run = json!({
+            "schema": "torr.run/1", "torr": "0", "target": "http://h/", "started_at": "",
+            "plan": {"connections": 100, "threads": 2, "keep_alive": true, "protocol": "http/1.1", "method": "GET", "timeout_s": 10.0},
+            "asked": 100_000, "requests": 100_000, "rps": 10_000.0, "duration_s": 10.0, "status": {"200": 100_000},
+            "bytes": {"sent": 1, "received": 1, "body": 1}, "unfinished": 0,
+            "errors": {"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": 0, "ports": 0},
+            "latency_us": {"min": 100, "mean": 1000.0, "stddev": 1.0, "p50": 1000, "max": 2000},
+            "phases_us": {"connect": null, "tls": null, "first_byte": null},
+            "connections": {"opened": 100, "peak": 100, "closed_by_server": 0, "requests_per_connection": 1000.0},
+            "series": [],
+            "generator": {"cpu_us_per_request": 2.0, "cpu_share": 0.2, "busy_share": 0.3, "saturated": false},
+            "host": {"cores": 4, "cpu_share": 0.4, "steal_share": 0.0, "server_cores": 0.8, "server": [], "server_threads": [0.4, 0.4]}
+        });
+        merge(&mut run, changes);
+        let verdict = passive(&serde_json::from_value(run).expect("it has the schema's form"));
+        assert!(
+            !verdict.summary.is_empty() && !verdict.because.is_empty() && !verdict.advice.is_empty(),
+            "{verdict:?}"
+        );
+        assert_ne!(verdict.confidence, Confidence::Certain, "nothing was varied: {verdict:?}");
+        assert_eq!(verdict.confidence == Confidence::Unknown, verdict.factor == Factor::Unknown, "{verdict:?}");
+        verdict
+    }
+
+    fn merge(into: &mut Value, changes: Value) {
+        match changes {
+            Value::Object(fields) => fields.into_iter().for_each(|(name, value)| merge(&mut into[name], value)),
+            value => *into = value,
+        }
+    }
+
+    #[test]
+    fn each_factor_by_its_signals_and_not_by_its_look_alikes() {
+        let saturated = json!({"cpu_share": 0.97, "busy_share": 0.99, "saturated": true});
+        for (what, changes, factor) in [
+            ("nothing stands out", json!({}), Factor::Unknown),
+            ("no local port", json!({"errors": {"ports": 5}}), Factor::ClientPorts),
+            ("failures", json!({"errors": {"read": 2_000}, "requests": 98_000}), Factor::Errors),
+            ("a few failures", json!({"errors": {"read": 10}}), Factor::Unknown),
+            ("statuses", json!({"errors": {"status": 100_000}, "status": {"200": 0, "503": 100_000}}), Factor::Errors),
+            ("no answer at all", json!({"requests": 0, "asked": 100, "unfinished": 100, "status": {}}), Factor::Errors),
+            (
+                "the server closes",
+                json!({"connections": {"opened": 100_000, "closed_by_server": 99_990}}),
+                Factor::KeepAlive,
+            ),
+            ("we close", json!({"plan": {"keep_alive": false}, "connections": {"opened": 100_000}}), Factor::Unknown),
+            ("generator, unseen server", json!({"generator": saturated, "host": null}), Factor::Generator),
+            ("generator, idle server", json!({"generator": saturated, "host": {"cpu_share": 0.7}}), Factor::Generator),
+            (
+                "both full",
+                json!({"generator": saturated, "host": {"cpu_share": 0.7, "server_threads": [0.99]}}),
+                Factor::Unknown,
+            ),
+            (
+                "full machine, server",
+                json!({"generator": {"cpu_share": 0.5}, "host": {"cpu_share": 1.0, "server_cores": 2.9}}),
+                Factor::ServerCpu,
+            ),
+            (
+                "full machine, generator",
+                json!({"generator": {"cpu_share": 0.99}, "host": {"cpu_share": 1.0, "server_cores": 1.9}}),
+                Factor::Generator,
+            ),
+            ("full of others", json!({"host": {"cpu_share": 1.0}}), Factor::Unknown),
+            (
+                "all workers full",
+                json!({"host": {"cpu_share": 0.93, "server_cores": 3.7, "server_threads": [0.93, 0.93, 0.92, 0.92]}}),
+                Factor::ServerCpu,
+            ),
+            (
+                "one full thread",
+                json!({"host": {"server_cores": 1.0, "server_threads": [0.99, 0.01]}}),
+                Factor::SingleCore,
+            ),
+            (
+                "two full of four",
+                json!({"host": {"cpu_share": 0.6, "server_cores": 1.9, "server_threads": [0.96, 0.95]}}),
+                Factor::Workers,
+            ),
+            ("nothing queues", json!({"latency_us": {"min": 900}}), Factor::Connections),
+            (
+                "nothing queues, but time-outs",
+                json!({"latency_us": {"min": 900}, "errors": {"timeout": 3}}),
+                Factor::Unknown,
+            ),
+            (
+                "nothing queues, full generator",
+                json!({"latency_us": {"min": 900}, "generator": saturated, "host": null}),
+                Factor::Generator,
+            ),
+            (
+                "nothing queues, others busy",
+                json!({"latency_us": {"min": 900}, "host": {"cpu_share": 1.0}}),
+                Factor::Connections,
+            ),
+        ] {
+            let verdict = verdict(changes);
+            assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
+        }
+    }
 }
