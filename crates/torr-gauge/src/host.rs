@@ -24,9 +24,10 @@ struct Reading {
     threads: BTreeMap<(i32, i32), Duration>,
 }
 
-/// Ticks of all CPUs since the start of the machine.
+/// All CPUs, and their ticks since the start of the machine.
 #[derive(Debug, Clone, Copy)]
 struct Machine {
+    cores: usize,
     total: u64,
     idle: u64,
     steal: u64,
@@ -91,7 +92,7 @@ impl Watch {
         let mut server_threads: Vec<_> = used.values().copied().filter(|&share| share >= 0.01).map(round3).collect();
         server_threads.sort_by(|a, b| b.total_cmp(a));
         Some(Host {
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: now.cores,
             cpu_share: round3(1.0 - now.idle.saturating_sub(then.idle) as f64 / ticks),
             steal_share: round3(now.steal.saturating_sub(then.steal) as f64 / ticks),
             server_cores: round3(used.values().sum()),
@@ -117,11 +118,12 @@ impl Reading {
 }
 
 fn machine() -> Option<Machine> {
-    let cpu = procfs::KernelStats::current().ok()?.total;
+    let stats = procfs::KernelStats::current().ok()?;
+    let (cpu, cores) = (stats.total, stats.cpu_time.len());
     let idle = cpu.idle + cpu.iowait.unwrap_or(0);
     let steal = cpu.steal.unwrap_or(0);
     let busy = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
-    Some(Machine { total: busy + idle + steal, idle, steal })
+    Some(Machine { cores, total: busy + idle + steal, idle, steal })
 }
 
 fn process(pid: i32, used: &BTreeMap<(i32, i32), f64>) -> Option<ServerProcess> {
