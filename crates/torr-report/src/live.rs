@@ -11,53 +11,42 @@ use torr_gauge::collector::Progress;
 pub struct Live(ProgressBar);
 
 impl Live {
-    /// The line of one run of known or unknown length.
-    pub fn run(length: Option<Duration>, wanted: bool) -> Self {
+    /// The line of work of known or unknown length.
+    pub fn new(length: Option<Duration>, wanted: bool) -> Self {
         let template = match length {
             Some(_) => "{spinner} {bar:24} {elapsed}/{prefix}  {msg}",
             None => "{spinner} {elapsed}  {msg}",
         };
-        let live = Self::new(length.map(|l| l.as_millis() as u64), template, wanted);
-        live.0.set_prefix(format!("{:.0}s", length.unwrap_or_default().as_secs_f64()));
-        live.0.set_message("connecting");
-        live
-    }
-
-    /// The line of work of so many steps.
-    pub fn steps(steps: u64, wanted: bool) -> Self {
-        Self::new(Some(steps), "{spinner} {bar:24} {pos}/{len}  {msg}", wanted)
-    }
-
-    fn new(length: Option<u64>, template: &str, wanted: bool) -> Self {
         let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(length, target);
+        let bar = ProgressBar::with_draw_target(length.map(|l| l.as_millis() as u64), target);
         let style = ProgressStyle::with_template(template).expect("the templates are constants that indicatif takes");
         bar.set_style(style.progress_chars("━━ ").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
+        bar.set_prefix(format!("{:.0}s", length.unwrap_or_default().as_secs_f64()));
+        bar.set_message("connecting");
         bar.enable_steady_tick(Duration::from_millis(100));
         Self(bar)
     }
 
     /// Shows where a run stands.
     pub fn progress(&self, progress: &Progress) {
+        self.at(progress.elapsed_s, summary(progress));
+    }
+
+    /// Shows where a run stands that began after other work, which took so many seconds.
+    pub fn within(&self, before_s: f64, what: &str, progress: &Progress) {
+        self.at(before_s + progress.elapsed_s, format!("{what}: {}", summary(progress)));
+    }
+
+    /// Shows what begins, so many seconds after the beginning.
+    pub fn begin(&self, before_s: f64, what: &str) {
+        self.at(before_s, what.to_owned());
+    }
+
+    fn at(&self, seconds: f64, message: String) {
         if let Some(length) = self.0.length() {
-            self.0.set_position(((progress.elapsed_s * 1e3) as u64).min(length));
+            self.0.set_position(((seconds * 1e3) as u64).min(length));
         }
-        self.0.set_message(summary(progress));
-    }
-
-    /// Shows what a run does within work of many steps.
-    pub fn within(&self, step: &str, progress: &Progress) {
-        self.0.set_message(format!("{step}: {}", summary(progress)));
-    }
-
-    /// Begins a step.
-    pub fn step(&self, step: &str) {
-        self.0.set_message(step.to_owned());
-    }
-
-    /// A step is done.
-    pub fn done(&self) {
-        self.0.inc(1);
+        self.0.set_message(message);
     }
 
     /// Takes the line away.

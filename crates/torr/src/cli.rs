@@ -15,7 +15,7 @@ const STYLES: Styles = Styles::styled()
 
 const EXAMPLES: &str = "\
 Examples:
-  torr http://127.0.0.1:8080/               press for 10 s with 100 connections, then say what limits the service
+  torr http://127.0.0.1:8080/               10 s, 100 connections, then say what limits it
   torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
   torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
   torr serve --workers 4                    a server worth pressing

@@ -23,7 +23,7 @@ pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
     let plan = plan(args)?;
     let json = args.json.as_deref().map(JsonSink::open).transpose()?;
     let stop = interrupt::flag()?;
-    let live = Live::run(plan.duration, !args.quiet && std::io::stderr().is_terminal());
+    let live = Live::new(plan.duration, !args.quiet && std::io::stderr().is_terminal());
     let result = press(&plan, &stop, |progress| live.progress(progress));
     live.clear();
     let result = result?;

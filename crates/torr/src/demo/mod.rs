@@ -74,16 +74,16 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
 }
 
 fn press_all(server: &Server, each: Duration, stop: &AtomicBool) -> Result<Vec<Row>, Stop> {
-    let live = Live::steps(SETTINGS.len() as u64, true);
+    let live = Live::new(Some(each * SETTINGS.len() as u32), true);
     let mut rows = Vec::new();
     for (connections, keep_alive) in SETTINGS {
         let name = format!("{connections} connections, {}", if keep_alive { "keep-alive" } else { "none kept alive" });
-        live.step(&name);
+        let before_s = each.as_secs_f64() * rows.len() as f64;
+        live.begin(before_s, &name);
         let plan = plan(server, connections, keep_alive, each)?;
-        let run = press::press(&plan, stop, |progress| live.within(&name, progress));
+        let run = press::press(&plan, stop, |progress| live.within(before_s, &name, progress));
         let run = run.inspect_err(|_| live.clear())?;
         rows.push(Row { name, connections, keep_alive, references: reference::hello(connections, keep_alive), run });
-        live.done();
         if stop.load(Ordering::Relaxed) {
             break;
         }
