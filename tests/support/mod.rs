@@ -1,6 +1,7 @@
 //! What whole-program tests share: running `torr`, and servers to run it against. Everything started ends with its value.
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
+pub mod client;
 pub mod program;
 pub mod script;
 pub mod servers;

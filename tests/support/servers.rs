@@ -1,5 +1,6 @@
 //! Real servers: `torr serve`, and nginx from Debian.
 
+use super::client::Client;
 use super::program::{Running, signal, torr_command};
 use super::wait_until;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +16,11 @@ pub struct Serve {
 
 impl Serve {
     pub fn start(args: &[&str]) -> Self {
-        let mut command = torr_command(&[&["serve", "--listen", "127.0.0.1:0"], args].concat());
+        Self::start_on("127.0.0.1:0", args)
+    }
+
+    pub fn start_on(listen: &str, args: &[&str]) -> Self {
+        let mut command = torr_command(&[&["serve", "--listen", listen], args].concat());
         let mut child = command.stderr(Stdio::piped()).spawn().expect("torr starts");
         let mut line = String::new();
         let mut stderr = BufReader::new(child.stderr.take().expect("it was piped"));
@@ -28,6 +33,11 @@ impl Serve {
 
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// A connection that reads answers.
+    pub fn client(&self) -> Client {
+        Client::connect(&self.address)
     }
 
     /// A connection to it.

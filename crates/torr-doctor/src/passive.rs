@@ -57,7 +57,9 @@ fn client_ports(run: &RunResult) -> Option<Verdict> {
         likely(Factor::ClientPorts, "This machine ran out of local ports, so the run says little of the service.")
             .because(format!("{} requests found no free local port", run.errors.ports))
             .because(format!("{} connections were opened for {} answers", run.connections.opened, run.requests))
-            .advice("keep connections alive, or widen net.ipv4.ip_local_port_range")
+            .advice(
+                "keep connections alive, give more source addresses with --bind, or widen net.ipv4.ip_local_port_range",
+            )
     })
 }
 

@@ -54,6 +54,8 @@ pub struct RunFacts {
     pub asked: u64,
     /// The most connections at a time.
     pub peak: u64,
+    /// The most source addresses that a thread used.
+    pub sources: u64,
     /// What each thread used.
     pub threads: Vec<ThreadUse>,
     /// The server's machine.
@@ -153,6 +155,7 @@ impl Collector {
             connections: Connections {
                 opened: total.opened,
                 peak: facts.peak,
+                sources: facts.sources,
                 closed_by_server: total.closed_by_server,
                 requests_per_connection: round3(requests as f64 / total.opened.max(1) as f64),
             },

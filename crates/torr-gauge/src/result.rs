@@ -181,6 +181,9 @@ pub struct Connections {
     pub opened: u64,
     /// The most at a time.
     pub peak: u64,
+    /// Source addresses used. More than were asked for if one ran out of ports.
+    #[serde(default)]
+    pub sources: u64,
     /// How many would have been used again, had not the server ended them.
     pub closed_by_server: u64,
     /// Answered requests per connection, on average.

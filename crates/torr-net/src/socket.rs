@@ -1,9 +1,12 @@
 //! TCP sockets that never block.
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::sockopt::{self, set_tcp_nodelay};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
 fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
@@ -11,17 +14,26 @@ fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
     Ok(net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
-/// Begins to connect. Watch the socket: once it is writable, [`error`] tells how it went.
+/// Begins to connect, from the given source address if there is one. Watch the socket: once it is writable, [`error`]
+/// tells how it went.
+///
+/// The source's port is chosen only when the destination is known (`IP_BIND_ADDRESS_NO_PORT`), so that a port may serve
+/// several destinations at a time.
 ///
 /// # Errors
-/// As `socket(2)` and `connect(2)`; a refusal may be told here already.
-pub fn connect(addr: SocketAddr) -> io::Result<OwnedFd> {
+/// As `socket(2)`, `bind(2)` and `connect(2)`; a refusal may be told here already.
+/// [`io::ErrorKind::AddrNotAvailable`] means that no port is free.
+pub fn connect(addr: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
     let socket = tcp(addr)?;
+    if let Some(source) = source {
+        setsockopt(&socket, IpBindAddressNoPort, &true)?;
+        net::bind(&socket, &SocketAddr::new(source, 0))?;
+    }
     match net::connect(&socket, &addr) {
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
     }
-    sockopt::set_tcp_nodelay(&socket, true)?;
+    set_tcp_nodelay(&socket, true)?;
     Ok(socket)
 }
 
@@ -36,7 +48,7 @@ pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool) -> io::Result<Ow
     if share_port {
         sockopt::set_socket_reuseport(&socket, true)?;
     }
-    sockopt::set_tcp_nodelay(&socket, true)?;
+    set_tcp_nodelay(&socket, true)?;
     net::bind(&socket, &addr)?;
     net::listen(&socket, backlog)?;
     Ok(socket)

@@ -8,6 +8,7 @@ use crate::failures;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
 use crate::session::{Answer, Session};
+use crate::sources::Sources;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
@@ -102,6 +103,7 @@ pub(crate) struct Ended {
     pub idle: Duration,
     pub asked: u64,
     pub peak: u64,
+    pub sources: usize,
 }
 
 pub(crate) struct Engine<'r, S, P, L> {
@@ -109,6 +111,7 @@ pub(crate) struct Engine<'r, S, P, L> {
     link: &'r L,
     clock: Clock,
     pacer: P,
+    sources: Sources,
     poller: Poller,
     connections: Vec<Connection<S>>,
     sample: Sample,
@@ -131,7 +134,7 @@ pub(crate) struct Engine<'r, S, P, L> {
     next_due: Option<Nanos>,
     all_begun: bool,
     under_way: usize,
-    open: u64,
+    open_now: u64,
     reached: bool,
     asked: u64,
     peak: u64,
@@ -167,6 +170,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             link,
             clock,
             pacer,
+            sources: Sources::new(&plan.sources, &plan.addresses),
             poller: Poller::new()?,
             sample: Sample::default(),
             events: Events::with_capacity(EVENTS),
@@ -186,7 +190,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             next_due: None,
             all_begun: false,
             under_way: 0,
-            open: 0,
+            open_now: 0,
             reached: false,
             asked: 0,
             peak: 0,
@@ -429,16 +433,31 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             request.due = connection.opened_at;
         }
         let token = Token::new(at as u32, connection.generation);
-        let opened = socket::connect(address).and_then(|socket| {
-            self.poller.add(&socket, token, Interest::ReadWrite)?;
-            Ok(socket)
-        });
-        match opened {
+        match self.open(address, token) {
             Ok(socket) => {
+                let connection = &mut self.connections[at];
                 connection.socket = Some(socket);
                 connection.connecting = true;
             }
             Err(error) => self.fail_to_connect(at, failures::connect(&error)),
+        }
+    }
+
+    /// Begins to connect, from another source address where one has no port left.
+    fn open(&mut self, address: SocketAddr, token: Token) -> io::Result<OwnedFd> {
+        let mut others = self.sources.len() - 1;
+        loop {
+            match socket::connect(address, self.sources.next()) {
+                Ok(socket) => {
+                    self.poller.add(&socket, token, Interest::ReadWrite)?;
+                    return Ok(socket);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable && others > 0 => {
+                    others -= 1;
+                    self.sources.ran_short();
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
 
@@ -476,8 +495,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.reached = true;
             self.link.reached();
         }
-        self.open += 1;
-        self.peak = self.peak.max(self.open);
+        self.open_now += 1;
+        self.peak = self.peak.max(self.open_now);
         self.sample.opened += 1;
         let connection = &mut self.connections[at];
         self.sample.connect.record(now - connection.opened_at);
@@ -539,7 +558,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let connection = &mut self.connections[at];
         if connection.socket.take().is_some() {
             connection.generation = connection.generation.wrapping_add(1);
-            self.open -= u64::from(!connection.connecting);
+            self.open_now -= u64::from(!connection.connecting);
             connection.connecting = false;
             connection.unsent = Vec::new();
         }
@@ -587,7 +606,13 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             }
         }
         self.link.sample(self.intervals, self.sample, true);
-        Ended { at: now, idle: Duration::from_nanos(self.idle), asked: self.asked, peak: self.peak }
+        Ended {
+            at: now,
+            idle: Duration::from_nanos(self.idle),
+            asked: self.asked,
+            peak: self.peak,
+            sources: self.sources.used(),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod pacer;
 mod plan;
 mod run;
 mod session;
+mod sources;
 
 pub use pacer::{ClosedLoop, Due, Pacer};
 pub use plan::{Plan, PlanError, Request, Target};

@@ -2,7 +2,7 @@
 
 use http::header::{HeaderName, HeaderValue};
 use http::{Method, Uri};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::PlanSummary;
@@ -15,6 +15,9 @@ pub struct Plan {
     pub target: Target,
     /// The addresses behind the target's name; connections take them in turn. At least one.
     pub addresses: Vec<SocketAddr>,
+    /// The addresses to connect from, taken in turn. With none the system chooses; where it runs out of ports on the
+    /// loopback network, further addresses of that network are used.
+    pub sources: Vec<IpAddr>,
     /// What is sent, over and over.
     pub request: Request,
     /// Connections at a time, at least 1.
@@ -136,7 +139,7 @@ pub struct Request {
 
 impl Request {
     /// Builds a request to a target. `headers` are lines as `Name: value`; they replace the ones that are sent by
-    /// themselves (`Host`, `User-Agent`, `Accept`), and an empty value leaves such a one out, as with curl.
+    /// themselves (`Host`, `User-Agent`, `Accept`, `Connection`), and an empty value leaves such a one out, as with curl.
     ///
     /// # Errors
     /// [`PlanError::Method`], [`PlanError::Header`], [`PlanError::OwnHeader`].
@@ -166,9 +169,10 @@ impl Request {
             if ["content-length", "transfer-encoding"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 return Err(PlanError::OwnHeader(line.clone()));
             }
-            fields.retain(|(default, _)| {
-                !["User-Agent", "Accept"].contains(default) || !name.eq_ignore_ascii_case(default)
-            });
+            let replaces = |default: &&str| name.eq_ignore_ascii_case(default);
+            if DEFAULTS.iter().any(replaces) {
+                fields.retain(|(default, _)| !replaces(default));
+            }
             if !value.is_empty() {
                 fields.push((name, value));
             }
@@ -179,6 +183,9 @@ impl Request {
         Ok(Self { bytes, method: method.to_string() })
     }
 }
+
+/// Fields that are sent by themselves, and not beside one of the user's.
+const DEFAULTS: [&str; 3] = ["User-Agent", "Accept", "Connection"];
 
 fn agent() -> Vec<u8> {
     concat!("torr/", env!("CARGO_PKG_VERSION")).as_bytes().to_vec()

@@ -97,6 +97,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         duration: Duration::from_nanos(duration),
         asked: ended.iter().map(|(e, _)| e.asked).sum(),
         peak: ended.iter().map(|(e, _)| e.peak).sum(),
+        sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
         threads: ended.iter().map(|(_, used)| *used).collect(),
         host: host_watch.and_then(|watch| watch.read()),
     }))

@@ -34,6 +34,7 @@ fn plan(addresses: Vec<SocketAddr>, connections: usize, requests: u64) -> Plan {
     Plan {
         target,
         addresses,
+        sources: vec![],
         request,
         connections,
         threads: 2,

@@ -4,6 +4,7 @@ use crate::exit::Stop;
 use crate::{demo, press, serve};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -83,6 +84,9 @@ pub struct PressArgs {
     /// After how long without a whole answer a request has failed
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,
+    /// Addresses of this machine to connect from, taken in turn; each has its own local ports
+    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
+    pub bind: Vec<IpAddr>,
     /// Open a connection for each request
     #[arg(long)]
     pub no_keepalive: bool,

@@ -5,6 +5,7 @@ use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, JsonSink};
 use std::io::{IsTerminal, Read};
+use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -61,9 +62,11 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let request = Request::new(&target, method, &headers, body.as_deref(), keep_alive).map_err(usage)?;
     let addresses = address::resolve(&target.host, target.port)
         .map_err(|_| Stop::Unreachable(format!("the name '{}' does not resolve", target.host)))?;
+    check_sources(&args.bind, &addresses)?;
     Ok(Plan {
         target,
         addresses,
+        sources: args.bind.clone(),
         request,
         connections: args.connections,
         threads: args.threads.unwrap_or_else(cpus),
@@ -72,6 +75,19 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
         keep_alive,
         timeout: args.timeout,
     })
+}
+
+/// Source addresses must be this machine's, and of the target's family.
+fn check_sources(sources: &[IpAddr], addresses: &[SocketAddr]) -> Result<(), Stop> {
+    for source in sources {
+        if !address::is_local(*source) {
+            return Err(Stop::Usage(format!("cannot connect from {source}: it is no address of this machine")));
+        }
+        if let Some(other) = addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
+            return Err(Stop::Usage(format!("cannot connect from {source} to {}: one is IPv4, one IPv6", other.ip())));
+        }
+    }
+    Ok(())
 }
 
 /// CPUs that this process may use.

@@ -100,6 +100,7 @@ fn plan(server: &Server, connections: usize, keep_alive: bool, each: Duration) -
     Ok(Plan {
         target,
         addresses,
+        sources: vec![],
         request,
         connections,
         threads: cpus(),

@@ -1,0 +1,90 @@
+//! Where connections come from: the system's choice, given addresses, or as many loopback addresses as it takes.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// The last part of the last loopback address that is used. Each has ports of its own, 28,232 by Linux's default.
+const LAST_LOOPBACK: u8 = 64;
+
+/// The source addresses of one thread's connections.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    /// `None` is the system's choice.
+    list: Vec<Option<IpAddr>>,
+    /// Whether each connection takes the next one, or only one that finds no port.
+    in_turn: bool,
+    at: usize,
+    used: usize,
+}
+
+impl Sources {
+    pub fn new(given: &[IpAddr], destinations: &[SocketAddr]) -> Self {
+        let in_turn = !given.is_empty();
+        let mut list: Vec<_> = given.iter().copied().map(Some).collect();
+        if !in_turn {
+            list.push(None);
+            if destinations.iter().all(|to| to.is_ipv4() && to.ip().is_loopback()) {
+                list.extend((2..=LAST_LOOPBACK).map(|n| Some(Ipv4Addr::new(127, 0, 0, n).into())));
+            }
+        }
+        Self { list, in_turn, at: 0, used: 0 }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// How many have been used.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// The one for the next connection.
+    pub fn next(&mut self) -> Option<IpAddr> {
+        self.used = self.used.max(self.at + 1);
+        let source = self.list[self.at];
+        if self.in_turn {
+            self.advance();
+        }
+        source
+    }
+
+    /// The last one has no port left.
+    pub fn ran_short(&mut self) {
+        if !self.in_turn {
+            self.advance();
+        }
+    }
+
+    /// After the last comes the first again, whose ports may be free by then.
+    fn advance(&mut self) {
+        self.at = (self.at + 1) % self.list.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn given_addresses_are_taken_in_turn() {
+        let given: Vec<IpAddr> = vec!["10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()];
+        let mut sources = Sources::new(&given, &["10.0.0.9:80".parse().unwrap()]);
+        let taken: Vec<_> = (0..3).map(|_| sources.next()).collect();
+        assert_eq!(taken, [Some(given[0]), Some(given[1]), Some(given[0])]);
+        assert_eq!(sources.used(), 2);
+    }
+
+    #[test]
+    fn further_loopback_addresses_only_when_ports_run_short() {
+        let mut sources = Sources::new(&[], &["127.0.0.1:80".parse().unwrap()]);
+        assert_eq!((sources.next(), sources.next(), sources.used()), (None, None, 1));
+        sources.ran_short();
+        assert_eq!((sources.next(), sources.used()), (Some("127.0.0.2".parse().unwrap()), 2));
+        (2..=LAST_LOOPBACK).for_each(|_| sources.ran_short());
+        assert_eq!(sources.next(), None, "after the last comes the first again");
+        let mut elsewhere = Sources::new(&[], &["10.0.0.9:80".parse().unwrap()]);
+        elsewhere.ran_short();
+        assert_eq!((elsewhere.next(), elsewhere.len()), (None, 1));
+    }
+}
