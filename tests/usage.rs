@@ -11,7 +11,7 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["--connections", "0", "http://127.0.0.1:1"], "--connections"),
         (&["-c", "many", "http://127.0.0.1:1"], "-c"),
         (&["-d", "soon", "http://127.0.0.1:1"], "duration"),
-        (&["-n", "0", "http://127.0.0.1:1"], "-n"),
+        (&["-n", "0", "http://127.0.0.1:1"], "--requests"),
         (&["--colour", "http://127.0.0.1:1"], "--colour"),
         (&["--timout", "1s", "http://127.0.0.1:1"], "did you mean '--timeout'"),
         (&["-c", "5"], "<URL>"),

@@ -21,14 +21,17 @@ impl Serve {
 
     pub fn start_on(listen: &str, args: &[&str]) -> Self {
         let mut command = torr_command(&[&["serve", "--listen", listen], args].concat());
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("torr starts");
+        let child = command.stderr(Stdio::piped()).spawn().expect("torr starts");
+        // From here on it ends with this value, whatever it says.
+        let mut serve = Self { child, address: String::new() };
         let mut line = String::new();
-        let mut stderr = BufReader::new(child.stderr.take().expect("it was piped"));
+        let mut stderr = BufReader::new(serve.child.stderr.take().expect("it was piped"));
         stderr.read_line(&mut line).expect("a pipe can be read");
         // Read on, so that the server never waits for somebody to read its messages.
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         let url = line.split_whitespace().find_map(|word| word.strip_prefix("http://"));
-        Self { address: url.unwrap_or_else(|| panic!("torr serve said: {line}")).to_owned(), child }
+        serve.address = url.unwrap_or_else(|| panic!("torr serve said: {line}")).to_owned();
+        serve
     }
 
     pub fn url(&self, path: &str) -> String {

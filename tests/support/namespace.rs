@@ -1,0 +1,77 @@
+//! Two hosts of the test's own: network namespaces joined by a veth pair. Needs root.
+
+use super::program::run;
+use std::process::Command;
+
+/// A client's and a server's namespace, which end with this value.
+pub struct Hosts {
+    name: String,
+}
+
+impl Hosts {
+    /// The client is 10.99.0.1 (and .11, .12), the server 10.99.0.2; the client has so many local ports.
+    pub fn start(tag: &str, ports: u16) -> Self {
+        let hosts = Self { name: format!("torr-{tag}-{}", std::process::id()) };
+        let (client, server) = (hosts.client(), hosts.server());
+        // Interface names are short: 15 bytes at most.
+        let (here, there) = (format!("c{}", std::process::id()), format!("s{}", std::process::id()));
+        ip(&["netns", "add", &client]);
+        ip(&["netns", "add", &server]);
+        ip(&["link", "add", &here, "netns", &client, "type", "veth", "peer", "name", &there, "netns", &server]);
+        for (namespace, link, addresses) in [
+            (&client, &here, &["10.99.0.1/24", "10.99.0.11/24", "10.99.0.12/24"][..]),
+            (&server, &there, &["10.99.0.2/24"]),
+        ] {
+            for address in addresses {
+                ip(&["-n", namespace, "addr", "add", address, "dev", link]);
+            }
+            ip(&["-n", namespace, "link", "set", link, "up"]);
+            ip(&["-n", namespace, "link", "set", "lo", "up"]);
+        }
+        let range = format!("40000 {}", 40000 + ports - 1);
+        let set = run(
+            "ip",
+            &["netns", "exec", &client, "sysctl", "-q", "-w", &format!("net.ipv4.ip_local_port_range={range}")],
+        );
+        assert_eq!(set.code, Some(0), "{set:?}");
+        hosts
+    }
+
+    /// A program, to be run on the client.
+    pub fn on_client(&self, program: &str, args: &[&str]) -> Command {
+        within(&self.client(), program, args)
+    }
+
+    /// A program, to be run on the server.
+    pub fn on_server(&self, program: &str, args: &[&str]) -> Command {
+        within(&self.server(), program, args)
+    }
+
+    fn client(&self) -> String {
+        format!("{}-c", self.name)
+    }
+
+    fn server(&self) -> String {
+        format!("{}-s", self.name)
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        // The veth pair goes with its namespaces. What is not there any more need not go.
+        for namespace in [self.client(), self.server()] {
+            let _ = Command::new("ip").args(["netns", "del", &namespace]).status();
+        }
+    }
+}
+
+fn within(namespace: &str, program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", namespace, program]).args(args);
+    command
+}
+
+fn ip(args: &[&str]) {
+    let ended = run("ip", args);
+    assert_eq!(ended.code, Some(0), "ip {args:?} (needs root): {ended:?}");
+}
