@@ -114,7 +114,7 @@ fn a_reused_connection_may_end_before_the_next_answer() {
         // The fourth request is read, and never answered.
         client.request();
     };
-    let result = press(script, &["-n", "40", "-c", "2"]);
+    let result = press(script, &["-n", "40", "-c", "1"]);
     assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (30, 10), "{result}");
     assert_eq!(result["causes"][0]["what"], "closed before answering", "{result}");
 }
@@ -199,7 +199,8 @@ fn a_server_that_comes_back_is_found_again_within_a_second() {
 
 #[test]
 fn an_interruption_at_any_time_gives_a_report_that_adds_up() {
-    let scripts: [(&str, fn(&mut Client)); 3] = [
+    type Behave = fn(&mut Client);
+    let scripts: [(&str, Behave); 3] = [
         ("no answer", |client| while client.request().is_some() {}),
         ("half an answer", |client| {
             while client.request().is_some() {

@@ -44,8 +44,7 @@ impl Answer {
 
 impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?} with {} bytes: ", self.status, self.fields, self.body.len())?;
-        write!(f, "{}", self.body[..self.body.len().min(200)].escape_ascii())
+        write!(f, "{} {:?} with {}", self.status, self.fields, start_of(&self.body))
     }
 }
 
@@ -177,14 +176,14 @@ impl Client {
         self.stream.set_nonblocking(true).expect("a socket takes options");
         let error = self.stream.peek(&mut [0]).map_err(|error| error.kind());
         self.stream.set_nonblocking(false).expect("a socket takes options");
-        assert_eq!((self.buffer.escape_ascii().to_string().as_str(), error), ("", Err(ErrorKind::WouldBlock)));
+        assert_eq!((&*start_of(&self.buffer), error), ("0 bytes: ", Err(ErrorKind::WouldBlock)));
     }
 
     /// Checks that the server ends the connection, without a reset, and sends nothing before.
     pub fn ends(&mut self) {
         let mut bytes = std::mem::take(&mut self.buffer);
         let end = self.stream.read_to_end(&mut bytes).map_err(|error| error.kind());
-        assert_eq!((bytes.escape_ascii().to_string().as_str(), end), ("", Ok(0)), "instead of the end");
+        assert_eq!((&*start_of(&bytes), end), ("0 bytes: ", Ok(0)), "instead of the end");
     }
 
     /// Counts what comes until the server ends the connection in any way.
@@ -205,9 +204,14 @@ impl Client {
         let mut bytes = [0; 64 * 1024];
         match self.stream.read(&mut bytes) {
             Ok(n) if n > 0 => self.buffer.extend_from_slice(&bytes[..n]),
-            end => panic!("{end:?} after {so_far:?}, then {}", self.buffer.escape_ascii()),
+            end => panic!("{end:?} after {so_far:?}, then {}", start_of(&self.buffer)),
         }
     }
+}
+
+/// As much of some bytes as a message can hold.
+fn start_of(bytes: &[u8]) -> String {
+    format!("{} bytes: {}", bytes.len(), bytes[..bytes.len().min(200)].escape_ascii())
 }
 
 /// Whether this has the form of `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).

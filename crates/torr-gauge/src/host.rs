@@ -1,13 +1,18 @@
 //! The server's processes, where they run on this machine: from port to sockets to processes to CPU time.
 
 use crate::generator::round3;
-use procfs::CurrentSI;
-use procfs::net::{TcpNetEntry, TcpState};
+use procfs::net::{TcpNetEntries, TcpNetEntry};
 use procfs::process::{FDTarget, Process, all_processes};
+use procfs::{CurrentSI, FromBufReadSI};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+
+/// The state of a listener in the kernel's tables.
+const LISTEN: &str = "0A";
 
 /// Watches the machine and, where they can be seen, the processes that listen on the target's port.
 #[derive(Debug)]
@@ -136,13 +141,21 @@ fn process(pid: i32, used: &BTreeMap<(i32, i32), f64>) -> Option<ServerProcess> 
 fn listening_inodes(addresses: &[SocketAddr]) -> BTreeSet<u64> {
     let takes = |entry: &TcpNetEntry| {
         let local = entry.local_address;
-        entry.state == TcpState::Listen
-            && addresses
-                .iter()
-                .any(|a| a.port() == local.port() && (local.ip().is_unspecified() || local.ip() == a.ip()))
+        addresses.iter().any(|a| a.port() == local.port() && (local.ip().is_unspecified() || local.ip() == a.ip()))
     };
-    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
-    tables.into_iter().flatten().flatten().filter(takes).map(|entry| entry.inode).collect()
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(listeners);
+    tables.into_iter().flatten().filter(takes).map(|entry| entry.inode).collect()
+}
+
+/// The listeners of a table. The kernel lists them first, and there may be tens of thousands of others after them, which
+/// it would cost it milliseconds to list.
+fn listeners(table: &str) -> Vec<TcpNetEntry> {
+    let Ok(file) = File::open(table) else { return vec![] };
+    let is_listener = |line: &String| line.split_whitespace().nth(3) == Some(LISTEN);
+    let mut lines = BufReader::new(file).lines().map_while(Result::ok);
+    let heading: Vec<_> = lines.next().into_iter().collect();
+    let text = heading.into_iter().chain(lines.take_while(is_listener)).collect::<Vec<_>>().join("\n");
+    TcpNetEntries::from_buf_read(text.as_bytes(), procfs::current_system_info()).map_or(vec![], |entries| entries.0)
 }
 
 /// The processes that hold one of the sockets, this one left out.

@@ -20,10 +20,13 @@ fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
 /// The source's port is chosen only when the destination is known (`IP_BIND_ADDRESS_NO_PORT`), so that a port may serve
 /// several destinations at a time.
 ///
+/// Sending is not delayed to gather more (TCP_NODELAY), unless the caller knows that it sends once only, where there is
+/// nothing to gather.
+///
 /// # Errors
 /// As `socket(2)`, `bind(2)` and `connect(2)`; a refusal may be told here already.
 /// [`io::ErrorKind::AddrNotAvailable`] means that no port is free.
-pub fn connect(addr: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
+pub fn connect(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io::Result<OwnedFd> {
     let socket = tcp(addr)?;
     if let Some(source) = source {
         setsockopt(&socket, IpBindAddressNoPort, &true)?;
@@ -33,7 +36,9 @@ pub fn connect(addr: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> 
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
     }
-    set_tcp_nodelay(&socket, true)?;
+    if !sends_once {
+        set_tcp_nodelay(&socket, true)?;
+    }
     Ok(socket)
 }
 

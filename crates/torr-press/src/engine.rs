@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -28,6 +29,8 @@ const ARENA: usize = 256 * 1024;
 const LEAST_ROOM: usize = 16 * 1024;
 /// Connections opened between two looks at those that are open already.
 const OPENINGS: usize = 64;
+/// A request up to this size leaves in one packet on any path.
+const ONE_PACKET: usize = 1200;
 /// How often time-outs and an interruption are looked for.
 const SWEEP: Nanos = 20_000_000;
 
@@ -46,21 +49,30 @@ pub(crate) trait Link {
     fn not_reached(&self, failure: &Failure);
 }
 
-/// One connection's place; its socket comes and goes.
+/// One connection's place; its socket comes and goes. What every request touches fits one cache line.
 struct Connection<S> {
     socket: Option<OwnedFd>,
     /// Counts the sockets, so that a late event of an old one is recognised.
     generation: u32,
-    connecting: bool,
+    session: S,
     /// The request under way.
     request: Option<Pending>,
-    session: S,
+    connecting: bool,
+    /// Whether its readiness is watched.
+    watched: bool,
+    /// Part of the request did not fit the socket's buffer.
+    sending: bool,
+    /// Failures since the last answer, as far as they can be counted.
+    failures: u8,
+    cold: Box<Cold>,
+}
+
+/// What only some requests touch.
+struct Cold {
     /// When connecting began.
     opened_at: Nanos,
     /// Which of the target's addresses comes next.
     next_address: usize,
-    /// Failures since the last answer.
-    failures: u32,
     /// No connection has ever been established here.
     first: bool,
     /// The rest of a request that did not fit the socket's buffer.
@@ -71,9 +83,9 @@ struct Connection<S> {
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     due: Nanos,
+    first_byte: Option<NonZero<Nanos>>,
     /// Set when it is sent, not by a schedule.
     free: bool,
-    first_byte: Option<Nanos>,
 }
 
 /// A connection that is ready, and for what.
@@ -155,14 +167,13 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let place = |number| Connection {
             socket: None,
             generation: 0,
-            connecting: false,
-            request: None,
             session: session(),
-            opened_at: 0,
-            next_address: number,
+            request: None,
+            connecting: false,
+            watched: false,
+            sending: false,
             failures: 0,
-            first: true,
-            unsent: Vec::new(),
+            cold: Box::new(Cold { opened_at: 0, next_address: number, first: true, unsent: Vec::new() }),
         };
         let connections: Vec<_> = numbers.map(place).collect();
         Ok(Self {
@@ -308,7 +319,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             }
             self.sample.received += arrival.bytes.len() as u64;
             if let Some(request) = &mut connection.request {
-                request.first_byte.get_or_insert(arrival.at);
+                request.first_byte = request.first_byte.or(NonZero::new(arrival.at));
             }
             let bytes = &self.arena[arrival.bytes];
             match connection.session.receive(bytes) {
@@ -342,7 +353,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let sample = &mut self.sample;
         let took = last_byte.saturating_sub(request.due);
         sample.answered.record(took);
-        if let Some(first_byte) = request.first_byte.filter(|&first| first != last_byte) {
+        if let Some(first_byte) = request.first_byte.map(NonZero::get).filter(|&first| first != last_byte) {
             sample.first_apart.record(first_byte.saturating_sub(request.due));
             sample.last_apart.record(took);
         }
@@ -350,7 +361,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         sample.body += answer.body;
         if !self.plan.keep_alive {
             self.close(at);
-        } else if !answer.keep_alive || !connection.unsent.is_empty() {
+        } else if !answer.keep_alive || connection.sending {
             sample.closed_by_server += 1;
             self.close(at);
         }
@@ -410,12 +421,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 request.free = false;
             }
             match socket::send(socket, &self.out[bytes.clone()]) {
-                Ok(sent) => {
-                    self.sample.sent += sent as u64;
-                    if sent < bytes.len() {
-                        connection.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]);
-                    }
-                }
+                Ok(sent) if sent == bytes.len() && connection.watched => self.sample.sent += sent as u64,
+                Ok(sent) => self.sent_in_part_or_first(at as usize, bytes, sent),
+                Err(error) if connection.connecting => self.fail_to_connect(at as usize, failures::connect(&error)),
                 Err(error) => self.lose(at as usize, failures::transfer(Kind::Write, &error)),
             }
         }
@@ -423,40 +431,86 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         self.out.clear();
     }
 
+    /// The kernel took only part of a request, or the first on a connection.
+    fn sent_in_part_or_first(&mut self, at: usize, bytes: Range<usize>, sent: usize) {
+        if self.connections[at].connecting {
+            if sent == 0 {
+                // Not connected yet: the request will be written again.
+                let connection = &mut self.connections[at];
+                if let Some(request) = &mut connection.request {
+                    request.free = connection.cold.first && self.plan.keep_alive;
+                }
+                return self.watch(at, Interest::ReadWrite);
+            }
+            self.established(at);
+        }
+        self.sample.sent += sent as u64;
+        let connection = &mut self.connections[at];
+        connection.sending = sent < bytes.len();
+        connection.cold.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]);
+        if connection.sending {
+            self.watch(at, Interest::ReadWrite);
+        } else if !connection.watched {
+            self.watch(at, Interest::Read);
+        }
+    }
+
+    fn watch(&mut self, at: usize, interest: Interest) {
+        let connection = &mut self.connections[at];
+        let Some(socket) = &connection.socket else { return };
+        let token = Token::new(at as u32, connection.generation);
+        let watched = match connection.watched {
+            true => self.poller.modify(socket, token, interest),
+            false => self.poller.add(socket, token, interest),
+        };
+        connection.watched = true;
+        if let Err(error) = watched {
+            self.lose(at, failures::connect(&error));
+        }
+    }
+
     /// Opens a connection for the request that waits for it.
     fn connect(&mut self, at: usize) {
-        let connection = &mut self.connections[at];
-        let address: SocketAddr = self.plan.addresses[connection.next_address % self.plan.addresses.len()];
-        connection.next_address += 1;
-        connection.opened_at = self.clock.now();
-        if let Some(request) = connection.request.as_mut().filter(|request| request.free) {
-            request.due = connection.opened_at;
-        }
-        let token = Token::new(at as u32, connection.generation);
-        match self.open(address, token) {
+        let cold = &mut self.connections[at].cold;
+        let address: SocketAddr = self.plan.addresses[cold.next_address % self.plan.addresses.len()];
+        cold.next_address += 1;
+        cold.opened_at = self.clock.now();
+        let opened_at = cold.opened_at;
+        match self.open(address) {
             Ok(socket) => {
                 let connection = &mut self.connections[at];
                 connection.socket = Some(socket);
                 connection.connecting = true;
+                if let Some(request) = &mut connection.request {
+                    if request.free {
+                        request.due = opened_at;
+                    }
+                    // In a closed loop the first connection of each place is part of the set-up, not of a request;
+                    // any further one is what a request has to wait for.
+                    request.free &= connection.cold.first && self.plan.keep_alive;
+                }
+                if address.ip().is_loopback() {
+                    // There is no distance: it is connected by now, and no event is needed to say so.
+                    self.write_request(at as u32);
+                } else {
+                    self.watch(at, Interest::ReadWrite);
+                }
             }
             Err(error) => self.fail_to_connect(at, failures::connect(&error)),
         }
     }
 
     /// Begins to connect, from another source address where one has no port left.
-    fn open(&mut self, address: SocketAddr, token: Token) -> io::Result<OwnedFd> {
+    fn open(&mut self, address: SocketAddr) -> io::Result<OwnedFd> {
+        let sends_once = !self.plan.keep_alive && self.plan.request.bytes.len() <= ONE_PACKET;
         let mut others = self.sources.len() - 1;
         loop {
-            match socket::connect(address, self.sources.next()) {
-                Ok(socket) => {
-                    self.poller.add(&socket, token, Interest::ReadWrite)?;
-                    return Ok(socket);
-                }
+            match socket::connect(address, self.sources.next(), sends_once) {
                 Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable && others > 0 => {
                     others -= 1;
                     self.sources.ran_short();
                 }
-                Err(error) => return Err(error),
+                opened => return opened,
             }
         }
     }
@@ -464,33 +518,43 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// A socket can be written to: its connect has come to an end, or a request was not sent in full.
     #[inline]
     fn go_on_sending(&mut self, token: Token) {
-        let at = token.index();
         let Some(connection) = current(&mut self.connections, token) else { return };
+        match (connection.connecting, connection.sending) {
+            (true, _) => self.end_connecting(token.index()),
+            (_, true) => self.send_rest(token.index()),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn send_rest(&mut self, at: usize) {
+        let connection = &mut self.connections[at];
         let Some(socket) = &connection.socket else { return };
-        if connection.connecting {
-            match socket::error(socket) {
-                Ok(()) => self.connected(at),
-                Err(error) => self.fail_to_connect(at, failures::connect(&error)),
-            }
-            return;
-        }
-        if connection.unsent.is_empty() {
-            return;
-        }
-        match socket::send(socket, &connection.unsent) {
+        match socket::send(socket, &connection.cold.unsent) {
             Ok(sent) => {
                 self.sample.sent += sent as u64;
-                connection.unsent.drain(..sent);
-                if connection.unsent.is_empty() {
-                    connection.unsent = Vec::new();
+                connection.cold.unsent.drain(..sent);
+                connection.sending = !connection.cold.unsent.is_empty();
+                if !connection.sending {
+                    connection.cold.unsent = Vec::new();
                 }
             }
             Err(error) => self.lose(at, failures::transfer(Kind::Write, &error)),
         }
     }
 
-    fn connected(&mut self, at: usize) {
-        let now = self.clock.now();
+    fn end_connecting(&mut self, at: usize) {
+        let Some(socket) = &self.connections[at].socket else { return };
+        match socket::error(socket) {
+            Ok(()) => {
+                self.established(at);
+                self.write_request(at as u32);
+            }
+            Err(error) => self.fail_to_connect(at, failures::connect(&error)),
+        }
+    }
+
+    fn established(&mut self, at: usize) {
         if !self.reached {
             self.reached = true;
             self.link.reached();
@@ -499,16 +563,10 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         self.peak = self.peak.max(self.open_now);
         self.sample.opened += 1;
         let connection = &mut self.connections[at];
-        self.sample.connect.record(now - connection.opened_at);
+        self.sample.connect.record(self.clock.now().saturating_sub(connection.cold.opened_at));
         connection.connecting = false;
+        connection.cold.first = false;
         connection.session.open();
-        if let Some(request) = &mut connection.request {
-            // In a closed loop the first connection of each place is part of the set-up, not of a request; any further
-            // one is what a request has to wait for.
-            request.free &= connection.first && self.plan.keep_alive;
-            connection.first = false;
-            self.write_request(at as u32);
-        }
     }
 
     /// The server has ended its side.
@@ -549,7 +607,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let now = self.clock.now();
         self.pacer.ended(now);
         self.sample.failures.count(failure);
-        let wait = backoff::wait_after(connection.failures);
+        let wait = backoff::wait_after(connection.failures.into());
         connection.failures = connection.failures.saturating_add(1);
         self.retries.push(Reverse((now + wait, at as u32)));
     }
@@ -560,7 +618,10 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             connection.generation = connection.generation.wrapping_add(1);
             self.open_now -= u64::from(!connection.connecting);
             connection.connecting = false;
-            connection.unsent = Vec::new();
+            connection.watched = false;
+            if std::mem::take(&mut connection.sending) {
+                connection.cold.unsent = Vec::new();
+            }
         }
     }
 

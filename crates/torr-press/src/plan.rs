@@ -135,6 +135,8 @@ pub struct Request {
     pub bytes: Vec<u8>,
     /// The method.
     pub method: String,
+    /// Whether the method is HEAD, whose answers have no body.
+    pub is_head: bool,
 }
 
 impl Request {
@@ -180,7 +182,7 @@ impl Request {
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_slice())).collect();
         let mut bytes = Vec::new();
         encode::request(&mut bytes, method.as_str(), &target.path, &host, &fields, body);
-        Ok(Self { bytes, method: method.to_string() })
+        Ok(Self { bytes, is_head: method == Method::HEAD, method: method.to_string() })
     }
 }
 

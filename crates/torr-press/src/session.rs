@@ -32,14 +32,13 @@ pub type Answer = Response;
 #[derive(Debug)]
 pub struct Http1<'p> {
     request: &'p Request,
-    to_head: bool,
     reader: ResponseReader,
 }
 
 impl<'p> Http1<'p> {
     /// Sends this request over and over.
     pub fn new(request: &'p Request) -> Self {
-        Self { request, to_head: request.method == "HEAD", reader: ResponseReader::default() }
+        Self { request, reader: ResponseReader::default() }
     }
 }
 
@@ -55,7 +54,7 @@ impl Session for Http1<'_> {
 
     #[inline]
     fn receive(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), WireError> {
-        self.reader.read(input, self.to_head)
+        self.reader.read(input, self.request.is_head)
     }
 
     fn end(&mut self) -> Result<Option<Answer>, WireError> {

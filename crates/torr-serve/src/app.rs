@@ -60,7 +60,7 @@ impl App {
     /// Answers GET and HEAD on a path by a simple controller.
     ///
     /// # Panics
-    /// If the path is malformed, or contradicts one that was added before.
+    /// If the path is malformed or contradicts one that was added before, or has a handler of this method already.
     pub fn get(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
         self.route(Method::GET, path, handler)
     }
@@ -107,8 +107,11 @@ impl App {
     }
 
     fn add(mut self, method: Method, path: &str, handler: Handler) -> Self {
+        assert!(path.starts_with('/'), "cannot route {path}: it does not begin with a slash");
         let known = self.routes.iter_mut().find(|route| route.path == path);
         if let Some(route) = known {
+            let taken = route.handlers.iter().any(|(known, _)| *known == method);
+            assert!(!taken, "cannot route {path}: it has a handler of {method} already");
             route.handlers.push((method, handler));
             return self;
         }
@@ -124,8 +127,9 @@ impl App {
     pub(crate) fn call(&self, head: &RequestHead<'_, '_>, body: &[u8]) -> Outcome {
         let Ok(found) = self.router.at(head.path()) else { return Outcome::Ready(no_route(head)) };
         let handlers = &self.routes[*found.value].handlers;
-        let method = if head.method == "HEAD" { "GET" } else { head.method };
-        let Some((_, handler)) = handlers.iter().find(|(m, _)| m == head.method || m == method) else {
+        let of = |method: &str| handlers.iter().find(|(known, _)| known == method);
+        let found_handler = of(head.method).or_else(|| if head.method == "HEAD" { of("GET") } else { None });
+        let Some((_, handler)) = found_handler else {
             return Outcome::Ready(not_allowed(head.method, handlers));
         };
         let request = Request { head, params: found.params, body };
@@ -159,7 +163,7 @@ fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
         return not_implemented();
     }
     let mut allowed: Vec<_> = handlers.iter().map(|(method, _)| method.as_str()).collect();
-    if allowed.contains(&"GET") {
+    if allowed.contains(&"GET") && !allowed.contains(&"HEAD") {
         allowed.push("HEAD");
     }
     let allowed = HeaderValue::from_str(&allowed.join(", ")).expect("methods are tokens");

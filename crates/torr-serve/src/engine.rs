@@ -11,6 +11,7 @@ use crate::stamp::Stamp;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use torr_net::{Events, Interest, Poller, Slots, Token, socket};
@@ -173,7 +174,10 @@ impl Engine {
         self.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
         let mut accepting = false;
+        self.again.sort_unstable_by_key(|token| token.bits());
+        self.again.dedup();
         ready.extend(self.again.drain(..).map(Ready::perhaps));
+        let going_on = ready.len();
         for at in 0..self.events.len() {
             let event = self.events.get(at);
             match event.token {
@@ -186,7 +190,10 @@ impl Engine {
                 }),
             }
         }
-        let mut stages = ready.chunks(STAGE);
+        // A connection that goes on may have an event as well, but no stage may have it twice: what it received the
+        // second time would be answered before it is known what follows the first.
+        let (going_on, events) = ready.split_at(going_on);
+        let mut stages = going_on.chunks(STAGE).chain(events.chunks(STAGE));
         let mut stage = stages.next();
         loop {
             // One newcomer a stage: they wait no longer than those who are in.
@@ -255,9 +262,19 @@ impl Engine {
                 used = 0;
             }
             let Some(connection) = self.connections.get_mut(token) else { continue };
-            if matches!(connection.doing, Doing::Waiting | Doing::Sending) {
-                connection.unread = true;
-                continue;
+            match connection.doing {
+                Doing::Receiving if connection.http.is_behind() => {
+                    // First what is here already: else a client that sends fast would fill the memory, and one that has
+                    // ended its side would be gone before it is answered.
+                    connection.unread = true;
+                    self.arrivals.push(Arrival { token, bytes: used..used, ended: false });
+                    continue;
+                }
+                Doing::Waiting | Doing::Sending => {
+                    connection.unread = true;
+                    continue;
+                }
+                Doing::Receiving | Doing::Ending(_) => {}
             }
             let room = &mut self.arena[used..];
             let received = match socket::recv(&connection.socket, room) {
@@ -441,7 +458,7 @@ impl Engine {
             After::CloseGently => return self.end_gently(token),
         }
         // There may be requests that have arrived meanwhile, here or in the kernel.
-        if connection.unread || connection.http.part() != Part::Nothing {
+        if connection.unread || connection.http.is_behind() {
             self.again.push(token);
         }
         if was_sending || !connection.watched {
@@ -480,21 +497,19 @@ impl Engine {
         }
     }
 
-    /// A handler that was waited for has its answer.
-    pub fn complete(&mut self, token: Token, response: Response) {
-        let Some(connection) = self.connections.get_mut(token) else { return };
-        let cx =
-            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
-        connection.doing = Doing::Receiving;
-        let start = self.out.len();
-        let next = connection.http.answer(response, &cx, &mut self.out);
-        self.answers.push(Answers { token, bytes: start..self.out.len(), next });
-    }
-
-    /// Sends what was completed.
-    pub fn send_completed(&mut self) {
+    /// Handlers that were waited for have their answers.
+    pub fn complete(&mut self, responses: impl IntoIterator<Item = (Token, Response)>) {
         self.now = Instant::now();
         self.stamp.refresh();
+        let cx =
+            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
+        for (token, response) in responses {
+            let Some(connection) = self.connections.get_mut(token) else { continue };
+            connection.doing = Doing::Receiving;
+            let start = self.out.len();
+            let next = connection.http.answer(response, &cx, &mut self.out);
+            self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+        }
         self.send();
     }
 
@@ -506,6 +521,7 @@ impl Engine {
     /// What is done now and then: ends connections whose time is up, accepts again after a pause.
     pub fn tend(&mut self) -> io::Result<()> {
         self.now = Instant::now();
+        self.stamp.refresh();
         if self.accept_again.is_some_and(|at| at <= self.now) {
             self.accept_again = None;
             if let Some(listener) = &self.listener {
@@ -522,20 +538,23 @@ impl Engine {
     }
 
     fn is_overdue(&self, connection: &Connection) -> bool {
-        let settings = &self.settings;
+        let (settings, mut since) = (&self.settings, connection.since);
         let limit = match connection.doing {
-            Doing::Receiving => match connection.http.part() {
-                Part::Body => settings.body_timeout,
-                Part::Head => settings.head_timeout,
-                Part::Nothing if self.leaving.is_some() => LEAVING_IDLE,
-                Part::Nothing => settings.idle_timeout,
+            Doing::Receiving => match (connection.http.part(), self.leaving) {
+                (Part::Body, _) => settings.body_timeout,
+                (Part::Head, _) => settings.head_timeout,
+                (Part::Nothing, None) => settings.idle_timeout,
+                (Part::Nothing, Some(leaving)) => {
+                    since = since.max(leaving);
+                    LEAVING_IDLE
+                }
             },
             Doing::Sending => settings.write_timeout,
             Doing::Ending(_) => GENTLE_TIME,
             Doing::Waiting => Duration::MAX,
         };
         let gone_by = |since: Instant, limit| self.now.saturating_duration_since(since) >= limit;
-        gone_by(connection.since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
+        gone_by(since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
     }
 
     fn time_out(&mut self, token: Token) {
@@ -567,7 +586,9 @@ impl Engine {
 fn make_ready(body: &mut Option<Pieces>, buffer: &mut Vec<u8>) -> bool {
     let Some(pieces) = body else { return true };
     while pieces.length > 0 && buffer.len() < PIECE {
-        let Some(piece) = pieces.next.next() else { return false };
+        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
+        let next = catch_unwind(AssertUnwindSafe(|| pieces.next.next()));
+        let Ok(Some(piece)) = next else { return false };
         let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
         buffer.extend_from_slice(&piece[..fits]);
         pieces.length -= fits as u64;

@@ -75,20 +75,29 @@ pub(crate) struct Http1 {
     /// What has arrived but is not part of an answered or unfinished request: a head in part, or further requests.
     /// Empty, without memory, on the usual path.
     input: Vec<u8>,
+    /// The input has not been looked at: it waits for the answer to a request before it.
+    behind: bool,
     unfinished: Option<Box<Unfinished>>,
     /// The request whose handler is being waited for.
     waiting: Option<Shape>,
 }
 
 impl Http1 {
-    /// How far the request has arrived that is not answered yet.
+    /// How far the request has arrived that is not answered yet. Blank lines are no part of one: some clients send one
+    /// after a body.
     #[inline]
     pub fn part(&self) -> Part {
-        match (&self.unfinished, self.input.is_empty()) {
-            (Some(_), _) => Part::Body,
-            (None, false) => Part::Head,
-            (None, true) => Part::Nothing,
+        match &self.unfinished {
+            Some(_) => Part::Body,
+            None if self.input.iter().any(|&b| b != b'\r' && b != b'\n') => Part::Head,
+            None => Part::Nothing,
         }
+    }
+
+    /// Whether there may be whole requests here already, for [`Http1::receive`] to answer before more is received.
+    #[inline]
+    pub fn is_behind(&self) -> bool {
+        self.behind
     }
 
     /// Takes what has arrived and appends answers to `out`.
@@ -100,6 +109,7 @@ impl Http1 {
             return next;
         }
         let mut input = std::mem::take(&mut self.input);
+        self.behind = false;
         input.extend_from_slice(bytes);
         let (used, next) = self.advance(&input, cx, out);
         self.keep(&input[used..], &next);
@@ -109,6 +119,7 @@ impl Http1 {
     fn keep(&mut self, rest: &[u8], next: &Next) {
         if !rest.is_empty() && !matches!(next, Next::Close | Next::CloseGently) {
             self.input = rest.to_vec();
+            self.behind = !matches!(next, Next::Receive);
         }
     }
 
@@ -265,21 +276,23 @@ fn write(response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) 
     }
     out.extend_from_slice(cx.stamp.bytes());
     out.extend_from_slice(b"\r\n");
-    let after = if keep_alive { None } else { Some(Next::Close) };
-    if !has_body || shape.to_head {
-        return after;
-    }
+    let after = match (keep_alive, shape.keep_alive) {
+        (true, _) => After::GoOn,
+        (false, false) => After::Close,
+        // The client does not know yet, and may be sending further requests.
+        (false, true) => After::CloseGently,
+    };
     match response.body {
-        Body::Empty => after,
-        Body::Static(bytes) if length <= SMALL_BODY => {
-            out.extend_from_slice(bytes);
-            after
-        }
-        Body::Bytes(bytes) if length <= SMALL_BODY => {
-            out.extend_from_slice(&bytes);
-            after
-        }
-        body => Some(Next::Send(pieces(body), if keep_alive { After::GoOn } else { After::Close })),
+        _ if !has_body || shape.to_head => {}
+        Body::Empty => {}
+        Body::Static(bytes) if length <= SMALL_BODY => out.extend_from_slice(bytes),
+        Body::Bytes(bytes) if length <= SMALL_BODY => out.extend_from_slice(&bytes),
+        body => return Some(Next::Send(pieces(body), after)),
+    }
+    match after {
+        After::GoOn => None,
+        After::Close => Some(Next::Close),
+        After::CloseGently => Some(Next::CloseGently),
     }
 }
 

@@ -29,5 +29,5 @@ mod worker;
 pub use app::App;
 pub use request::Request;
 pub use response::{Body, Response};
-pub use server::{ServeError, Server, Stop};
+pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;

@@ -111,8 +111,11 @@ impl Response {
     }
 
     /// A failure explained in one line of plain text.
+    ///
+    /// # Panics
+    /// As [`Response::new`].
     pub fn error(status: u16, why: impl Into<Body>) -> Self {
-        Self { status, ..Self::text(why) }
+        Self { content_type: "text/plain", body: why.into(), ..Self::new(status) }
     }
 
     /// A body of exactly `length` bytes, in pieces: should the iterator give fewer, the connection is closed, since the

@@ -67,6 +67,15 @@ impl Stop {
     }
 }
 
+/// Stops all workers when it is dropped.
+struct StopAtEnd(watch::Sender<bool>);
+
+impl Drop for StopAtEnd {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
 impl Server {
     /// With default settings.
     pub fn new(app: App) -> Self {
@@ -121,10 +130,10 @@ impl Bound {
             let (app, settings, stop) = (Arc::clone(&app), Arc::clone(&settings), stop.clone());
             let receiver = stop.subscribe();
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
-                let ended = worker::run(app, settings, listener, receiver);
-                // A worker never ends alone: its listener's share of connections would have nobody to serve them.
-                stop.send_replace(true);
-                ended
+                // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
+                // to serve them.
+                let _stop_all = StopAtEnd(stop);
+                worker::run(app, settings, listener, receiver)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();

@@ -56,16 +56,15 @@ async fn serve(mut engine: Engine, mut stop: watch::Receiver<bool>) -> io::Resul
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut leaving = false;
+    // The engine has more to do, but all others come first.
+    let mut more = false;
     while !(leaving && engine.is_empty()) {
         tokio::select! {
             biased;
-            guard = ready.readable() => {
-                if work(&mut engine, &completed)? {
+            guard = ready.readable(), if !more => {
+                more = work(&mut engine, &completed)?;
+                if !more {
                     guard?.clear_ready();
-                } else {
-                    // There is more to do, but the tasks come first.
-                    drop(guard);
-                    task::yield_now().await;
                 }
             }
             () = completed.arrived.notified() => {}
@@ -75,31 +74,26 @@ async fn serve(mut engine: Engine, mut stop: watch::Receiver<bool>) -> io::Resul
                 engine.leave();
                 tick = interval(LEAVING_TICK);
             }
+            () = task::yield_now(), if more => more = work(&mut engine, &completed)?,
         }
         complete(&mut engine, &completed);
-        while engine.has_more() && engine.turn()? {
-            start(&mut engine, &completed);
-            if completed.running.get() > 0 {
-                task::yield_now().await;
-            }
-            complete(&mut engine, &completed);
-        }
+        more |= engine.has_more();
     }
     Ok(())
 }
 
-/// Lets the engine work. Returns whether nothing is left to do.
+/// Lets the engine work. Returns whether there may be more to do.
 fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
     for _ in 0..TURNS {
         if !engine.turn()? {
-            return Ok(true);
+            return Ok(false);
         }
         start(engine, completed);
         if completed.running.get() > 0 {
-            return Ok(false);
+            return Ok(true);
         }
     }
-    Ok(false)
+    Ok(true)
 }
 
 /// Starts the handlers that have to be waited for.
@@ -124,11 +118,7 @@ fn start(engine: &mut Engine, completed: &Rc<Completed>) {
 /// Sends the answers of handlers that have ended.
 fn complete(engine: &mut Engine, completed: &Completed) {
     let answers = completed.answers.take();
-    if answers.is_empty() {
-        return;
+    if !answers.is_empty() {
+        engine.complete(answers);
     }
-    for (token, response) in answers {
-        engine.complete(token, response);
-    }
-    engine.send_completed();
 }

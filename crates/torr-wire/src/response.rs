@@ -32,21 +32,38 @@ struct Head {
 /// Reads the answers of one connection, one after another, from bytes that arrive in any pieces.
 #[derive(Debug, Default)]
 pub struct ResponseReader {
-    /// A head that has arrived in part. Empty, and without memory of its own, for as long as heads arrive whole.
-    partial: Vec<u8>,
-    /// The answer whose body is being read.
-    current: Option<(Response, BodyReader)>,
+    /// Nothing, and so no memory to touch, for as long as answers arrive whole.
+    unfinished: Option<Box<Unfinished>>,
+}
+
+/// An answer that has arrived in part.
+#[derive(Debug)]
+enum Unfinished {
+    /// Some of its head.
+    Head(Vec<u8>),
+    /// All of its head.
+    Body(Response, BodyReader),
+}
+
+/// What became of a head that came in pieces.
+enum Completed {
+    /// It is whole, and took so many bytes of the last piece.
+    Head(Head, usize),
+    /// It is not.
+    Not(Vec<u8>),
+    /// It was only a blank line.
+    Blank(usize),
 }
 
 impl ResponseReader {
     /// Whether part of an answer has been read, so that the end of the connection would cut it short.
     pub fn is_inside(&self) -> bool {
-        self.current.is_some() || !self.partial.is_empty()
+        self.unfinished.is_some()
     }
 
     /// Forgets what was read, to begin anew on another connection.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        self.unfinished = None;
     }
 
     /// Reads from the front of `input`, up to the end of one answer. Returns the bytes taken, and the answer if it is
@@ -58,34 +75,43 @@ impl ResponseReader {
     #[inline]
     pub fn read(&mut self, input: &[u8], to_head: bool) -> Result<(usize, Option<Response>), WireError> {
         let mut at = 0;
+        let mut current = None;
+        match self.unfinished.take().map(|unfinished| *unfinished) {
+            None => {}
+            Some(Unfinished::Body(response, body)) => current = Some((response, body)),
+            Some(Unfinished::Head(partial)) => match complete(partial, input, to_head)? {
+                Completed::Head(head, used) => (current, at) = (Some(begin(head)), used),
+                Completed::Blank(used) => at = used,
+                Completed::Not(partial) => {
+                    self.unfinished = Some(Box::new(Unfinished::Head(partial)));
+                    return Ok((input.len(), None));
+                }
+            },
+        }
         loop {
-            let Some((response, body)) = &mut self.current else {
-                if self.partial.is_empty() {
+            let (mut response, mut body) = match current.take() {
+                Some(current) => current,
+                None => {
                     at += blank_lines(&input[at..]);
                     match parse(&input[at..], to_head)? {
                         Some(head) => {
                             at += head.len;
-                            self.begin(head);
+                            begin(head)
                         }
                         None => {
-                            self.partial.extend_from_slice(&input[at..]);
+                            if at < input.len() {
+                                self.unfinished = Some(Box::new(Unfinished::Head(input[at..].to_vec())));
+                            }
                             return Ok((input.len(), None));
                         }
                     }
-                } else {
-                    match self.complete_head(&input[at..], to_head)? {
-                        Some(used) => at += used,
-                        None => return Ok((input.len(), None)),
-                    }
                 }
-                continue;
             };
             at += body.read(&input[at..], |piece| response.body += piece.len() as u64)?;
             if !body.is_done() {
+                self.unfinished = Some(Box::new(Unfinished::Body(response, body)));
                 return Ok((at, None));
             }
-            let response = *response;
-            self.current = None;
             if response.status >= 200 || response.status == 101 {
                 return Ok((at, Some(response)));
             }
@@ -100,50 +126,39 @@ impl ResponseReader {
     /// # Errors
     /// [`WireError::Truncated`] if it cuts an answer short.
     pub fn end(&mut self) -> Result<Option<Response>, WireError> {
-        let cut = !self.partial.is_empty();
-        self.partial = Vec::new();
-        match self.current.take() {
-            Some((response, body)) if body.ends_with_connection() => Ok(Some(response)),
-            Some(_) => Err(WireError::Truncated),
-            None if cut => Err(WireError::Truncated),
+        match self.unfinished.take().map(|unfinished| *unfinished) {
             None => Ok(None),
+            Some(Unfinished::Body(response, body)) if body.ends_with_connection() => Ok(Some(response)),
+            Some(_) => Err(WireError::Truncated),
         }
     }
+}
 
-    #[inline]
-    fn begin(&mut self, head: Head) {
-        let response = Response { status: head.status, keep_alive: head.keep_alive, body: 0 };
-        self.current = Some((response, BodyReader::new(head.framing)));
-    }
+#[inline]
+fn begin(head: Head) -> (Response, BodyReader) {
+    let response = Response { status: head.status, keep_alive: head.keep_alive, body: 0 };
+    (response, BodyReader::new(head.framing))
+}
 
-    /// Adds to a head that came in part, and parses it once its end is in sight, so that a server which sends single
-    /// bytes costs no more than its bytes. Returns the bytes of `input` that belong to the head.
-    #[cold]
-    fn complete_head(&mut self, input: &[u8], to_head: bool) -> Result<Option<usize>, WireError> {
-        let before = self.partial.len();
-        let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
-        self.partial.extend_from_slice(&input[..room]);
-        let blank = blank_lines(&self.partial);
-        if blank > 0 {
-            // All that had come was the CR of a blank line.
-            self.partial.clear();
-            return Ok(Some(blank - before));
-        }
-        if !has_blank_line(&self.partial[before.saturating_sub(3)..]) && self.partial.len() <= MAX_HEAD {
-            return Ok(None);
-        }
-        let partial = std::mem::take(&mut self.partial);
-        match parse(&partial, to_head)? {
-            Some(head) => {
-                self.begin(head);
-                Ok(Some(head.len - before))
-            }
-            None => {
-                self.partial = partial;
-                Ok(None)
-            }
-        }
+/// Adds to a head that came in part, and parses it once its end is in sight, so that a server which sends single bytes
+/// costs no more than its bytes.
+#[cold]
+fn complete(mut partial: Vec<u8>, input: &[u8], to_head: bool) -> Result<Completed, WireError> {
+    let before = partial.len();
+    let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
+    partial.extend_from_slice(&input[..room]);
+    let blank = blank_lines(&partial);
+    if blank > 0 {
+        // All that had come was the CR of a blank line.
+        return Ok(Completed::Blank(blank - before));
     }
+    if !has_blank_line(&partial[before.saturating_sub(3)..]) && partial.len() <= MAX_HEAD {
+        return Ok(Completed::Not(partial));
+    }
+    Ok(match parse(&partial, to_head)? {
+        Some(head) => Completed::Head(head, head.len - before),
+        None => Completed::Not(partial),
+    })
 }
 
 /// The length of the blank lines before an answer, which some servers send and which are no part of it.

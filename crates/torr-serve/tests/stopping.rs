@@ -1,0 +1,157 @@
+//! How a server starts and ends.
+
+mod support;
+
+use bytes::Bytes;
+use std::future::pending;
+use std::io::{ErrorKind, Read, Write};
+use std::iter;
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+use support::Running;
+use support::client::{Client, get};
+use torr_serve::{App, Response, ServeError, Server, Settings};
+
+fn app() -> App {
+    App::new()
+        .get("/", |_| Response::text("fine"))
+        .get_async("/never", |_| pending())
+        .get_async("/soon", |_| async {
+            tokio::task::yield_now().await;
+            Response::text("soon")
+        })
+        .get("/endless", |_| {
+            Response::pieces("a/b", u64::MAX, iter::repeat_with(|| Bytes::from_static(&[b'a'; 64 * 1024])))
+        })
+}
+
+#[test]
+fn a_server_that_is_told_to_stop_before_it_runs_ends_at_once() {
+    let mut settings = Settings::default();
+    settings.workers = 3;
+    let bound = Server::new(app()).settings(settings).bind("127.0.0.1:0").expect("a port is free");
+    let address = bound.address();
+    bound.stop().stop();
+    bound.run().expect("it has nothing to do");
+    let refused = TcpStream::connect(address).map_err(|error| error.kind());
+    assert!(matches!(refused, Err(ErrorKind::ConnectionRefused)), "{refused:?}");
+}
+
+#[test]
+fn what_had_connected_before_it_ran_is_served() {
+    let bound = Server::new(app()).bind("127.0.0.1:0").expect("a port is free");
+    let mut client = Client::connect(bound.address());
+    client.send(get("/"));
+    bound.stop().stop();
+    thread::scope(|scope| {
+        let running = scope.spawn(|| bound.run());
+        let answer = client.answer();
+        assert_eq!((answer.text(), answer.field("Connection")), ("fine", Some("close")), "{answer:?}");
+        client.ends();
+        drop(client);
+        running.join().expect("it does not panic").expect("it serves");
+    });
+}
+
+#[test]
+fn stop_works_from_another_thread_and_more_than_once() {
+    let server = Running::start_with(app(), |settings| settings.workers = 2);
+    let mut clients: Vec<_> = (0..10).map(|_| server.client()).collect();
+    for client in &mut clients {
+        assert_eq!(client.get("/").text(), "fine");
+    }
+    server.stop();
+    server.stop();
+    clients.iter_mut().for_each(Client::ends);
+    server.wait().expect("it ends well");
+}
+
+#[test]
+fn a_handler_that_never_ends_is_given_up() {
+    const SHORT: Duration = Duration::from_millis(400);
+    let server = Running::start_with(app(), |settings| settings.stop_timeout = SHORT);
+    let mut client = server.client();
+    // By the answer to the first the second is known to be under way.
+    client.send(get("/") + &get("/never"));
+    assert_eq!(client.answer().text(), "fine");
+    let start = Instant::now();
+    server.stop();
+    client.ends();
+    server.wait().expect("it ends well");
+    let took = start.elapsed();
+    assert!(took >= SHORT && took < Duration::from_secs(15), "it took {took:?}");
+}
+
+/// Reads and throws away, until the connection ends.
+fn drain(mut stream: TcpStream) {
+    let mut bytes = vec![0; 1024 * 1024];
+    while stream.read(&mut bytes).is_ok_and(|n| n > 0) {}
+}
+
+#[test]
+fn an_endless_answer_does_not_keep_it_from_ending() {
+    let server = Running::start_with(app(), |settings| settings.stop_timeout = Duration::from_millis(100));
+    let mut client = server.client();
+    client.send(get("/endless"));
+    client.answer_head();
+    let stream = client.sender();
+    let reading = thread::spawn(move || drain(stream));
+    server.stop();
+    server.wait().expect("it ends although the client takes all it gets");
+    reading.join().expect("it does not panic");
+}
+
+/// More than one worker can do, as long as the connections last: each sends on without waiting for answers.
+fn press(server: &Running, connections: usize, path: &'static str) -> Vec<thread::JoinHandle<()>> {
+    let press = |_| {
+        let client = server.client();
+        let (mut sender, reader) = (client.sender(), client.sender());
+        let requests = get(path).repeat(500);
+        [thread::spawn(move || while sender.write_all(requests.as_bytes()).is_ok() {}), thread::spawn(|| drain(reader))]
+    };
+    (0..connections).flat_map(press).collect()
+}
+
+#[test]
+fn a_server_under_pressure_ends_and_keeps_its_timeouts() {
+    for path in ["/", "/soon"] {
+        let server = Running::start_with(app(), |settings| {
+            settings.idle_timeout = Duration::from_millis(300);
+            settings.stop_timeout = Duration::from_millis(300);
+        });
+        // With this one under way the worker gives tasks their turn after each round.
+        let mut waiting = server.client();
+        waiting.send(get("/") + &get("/never"));
+        assert_eq!(waiting.answer().text(), "fine");
+        let mut idle = server.client();
+        assert_eq!(idle.get("/").text(), "fine");
+        let pressing = press(&server, 8, path);
+        idle.ends();
+        server.stop();
+        server.wait().unwrap_or_else(|error| panic!("{path}: {error}"));
+        for thread in pressing {
+            thread.join().expect("it does not panic");
+        }
+    }
+}
+
+#[test]
+fn an_address_that_cannot_be_listened_on_is_an_error() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = taken.local_addr().expect("it is bound").to_string();
+    let server = Running::start(app());
+    for (address, line) in [
+        (address.clone(), format!("cannot listen on {address}: address in use")),
+        (server.address.to_string(), format!("cannot listen on {}: address in use", server.address)),
+        ("192.0.2.1:80".into(), "cannot listen on 192.0.2.1:80: address not available".into()),
+    ] {
+        let error = Server::new(app()).bind(&*address).expect_err(&address);
+        assert!(matches!(error, ServeError::Listen { .. }), "{address}: {error:?}");
+        assert_eq!(error.to_string(), line);
+    }
+    for address in ["nonsense", "127.0.0.1", "127.0.0.1:port"] {
+        let error = Server::new(app()).bind(address).expect_err(address);
+        assert!(matches!(error, ServeError::Address(_)), "{address}: {error:?}");
+    }
+}
