@@ -3,8 +3,10 @@
 mod support;
 
 use flate2::read::GzDecoder;
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::thread;
 use support::client::{Answer, Client, get, post};
 use support::program::torr;
@@ -450,7 +452,9 @@ fn a_client_that_has_ended_its_side_gets_all_its_answers() {
         client.ends();
     }
     // What is not whole has no answer.
-    for part in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n", &post("/echo", "body")[..60]] {
+    for part in
+        ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"]
+    {
         let mut client = server.client();
         client.send(part);
         client.end_sending();
@@ -531,6 +535,25 @@ fn many_connections_share_few_workers() {
             assert_eq!(client.answer().text(), format!("{round} {n}"));
             assert_eq!(client.answer().text(), "slept\n", "connection {n} in round {round}");
         }
+    }
+}
+
+#[test]
+fn a_server_that_has_no_file_left_serves_those_who_are_in_and_others_later() {
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "ulimit -n 30; exec \"$0\" serve --listen 127.0.0.1:0 --workers 1",
+        env!("CARGO_BIN_EXE_torr"),
+    ]);
+    let server = Serve::start_as(command);
+    // More than it can have at a time: the last wait in the kernel.
+    let mut clients: VecDeque<_> = (0..40).map(|_| server.client()).collect();
+    clients.iter_mut().for_each(|client| client.send(get("/")));
+    while let Some(mut client) = clients.pop_front() {
+        let left = clients.len();
+        assert_eq!(client.answer().text(), HELLO, "with {left} behind it");
+        assert_eq!(client.get("/").text(), HELLO, "with {left} behind it");
     }
 }
 

@@ -20,7 +20,11 @@ impl Serve {
     }
 
     pub fn start_on(listen: &str, args: &[&str]) -> Self {
-        let mut command = torr_command(&[&["serve", "--listen", listen], args].concat());
+        Self::start_as(torr_command(&[&["serve", "--listen", listen], args].concat()))
+    }
+
+    /// By a command of the test's own.
+    pub fn start_as(mut command: Command) -> Self {
         let child = command.stderr(Stdio::piped()).spawn().expect("torr starts");
         // From here on it ends with this value, whatever it says.
         let mut serve = Self { child, address: String::new() };

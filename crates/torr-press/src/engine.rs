@@ -21,7 +21,7 @@ use torr_gauge::{Failure, Kind, Sample};
 use torr_net::{Clock, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
 
 /// Connections that are worked on at a time.
-const STAGE: usize = 16;
+const STAGE: usize = 32;
 /// Readiness events per wait.
 const EVENTS: usize = 512;
 /// Room for what a stage receives, and the least that is offered to one receive.

@@ -127,9 +127,12 @@ impl App {
     pub(crate) fn call(&self, head: &RequestHead<'_, '_>, body: &[u8]) -> Outcome {
         let Ok(found) = self.router.at(head.path()) else { return Outcome::Ready(no_route(head)) };
         let handlers = &self.routes[*found.value].handlers;
-        let of = |method: &str| handlers.iter().find(|(known, _)| known == method);
-        let found_handler = of(head.method).or_else(|| if head.method == "HEAD" { of("GET") } else { None });
-        let Some((_, handler)) = found_handler else {
+        let handler_of = |method: &str| handlers.iter().find(|(known, _)| known == method);
+        let handler = match handler_of(head.method) {
+            None if head.method == "HEAD" => handler_of("GET"),
+            handler => handler,
+        };
+        let Some((_, handler)) = handler else {
             return Outcome::Ready(not_allowed(head.method, handlers));
         };
         let request = Request { head, params: found.params, body };

@@ -595,3 +595,6 @@ fn make_ready(body: &mut Option<Pieces>, buffer: &mut Vec<u8>) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,6 +100,12 @@ impl Http1 {
         self.behind
     }
 
+    /// Bytes that are held back.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.input.len()
+    }
+
     /// Takes what has arrived and appends answers to `out`.
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
@@ -334,3 +340,6 @@ fn fail(status: u16, why: impl Into<Body>, cx: &Context<'_>, out: &mut Vec<u8>) 
 pub(crate) fn timed_out(cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
     fail(408, "The request took too long\n", cx, out)
 }
+
+#[cfg(test)]
+mod tests;

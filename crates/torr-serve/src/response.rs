@@ -133,13 +133,18 @@ impl Response {
         Self { closes: true, ..self }
     }
 
-    /// Adds a header field.
+    /// Adds a header field. `Content-Type` replaces the one that there is.
     ///
     /// # Panics
-    /// On a field by which the server frames the answer: `Content-Length`, `Transfer-Encoding`, `Connection`.
+    /// On a field that the server adds by itself: `Content-Length`, `Transfer-Encoding`, `Connection`, `Server`, `Date`.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
-        assert!(![CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION].contains(&name), "the server itself sets {name}");
+        use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, SERVER, TRANSFER_ENCODING};
+        let own = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, SERVER, DATE];
+        assert!(!own.contains(&name), "the server itself sets {name}");
+        if name == CONTENT_TYPE {
+            self.content_type = "";
+            self.headers.retain(|(name, _)| name != CONTENT_TYPE);
+        }
         self.headers.push((name, value));
         self
     }

@@ -130,6 +130,17 @@ fn fields_and_statuses_are_sent_as_given() {
 }
 
 #[test]
+fn there_is_one_content_type() {
+    let kind = |name| (header::CONTENT_TYPE, HeaderValue::from_static(name));
+    let app = App::new().get("/", move |_| {
+        let ((name, first), (_, second)) = (kind("image/png"), kind("image/gif"));
+        Response::text("GIF89a").header(name.clone(), first).header(name, second)
+    });
+    let server = Running::start(app);
+    assert_eq!(server.client().get("/").field("Content-Type"), Some("image/gif"));
+}
+
+#[test]
 #[should_panic(expected = "199 is no final status")]
 fn an_interim_status_is_no_answer() {
     let _ = Response::new(199);
@@ -145,4 +156,10 @@ fn nor_is_it_a_failure() {
 #[should_panic(expected = "the server itself sets connection")]
 fn framing_is_the_servers_business() {
     let _ = Response::text("a").header(header::CONNECTION, HeaderValue::from_static("close"));
+}
+
+#[test]
+#[should_panic(expected = "the server itself sets date")]
+fn nor_can_there_be_two_dates() {
+    let _ = Response::text("a").header(header::DATE, HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
 }

@@ -115,7 +115,8 @@ fn options_of_the_whole_server_has_an_answer() {
 #[test]
 fn a_handler_sees_the_request_as_it_was_sent() {
     let app = App::new().post("/see", |request| {
-        let fields: Vec<_> = request.headers().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect();
+        let fields: Vec<_> =
+            request.headers().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect();
         Response::text(format!(
             "{:?} {:?} {} {}",
             request.query(),

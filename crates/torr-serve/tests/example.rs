@@ -39,7 +39,8 @@ fn hello_greets_and_leaves() {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port is free");
     let program = folder.join("examples/hello");
     let child = Command::new(&program).arg(port.to_string()).spawn();
-    let mut hello = Hello(child.unwrap_or_else(|error| panic!("{}: {error}; cargo build --examples", program.display())));
+    let mut hello =
+        Hello(child.unwrap_or_else(|error| panic!("{}: {error}; cargo build --examples", program.display())));
     wait_until("hello to listen", || {
         let ended = hello.0.try_wait().expect("a child can be waited for");
         assert_eq!(ended, None, "hello has ended");

@@ -64,7 +64,10 @@ fn what_a_client_still_sends_does_not_destroy_the_answer() {
 
 #[test]
 fn a_body_that_panics_ends_only_its_connection() {
-    let pieces = || iter::once(Bytes::from_static(b"first")).chain(iter::from_fn(|| -> Option<Bytes> { panic!("part of the test") }));
+    let pieces = || {
+        iter::once(Bytes::from_static(b"first"))
+            .chain(iter::from_fn(|| -> Option<Bytes> { panic!("part of the test") }))
+    };
     let server = Running::start(app().get("/body", move |_| Response::pieces("a/b", 1_000_000, pieces())));
     let mut other = server.client();
     for _ in 0..3 {

@@ -98,7 +98,10 @@ fn a_body_that_does_not_come_is_not_waited_for() {
 fn a_head_or_a_body_that_trickles_is_not_waited_for() {
     for (server, head) in [
         (server(|settings| settings.head_timeout = SHORT), "GET / HTTP/1.1\r\nHost: x\r\nA: "),
-        (server(|settings| settings.body_timeout = SHORT), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n"),
+        (
+            server(|settings| settings.body_timeout = SHORT),
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n",
+        ),
     ] {
         let mut client = server.client();
         let start = Instant::now();

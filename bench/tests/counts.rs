@@ -1,0 +1,122 @@
+//! Counts the instructions of one exchange's parts, and compares them with the archive: a change that makes the hot path
+//! dearer shows here, on any machine and under any load, where a clock would not tell it from noise.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The cases of `examples/exchange.rs`.
+const CASES: [&str; 6] =
+    ["parse-request", "parse-response", "encode-request", "encode-response-head", "session", "record"];
+/// Done so often and twice as often, the difference has nothing of the start in it.
+const TIMES: u64 = 10_000;
+/// How far a count may be from the archived one.
+const MARGIN: f64 = 0.1;
+const ARCHIVE: &str = "counts/instructions.json";
+const AGAIN: &str = "TORR_ARCHIVE_COUNTS=1 cargo test -p torr-bench --test counts";
+
+/// What is archived.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counts {
+    rustc: String,
+    /// The instruction set, as far as counts depend on it: the libraries choose by it at run time.
+    arch: String,
+    /// Instructions per exchange.
+    instructions: BTreeMap<String, f64>,
+}
+
+#[test]
+fn an_exchange_takes_as_many_instructions_as_archived() {
+    let program = build();
+    let now = Counts {
+        rustc: text(Command::new("rustc").arg("--version")),
+        arch: arch().to_owned(),
+        instructions: CASES.iter().map(|&case| (case.to_owned(), per_exchange(&program, case))).collect(),
+    };
+    println!("{now:#?}");
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join(ARCHIVE);
+    if std::env::var_os("TORR_ARCHIVE_COUNTS").is_some() {
+        let json = serde_json::to_string_pretty(&now).expect("counts are plain data");
+        std::fs::write(&archive, json + "\n").expect("the archive can be written");
+        return;
+    }
+    let archived = std::fs::read(&archive).expect("the archive can be read");
+    let archived: Counts = serde_json::from_slice(&archived).expect("the archive holds counts");
+    if archived.arch != now.arch {
+        // They say nothing of each other, and the archive is for the machine that checks every change.
+        println!("not compared: archived on {}, counted on {}", archived.arch, now.arch);
+        return;
+    }
+    let mut complaints = differences(&archived, &now);
+    if !complaints.is_empty() && archived.rustc != now.rustc {
+        complaints.push(format!("the archive is of another compiler: {}, not {}", archived.rustc, now.rustc));
+    }
+    assert!(complaints.is_empty(), "instructions per exchange:\n{}", complaints.join("\n"));
+}
+
+/// One line for each case whose count is not what it was.
+fn differences(archived: &Counts, now: &Counts) -> Vec<String> {
+    let (old, new) = (&archived.instructions, &now.instructions);
+    let gone = old.keys().filter(|case| !new.contains_key(*case));
+    let gone = gone.map(|case| format!("{case}: archived, but no longer counted; archive anew: {AGAIN}"));
+    let changed = new.iter().filter_map(|(case, &new)| match old.get(case) {
+        None => Some(format!("{case}: {new}, not archived yet; archive it: {AGAIN}")),
+        Some(&old) if new > old * (1.0 + MARGIN) => {
+            Some(format!("{case}: {old} have become {new}; if they must, archive them: {AGAIN}"))
+        }
+        Some(&old) if new < old * (1.0 - MARGIN) => {
+            Some(format!("{case}: {old} have become only {new}: archive that: {AGAIN}"))
+        }
+        Some(_) => None,
+    });
+    changed.chain(gone).collect()
+}
+
+/// Builds the program to count as users have it, whatever this test was built as, and returns where it is.
+fn build() -> PathBuf {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.args(["build", "--release", "--locked", "--package", "torr-bench", "--example", "exchange"]);
+    cargo.args(["--message-format", "json-render-diagnostics"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let messages = text(&mut cargo);
+    let executables = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executables.last().expect("cargo says what it has built")
+}
+
+fn per_exchange(program: &Path, case: &str) -> f64 {
+    let difference = count(program, case, 2 * TIMES) as f64 - count(program, case, TIMES) as f64;
+    (difference / TIMES as f64 * 10.0).round() / 10.0
+}
+
+/// The instructions of a whole run.
+fn count(program: &Path, case: &str, times: u64) -> u64 {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
+    let output = output(valgrind.args([case, &times.to_string()]));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let count = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    count.unwrap_or_else(|| panic!("{valgrind:?} gave no count:\n{said}"))
+}
+
+fn text(command: &mut Command) -> String {
+    String::from_utf8_lossy(&output(command).stdout).trim().to_owned()
+}
+
+fn output(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+#[cfg(target_arch = "x86_64")]
+fn arch() -> &'static str {
+    if std::is_x86_feature_detected!("avx2") { "x86_64 with AVX2" } else { "x86_64 without AVX2" }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn arch() -> &'static str {
+    std::env::consts::ARCH
+}
