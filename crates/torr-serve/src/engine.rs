@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use torr_net::{Events, Interest, Poller, Slots, Token, socket};
+use std::time::Duration;
+use torr_net::{Events, Interest, Nanos, Poller, Slots, Token, clock, socket};
 
 /// Connections that are worked on at a time.
 const STAGE: usize = 16;
@@ -23,6 +23,8 @@ const EVENTS: usize = 512;
 /// Room for what a stage receives, and the least that is offered to one receive.
 const ARENA: usize = 256 * 1024;
 const LEAST_ROOM: usize = 16 * 1024;
+/// How long nothing is accepted when the process has no more files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How much of a long body is made ready at a time, and how often before others get their turn.
 const PIECE: usize = 64 * 1024;
 const PIECES: usize = 16;
@@ -44,7 +46,7 @@ struct Connection {
     http: Http1,
     doing: Doing,
     /// When it began to do that.
-    since: Instant,
+    since: Nanos,
     /// Output that the socket had no room for.
     unsent: Vec<u8>,
     /// The rest of a long body.
@@ -108,14 +110,17 @@ pub(crate) struct Engine {
     poller: Poller,
     listener: Option<OwnedFd>,
     /// Accepting has stopped until then, for want of files.
-    accept_again: Option<Instant>,
+    accept_again: Option<Nanos>,
     connections: Slots<Connection>,
     stamp: Stamp,
-    leaving: Option<Instant>,
-    now: Instant,
+    leaving: Option<Nanos>,
+    now: Nanos,
     events: Events,
     ready: Vec<Ready>,
     again: Vec<Token>,
+    newcomers: Vec<Ready>,
+    /// Connections that are accepted at a time: more as long as more are waiting.
+    burst: usize,
     arena: Box<[u8]>,
     arrivals: Vec<Arrival>,
     out: Vec<u8>,
@@ -136,10 +141,12 @@ impl Engine {
             accept_again: None,
             connections: Slots::default(),
             leaving: None,
-            now: Instant::now(),
+            now: clock::coarse(),
             events: Events::with_capacity(EVENTS),
             ready: Vec::with_capacity(EVENTS),
             again: Vec::new(),
+            newcomers: Vec::with_capacity(STAGE),
+            burst: 1,
             arena: vec![0; ARENA].into_boxed_slice(),
             arrivals: Vec::with_capacity(STAGE),
             out: Vec::with_capacity(PIECE),
@@ -170,7 +177,7 @@ impl Engine {
         if self.events.is_empty() && self.again.is_empty() {
             return Ok(false);
         }
-        self.now = Instant::now();
+        self.now = clock::coarse();
         self.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
         let mut accepting = false;
@@ -196,7 +203,7 @@ impl Engine {
         let mut stages = going_on.chunks(STAGE).chain(events.chunks(STAGE));
         let mut stage = stages.next();
         loop {
-            // One newcomer a stage: they wait no longer than those who are in.
+            // A few newcomers a stage: they wait no longer than those who are in.
             accepting = accepting && self.accept();
             if let Some(stage) = stage {
                 self.receive(stage);
@@ -213,34 +220,45 @@ impl Engine {
         Ok(true)
     }
 
-    /// Accepts one connection and receives from it at once, since its request is often there already. Returns whether
-    /// there may be more to accept.
+    /// Accepts a few connections and receives from them at once, since their requests are often there already. Returns
+    /// whether there may be more to accept.
     fn accept(&mut self) -> bool {
-        let Some(listener) = &self.listener else { return false };
-        match socket::accept(listener) {
-            Ok(Some(socket)) => {
-                let token = self.connections.insert(Connection {
-                    socket,
-                    watched: false,
-                    unread: false,
-                    http: Http1::default(),
-                    doing: Doing::Receiving,
-                    since: self.now,
-                    unsent: Vec::new(),
-                    body: None,
-                    after: After::GoOn,
-                });
-                self.receive(&[Ready::perhaps(token)]);
-                true
+        let mut newcomers = std::mem::take(&mut self.newcomers);
+        let mut more = true;
+        while more && newcomers.len() < self.burst {
+            match self.accept_one() {
+                Some(token) => newcomers.push(Ready::perhaps(token)),
+                None => more = false,
             }
-            Ok(None) => false,
+        }
+        self.burst = if more { (2 * self.burst).min(STAGE) } else { 1 };
+        self.receive(&newcomers);
+        newcomers.clear();
+        self.newcomers = newcomers;
+        more
+    }
+
+    fn accept_one(&mut self) -> Option<Token> {
+        let listener = self.listener.as_ref()?;
+        match socket::accept(listener) {
+            Ok(socket) => Some(self.connections.insert(Connection {
+                socket: socket?,
+                watched: false,
+                unread: false,
+                http: Http1::default(),
+                doing: Doing::Receiving,
+                since: self.now,
+                unsent: Vec::new(),
+                body: None,
+                after: After::GoOn,
+            })),
             Err(error) => {
                 // The listener stays ready: without a pause the loop would spin.
                 if socket::is_out_of_files(&error) {
                     let _ = self.poller.remove(listener);
-                    self.accept_again = Some(self.now + Duration::from_millis(100));
+                    self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
                 }
-                false
+                None
             }
         }
     }
@@ -499,7 +517,7 @@ impl Engine {
 
     /// Handlers that were waited for have their answers.
     pub fn complete(&mut self, responses: impl IntoIterator<Item = (Token, Response)>) {
-        self.now = Instant::now();
+        self.now = clock::coarse();
         self.stamp.refresh();
         let cx =
             Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
@@ -520,7 +538,7 @@ impl Engine {
 
     /// What is done now and then: ends connections whose time is up, accepts again after a pause.
     pub fn tend(&mut self) -> io::Result<()> {
-        self.now = Instant::now();
+        self.now = clock::coarse();
         self.stamp.refresh();
         if self.accept_again.is_some_and(|at| at <= self.now) {
             self.accept_again = None;
@@ -553,7 +571,7 @@ impl Engine {
             Doing::Ending(_) => GENTLE_TIME,
             Doing::Waiting => Duration::MAX,
         };
-        let gone_by = |since: Instant, limit| self.now.saturating_duration_since(since) >= limit;
+        let gone_by = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
         gone_by(since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
     }
 
@@ -571,7 +589,7 @@ impl Engine {
 
     /// Accepts what has connected so far and nothing after it. From now on each answer ends its connection.
     pub fn leave(&mut self) {
-        self.now = Instant::now();
+        self.now = clock::coarse();
         self.leaving = Some(self.now);
         while self.accept() {
             self.answer();

@@ -1,6 +1,7 @@
 //! The fields that end every head: `Server` and `Date`, made once a second.
 
 use std::time::{Duration, SystemTime};
+use torr_net::clock;
 
 /// Ready bytes, good for one second.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ impl Stamp {
 
     /// Brings the date up to now.
     pub fn refresh(&mut self) {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let now = clock::coarse_unix_seconds();
         if now != self.second || self.bytes.is_empty() {
             self.second = now;
             let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(now));

@@ -1,0 +1,25 @@
+//! What must be true of Torr's HTTP whatever bytes come: one check for each fuzz target.
+//!
+//! Each takes a fuzzer's input and panics if something is not as it must be. The fuzz targets call them with what the
+//! fuzzer makes up, and the test with what is in `fuzz/seeds`.
+#![forbid(unsafe_code)]
+
+mod input;
+
+pub mod body;
+pub mod client_connection;
+pub mod request_head;
+pub mod response;
+pub mod server_connection;
+
+/// A check of one input.
+pub type Check = fn(&[u8]);
+
+/// All checks, by the names of their targets.
+pub const CHECKS: [(&str, Check); 5] = [
+    ("request_head", request_head::check),
+    ("response", response::check),
+    ("body", body::check),
+    ("server_connection", server_connection::check),
+    ("client_connection", client_connection::check),
+];
