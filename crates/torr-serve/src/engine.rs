@@ -6,6 +6,7 @@
 use crate::app::{App, Pending};
 use crate::http1::{self, After, Context, Http1, Next, Part};
 use crate::response::{Pieces, Response};
+use crate::seats::{Seat, Seats};
 use crate::settings::Settings;
 use crate::stamp::Stamp;
 use std::io;
@@ -34,11 +35,16 @@ const GENTLE_TIME: Duration = Duration::from_secs(2);
 /// How long an idle connection is kept when the server leaves: its next request may be on its way.
 const LEAVING_IDLE: Duration = Duration::from_millis(300);
 
+/// The answer to a connection beyond the limit.
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
 
 /// One client.
 struct Connection {
     socket: OwnedFd,
+    _seat: Seat,
     /// Whether readiness is watched: not before the first receive, after which many are gone already.
     watched: bool,
     /// Something may have arrived that was not received because its time had not come.
@@ -65,6 +71,13 @@ enum Doing {
     Sending,
     /// Reading what the client still sends, to throw it away; so many bytes so far.
     Ending(usize),
+}
+
+/// What an accept brought.
+enum Accepted {
+    In(Token),
+    TurnedAway,
+    Nobody,
 }
 
 /// A connection that is ready, and for what.
@@ -107,6 +120,7 @@ pub(crate) struct Task {
 pub(crate) struct Engine {
     app: Arc<App>,
     settings: Arc<Settings>,
+    seats: Seats,
     poller: Poller,
     listener: Option<OwnedFd>,
     /// Accepting has stopped until then, for want of files.
@@ -129,13 +143,14 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub fn new(app: Arc<App>, settings: Arc<Settings>, listener: OwnedFd) -> io::Result<Self> {
+    pub fn new(app: Arc<App>, settings: Arc<Settings>, seats: Seats, listener: OwnedFd) -> io::Result<Self> {
         let poller = Poller::new()?;
         poller.add(&listener, LISTENER, Interest::Accept)?;
         Ok(Self {
             stamp: Stamp::new(settings.server_name),
             app,
             settings,
+            seats,
             poller,
             listener: Some(listener),
             accept_again: None,
@@ -225,10 +240,14 @@ impl Engine {
     fn accept(&mut self) -> bool {
         let mut newcomers = std::mem::take(&mut self.newcomers);
         let mut more = true;
-        while more && newcomers.len() < self.burst {
+        for _ in 0..self.burst {
             match self.accept_one() {
-                Some(token) => newcomers.push(Ready::perhaps(token)),
-                None => more = false,
+                Accepted::In(token) => newcomers.push(Ready::perhaps(token)),
+                Accepted::TurnedAway => {}
+                Accepted::Nobody => {
+                    more = false;
+                    break;
+                }
             }
         }
         self.burst = if more { (2 * self.burst).min(STAGE) } else { 1 };
@@ -238,29 +257,36 @@ impl Engine {
         more
     }
 
-    fn accept_one(&mut self) -> Option<Token> {
-        let listener = self.listener.as_ref()?;
-        match socket::accept(listener) {
-            Ok(socket) => Some(self.connections.insert(Connection {
-                socket: socket?,
-                watched: false,
-                unread: false,
-                http: Http1::default(),
-                doing: Doing::Receiving,
-                since: self.now,
-                unsent: Vec::new(),
-                body: None,
-                after: After::GoOn,
-            })),
+    fn accept_one(&mut self) -> Accepted {
+        let Some(listener) = &self.listener else { return Accepted::Nobody };
+        let socket = match socket::accept(listener) {
+            Ok(Some(socket)) => socket,
+            Ok(None) => return Accepted::Nobody,
             Err(error) => {
                 // The listener stays ready: without a pause the loop would spin.
                 if socket::is_out_of_files(&error) {
                     let _ = self.poller.remove(listener);
                     self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
                 }
-                None
+                return Accepted::Nobody;
             }
-        }
+        };
+        let Some(seat) = self.seats.take() else {
+            turn_away(&socket);
+            return Accepted::TurnedAway;
+        };
+        Accepted::In(self.connections.insert(Connection {
+            socket,
+            _seat: seat,
+            watched: false,
+            unread: false,
+            http: Http1::default(),
+            doing: Doing::Receiving,
+            since: self.now,
+            unsent: Vec::new(),
+            body: None,
+            after: After::GoOn,
+        }))
     }
 
     /// First stage: one receive from each connection.
@@ -597,6 +623,15 @@ impl Engine {
         }
         self.listener = None;
     }
+}
+
+/// Answers one connection too many. Whatever goes wrong with it is as good as its refusal.
+#[cold]
+fn turn_away(socket: &OwnedFd) {
+    let _ = socket::send(socket, TOO_MANY);
+    socket::end_sending(socket);
+    // A request that nobody has read would turn the end into a reset, which might overtake the answer.
+    let _ = socket::recv(socket, &mut [0; 4096]);
 }
 
 /// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end. `false` if the pieces end

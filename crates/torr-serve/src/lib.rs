@@ -17,9 +17,12 @@
 
 pub mod app;
 mod engine;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http1;
 mod request;
 mod response;
+mod seats;
 mod server;
 mod settings;
 mod stamp;

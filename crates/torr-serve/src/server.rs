@@ -1,6 +1,7 @@
 //! From an application to a running server, and its end.
 
 use crate::app::App;
+use crate::seats::Seats;
 use crate::settings::Settings;
 use crate::worker;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -126,14 +127,15 @@ impl Bound {
     pub fn run(self) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
         let Self { app, settings, listeners, stop, .. } = self;
+        let seats = Seats::new(settings.max_connections);
         let start = |(number, listener): (usize, OwnedFd)| {
             let (app, settings, stop) = (Arc::clone(&app), Arc::clone(&settings), stop.clone());
-            let receiver = stop.subscribe();
+            let (receiver, seats) = (stop.subscribe(), seats.clone());
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(stop);
-                worker::run(app, settings, listener, receiver)
+                worker::run(app, settings, seats, listener, receiver)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();

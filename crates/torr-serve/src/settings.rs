@@ -15,6 +15,8 @@ pub struct Settings {
     pub max_headers: usize,
     /// Bytes of a request's body: 1 MiB.
     pub max_body: u64,
+    /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed.
+    pub max_connections: usize,
     /// How long a connection may stay open without a request: 75 s.
     pub idle_timeout: Duration,
     /// How long a request's head may take from its first byte: 10 s.
@@ -39,6 +41,7 @@ impl Default for Settings {
             max_head: 8 * 1024,
             max_headers: 100,
             max_body: 1024 * 1024,
+            max_connections: 100_000,
             idle_timeout: seconds(75),
             head_timeout: seconds(10),
             body_timeout: seconds(60),

@@ -6,6 +6,7 @@
 use crate::app::{self, App};
 use crate::engine::{Engine, Task};
 use crate::response::Response;
+use crate::seats::Seats;
 use crate::settings::Settings;
 use crate::watched;
 use std::cell::{Cell, RefCell};
@@ -43,11 +44,12 @@ struct Completed {
 pub(crate) fn run(
     app: Arc<App>,
     settings: Arc<Settings>,
+    seats: Seats,
     listener: OwnedFd,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
-    runtime.block_on(serve(Engine::new(app, settings, listener)?, stop))
+    runtime.block_on(serve(Engine::new(app, settings, seats, listener)?, stop))
 }
 
 async fn serve(mut engine: Engine, mut stop: watch::Receiver<bool>) -> io::Result<()> {

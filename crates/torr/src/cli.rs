@@ -116,6 +116,9 @@ pub struct ServeArgs {
     /// Most bytes of a request's body
     #[arg(long, default_value = "1048576", value_name = "BYTES")]
     pub max_body: u64,
+    /// Most connections at a time; further ones get a 503
+    #[arg(long, default_value = "100000", value_parser = positive, value_name = "N")]
+    pub max_connections: usize,
 }
 
 /// `torr demo`.

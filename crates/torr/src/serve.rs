@@ -13,6 +13,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     settings.max_head = args.max_head;
     settings.max_headers = args.max_headers.into();
     settings.max_body = args.max_body;
+    settings.max_connections = args.max_connections;
     let workers = settings.workers;
     let failed = |error: ServeError| match error {
         ServeError::Address(_) => {

@@ -35,7 +35,8 @@ impl Rig {
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
-        let mut engine = Engine::new(Arc::new(app), Arc::new(Settings::default()), listener.into()).expect("it starts");
+        let mut engine = Engine::new(Arc::new(app), Arc::new(Settings::default()), Seats::new(100), listener.into())
+            .expect("it starts");
         let start = Instant::now();
         while engine.is_empty() {
             engine.turn().expect("the poller waits");

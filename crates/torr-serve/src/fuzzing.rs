@@ -1,0 +1,118 @@
+//! The state machine of one connection, open to the fuzzer; no part of the interface.
+
+use crate::app::{App, Pending};
+use crate::http1::{self, After, Context, Http1, Part};
+use crate::response::Pieces;
+use crate::settings::Settings;
+use crate::stamp::Stamp;
+use std::task::{Poll, Waker};
+
+/// What every connection needs. Its date stands still, so that answers can be compared.
+pub struct Server {
+    app: App,
+    settings: Settings,
+    stamp: Stamp,
+}
+
+impl Server {
+    /// A server without sockets.
+    pub fn new(app: App, settings: Settings) -> Self {
+        Self { stamp: Stamp::new(settings.server_name), app, settings }
+    }
+
+    fn context(&self, leaving: bool) -> Context<'_> {
+        Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving }
+    }
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Receive more.
+    Receive,
+    /// Go on with what there is, or receive more if there is nothing.
+    GoOn,
+    /// Wait for the handler: [`Connection::answer`].
+    Wait,
+    /// Close.
+    Close,
+    /// Close, but read on for a while.
+    CloseGently,
+}
+
+/// One connection.
+pub struct Connection<'s> {
+    cx: Context<'s>,
+    http: Http1,
+    waiting: Option<Pending>,
+}
+
+impl<'s> Connection<'s> {
+    /// A new connection, to a server that may be leaving.
+    pub fn new(server: &'s Server, leaving: bool) -> Self {
+        Self { cx: server.context(leaving), http: Http1::default(), waiting: None }
+    }
+
+    /// Takes what has arrived and appends what is to be sent to `out`.
+    pub fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
+        let next = self.http.receive(bytes, &self.cx, out);
+        self.follow(next, out)
+    }
+
+    /// Asks the handler that is waited for; `None` if it has no answer yet.
+    pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Next> {
+        let waker = &mut std::task::Context::from_waker(Waker::noop());
+        let Poll::Ready(response) = self.waiting.as_mut()?.as_mut().poll(waker) else { return None };
+        self.waiting = None;
+        let next = self.http.answer(response, &self.cx, out);
+        Some(self.follow(next, out))
+    }
+
+    /// Whether there may be whole requests here already, to go on with before more is received.
+    pub fn is_behind(&self) -> bool {
+        self.http.is_behind()
+    }
+
+    /// The client took too long. `None` if it has not begun a request, and is not told.
+    pub fn time_out(&mut self, out: &mut Vec<u8>) -> Option<Next> {
+        if self.http.part() == Part::Nothing {
+            return None;
+        }
+        let next = http1::timed_out(&self.cx, out);
+        Some(self.follow(next, out))
+    }
+
+    fn follow(&mut self, next: http1::Next, out: &mut Vec<u8>) -> Next {
+        match next {
+            http1::Next::Receive => Next::Receive,
+            http1::Next::GoOn => Next::GoOn,
+            http1::Next::Wait(future) => {
+                self.waiting = Some(future);
+                Next::Wait
+            }
+            http1::Next::Send(pieces, after) => send(pieces, after, out),
+            http1::Next::Close => Next::Close,
+            http1::Next::CloseGently => Next::CloseGently,
+        }
+    }
+}
+
+/// Sends a long body to its end.
+fn send(pieces: Pieces, after: After, out: &mut Vec<u8>) -> Next {
+    let mut left = pieces.length;
+    for piece in pieces.next {
+        if left == 0 {
+            break;
+        }
+        let fits = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        out.extend_from_slice(&piece[..fits]);
+        left -= fits as u64;
+    }
+    match after {
+        // The handler gave less than it announced.
+        _ if left > 0 => Next::Close,
+        After::GoOn => Next::GoOn,
+        After::Close => Next::Close,
+        After::CloseGently => Next::CloseGently,
+    }
+}
