@@ -87,10 +87,12 @@ pub fn parse<'h, 'b>(
 ) -> Result<Option<RequestHead<'h, 'b>>, WireError> {
     let mut request = httparse::Request::new(&mut []);
     let room = &mut slots[..limits.headers.min(MAX_HEADERS)];
+    // What lies beyond the limit may not have come yet, and must not change the answer.
+    let input = &input[..input.len().min(limits.head)];
     let len = match request.parse_with_uninit_headers(input, room) {
-        Ok(httparse::Status::Complete(len)) if len <= limits.head => len,
+        Ok(httparse::Status::Complete(len)) => len,
         Ok(httparse::Status::Partial) if input.len() < limits.head => return Ok(None),
-        Ok(_) => return Err(too_large(input, limits)),
+        Ok(httparse::Status::Partial) => return Err(too_large(input)),
         Err(error) => return Err(syntax(error, input)),
     };
     // Every line must end in CR LF; httparse alone would take a bare LF.
@@ -157,10 +159,10 @@ fn target_fits(method: &str, target: &str) -> bool {
     }
 }
 
+/// As much as a head may have, without its end.
 #[cold]
-fn too_large(input: &[u8], limits: Limits) -> WireError {
-    let line = input.iter().skip_while(|b| b.is_ascii_whitespace()).position(|&b| b == b'\n');
-    if line.is_none_or(|end| end >= limits.head) { WireError::TargetTooLong } else { WireError::HeadTooLarge }
+fn too_large(input: &[u8]) -> WireError {
+    if input.trim_ascii_start().contains(&b'\n') { WireError::HeadTooLarge } else { WireError::TargetTooLong }
 }
 
 #[cold]
