@@ -3,6 +3,10 @@
 //! All of a stage are received from, then all requests answered into one buffer, then all answers sent: each stage's
 //! code and data stay in the caches, which costs less than going one by one. An event is good for one receive.
 
+mod accepting;
+mod sending;
+mod tending;
+
 use crate::app::{App, Pending};
 use crate::http1::{self, After, Context, Http1, Next, Part};
 use crate::response::{Pieces, Response};
@@ -235,60 +239,6 @@ impl Engine {
         Ok(true)
     }
 
-    /// Accepts a few connections and receives from them at once, since their requests are often there already. Returns
-    /// whether there may be more to accept.
-    fn accept(&mut self) -> bool {
-        let mut newcomers = std::mem::take(&mut self.newcomers);
-        let mut more = true;
-        for _ in 0..self.burst {
-            match self.accept_one() {
-                Accepted::In(token) => newcomers.push(Ready::perhaps(token)),
-                Accepted::TurnedAway => {}
-                Accepted::Nobody => {
-                    more = false;
-                    break;
-                }
-            }
-        }
-        self.burst = if more { (2 * self.burst).min(STAGE) } else { 1 };
-        self.receive(&newcomers);
-        newcomers.clear();
-        self.newcomers = newcomers;
-        more
-    }
-
-    fn accept_one(&mut self) -> Accepted {
-        let Some(listener) = &self.listener else { return Accepted::Nobody };
-        let socket = match socket::accept(listener) {
-            Ok(Some(socket)) => socket,
-            Ok(None) => return Accepted::Nobody,
-            Err(error) => {
-                // The listener stays ready: without a pause the loop would spin.
-                if socket::is_out_of_files(&error) {
-                    let _ = self.poller.remove(listener);
-                    self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
-                }
-                return Accepted::Nobody;
-            }
-        };
-        let Some(seat) = self.seats.take() else {
-            turn_away(&socket);
-            return Accepted::TurnedAway;
-        };
-        Accepted::In(self.connections.insert(Connection {
-            socket,
-            _seat: seat,
-            watched: false,
-            unread: false,
-            http: Http1::default(),
-            doing: Doing::Receiving,
-            since: self.now,
-            unsent: Vec::new(),
-            body: None,
-            after: After::GoOn,
-        }))
-    }
-
     /// First stage: one receive from each connection.
     #[inline]
     fn receive(&mut self, stage: &[Ready]) {
@@ -438,215 +388,10 @@ impl Engine {
         }
     }
 
-    fn watch(&mut self, token: Token, interest: Interest) {
-        let Some(connection) = self.connections.get_mut(token) else { return };
-        let done = match connection.watched {
-            true => self.poller.modify(&connection.socket, token, interest),
-            false => self.poller.add(&connection.socket, token, interest),
-        };
-        connection.watched = true;
-        if done.is_err() {
-            self.connections.remove(token);
-        }
-    }
-
-    /// Sends what is left of an answer, as far as the client takes it now, but not so much that others wait.
-    fn send_rest(&mut self, token: Token) {
-        for _ in 0..PIECES {
-            let Some(connection) = self.connections.get_mut(token) else { return };
-            if connection.unsent.is_empty() && !make_ready(&mut connection.body, &mut connection.unsent) {
-                // The handler gave less than it announced.
-                self.connections.remove(token);
-                return;
-            }
-            if connection.unsent.is_empty() {
-                return self.all_sent(token);
-            }
-            match socket::send(&connection.socket, &connection.unsent) {
-                Ok(0) => {
-                    if std::mem::replace(&mut connection.doing, Doing::Sending) != Doing::Sending {
-                        self.watch(token, Interest::ReadWrite);
-                    }
-                    return;
-                }
-                Ok(sent) => {
-                    connection.unsent.drain(..sent);
-                    connection.since = self.now;
-                }
-                Err(_) => {
-                    self.connections.remove(token);
-                    return;
-                }
-            }
-        }
-        if let Some(connection) = self.connections.get_mut(token) {
-            if std::mem::replace(&mut connection.doing, Doing::Sending) != Doing::Sending {
-                self.watch(token, Interest::ReadWrite);
-            }
-            self.again.push(token);
-        }
-    }
-
-    /// A long answer is sent.
-    fn all_sent(&mut self, token: Token) {
-        let Some(connection) = self.connections.get_mut(token) else { return };
-        connection.unsent = Vec::new();
-        connection.body = None;
-        let was_sending = std::mem::replace(&mut connection.doing, Doing::Receiving) == Doing::Sending;
-        match connection.after {
-            After::GoOn => {}
-            After::Close => {
-                self.connections.remove(token);
-                return;
-            }
-            After::CloseGently => return self.end_gently(token),
-        }
-        // There may be requests that have arrived meanwhile, here or in the kernel.
-        if connection.unread || connection.http.is_behind() {
-            self.again.push(token);
-        }
-        if was_sending || !connection.watched {
-            self.watch(token, Interest::Read);
-        }
-    }
-
-    #[inline]
-    fn go_on_sending(&mut self, token: Token) {
-        let Some(connection) = self.connections.get_mut(token) else { return };
-        match connection.doing {
-            Doing::Sending => self.send_rest(token),
-            Doing::Waiting if !connection.unsent.is_empty() => {
-                if let Ok(sent) = socket::send(&connection.socket, &connection.unsent) {
-                    connection.unsent.drain(..sent);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The last answer is given. What the client still sends is read and thrown away: to close at once would make the
-    /// kernel reset the connection, and the client might never read the answer.
-    fn end_gently(&mut self, token: Token) {
-        let Some(connection) = self.connections.get_mut(token) else { return };
-        if !connection.unsent.is_empty() {
-            connection.after = After::CloseGently;
-            return self.send_rest(token);
-        }
-        socket::end_sending(&connection.socket);
-        connection.doing = Doing::Ending(0);
-        connection.since = self.now;
-        self.again.push(token);
-        if !connection.watched {
-            self.watch(token, Interest::Read);
-        }
-    }
-
-    /// Handlers that were waited for have their answers.
-    pub fn complete(&mut self, responses: impl IntoIterator<Item = (Token, Response)>) {
-        self.now = clock::coarse();
-        self.stamp.refresh();
-        let cx =
-            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
-        for (token, response) in responses {
-            let Some(connection) = self.connections.get_mut(token) else { continue };
-            connection.doing = Doing::Receiving;
-            let start = self.out.len();
-            let next = connection.http.answer(response, &cx, &mut self.out);
-            self.answers.push(Answers { token, bytes: start..self.out.len(), next });
-        }
-        self.send();
-    }
-
     /// Whether something is to be done of which no event will tell.
     pub fn has_more(&self) -> bool {
         !self.again.is_empty()
     }
-
-    /// What is done now and then: ends connections whose time is up, accepts again after a pause.
-    pub fn tend(&mut self) -> io::Result<()> {
-        self.now = clock::coarse();
-        self.stamp.refresh();
-        if self.accept_again.is_some_and(|at| at <= self.now) {
-            self.accept_again = None;
-            if let Some(listener) = &self.listener {
-                self.poller.add(listener, LISTENER, Interest::Accept)?;
-            }
-        }
-        let overdue: Vec<_> =
-            self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
-        for token in overdue {
-            self.time_out(token);
-        }
-        self.send();
-        Ok(())
-    }
-
-    fn is_overdue(&self, connection: &Connection) -> bool {
-        let (settings, mut since) = (&self.settings, connection.since);
-        let limit = match connection.doing {
-            Doing::Receiving => match (connection.http.part(), self.leaving) {
-                (Part::Body, _) => settings.body_timeout,
-                (Part::Head, _) => settings.head_timeout,
-                (Part::Nothing, None) => settings.idle_timeout,
-                (Part::Nothing, Some(leaving)) => {
-                    since = since.max(leaving);
-                    LEAVING_IDLE
-                }
-            },
-            Doing::Sending => settings.write_timeout,
-            Doing::Ending(_) => GENTLE_TIME,
-            Doing::Waiting => Duration::MAX,
-        };
-        let gone_by = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
-        gone_by(since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
-    }
-
-    fn time_out(&mut self, token: Token) {
-        let Some(connection) = self.connections.get_mut(token) else { return };
-        if self.leaving.is_some() || connection.doing != Doing::Receiving || connection.http.part() == Part::Nothing {
-            self.connections.remove(token);
-            return;
-        }
-        let cx = Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: true };
-        let start = self.out.len();
-        let next = http1::timed_out(&cx, &mut self.out);
-        self.answers.push(Answers { token, bytes: start..self.out.len(), next });
-    }
-
-    /// Accepts what has connected so far and nothing after it. From now on each answer ends its connection.
-    pub fn leave(&mut self) {
-        self.now = clock::coarse();
-        self.leaving = Some(self.now);
-        while self.accept() {
-            self.answer();
-            self.send();
-        }
-        self.listener = None;
-    }
-}
-
-/// Answers one connection too many. Whatever goes wrong with it is as good as its refusal.
-#[cold]
-fn turn_away(socket: &OwnedFd) {
-    let _ = socket::send(socket, TOO_MANY);
-    socket::end_sending(socket);
-    // A request that nobody has read would turn the end into a reset, which might overtake the answer.
-    let _ = socket::recv(socket, &mut [0; 4096]);
-}
-
-/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end. `false` if the pieces end
-/// too early.
-fn make_ready(body: &mut Option<Pieces>, buffer: &mut Vec<u8>) -> bool {
-    let Some(pieces) = body else { return true };
-    while pieces.length > 0 && buffer.len() < PIECE {
-        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
-        let next = catch_unwind(AssertUnwindSafe(|| pieces.next.next()));
-        let Ok(Some(piece)) = next else { return false };
-        let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
-        buffer.extend_from_slice(&piece[..fits]);
-        pieces.length -= fits as u64;
-    }
-    true
 }
 
 #[cfg(test)]
