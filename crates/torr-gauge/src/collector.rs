@@ -160,7 +160,7 @@ impl Collector {
                 requests_per_connection: round3(requests as f64 / total.opened.max(1) as f64),
             },
             series: self.series.points(),
-            generator: Generator::of(&facts.threads, requests),
+            generator: Generator::of(&facts.threads, requests, &total.lag),
             host: facts.host,
             verdict: None,
         }

@@ -1,5 +1,6 @@
 //! What the load generator itself costs, so that a run can tell when it was its own bottleneck.
 
+use crate::Latency;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -68,8 +69,8 @@ pub struct Generator {
     /// The share of the time in which threads were ready to run but had no CPU, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queued_share: Option<f64>,
-    /// The 99th percentile of actual minus due time of sending, in microseconds. Open loop only: a closed loop has no
-    /// schedule to lag behind.
+    /// The 99th percentile of how much later requests were sent than they could have been, in microseconds; the longest,
+    /// if there are few. Open loop only: a closed loop has no schedule to lag behind.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub send_lag_p99_us: Option<u64>,
     /// Whether the generator was the bottleneck, or near it.
@@ -77,8 +78,8 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Sums up the threads of a run that answered so many requests.
-    pub fn of(threads: &[ThreadUse], requests: u64) -> Self {
+    /// Sums up the threads of a run that answered so many requests, and lagged so much behind its schedule.
+    pub fn of(threads: &[ThreadUse], requests: u64, lag: &Latency) -> Self {
         let sum = |part: fn(&ThreadUse) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();
         let wall = sum(|t| t.wall).max(f64::MIN_POSITIVE);
         let busy = |t: &ThreadUse| 1.0 - t.idle.as_secs_f64() / t.wall.as_secs_f64().max(f64::MIN_POSITIVE);
@@ -89,7 +90,7 @@ impl Generator {
             cpu_share: round3(sum(|t| t.cpu) / wall),
             busy_share: round3(busy_share),
             queued_share: queued.map(|queued| round3(queued.as_secs_f64() / wall)),
-            send_lag_p99_us: None,
+            send_lag_p99_us: lag.summary().map(|lag| lag.p99.unwrap_or(lag.max)),
             saturated: busy_share >= SATURATED,
         }
     }
@@ -108,12 +109,12 @@ mod tests {
         let second = Duration::from_secs(1);
         let busy = ThreadUse { wall: second, cpu: second / 2, queued: Some(second / 4), idle: Duration::ZERO };
         let idle = ThreadUse { wall: second, cpu: second / 10, queued: None, idle: second / 2 };
-        let both = Generator::of(&[busy, idle], 600_000);
+        let both = Generator::of(&[busy, idle], 600_000, &Latency::default());
         assert_eq!((both.cpu_us_per_request, both.cpu_share, both.busy_share, both.saturated), (1.0, 0.3, 1.0, true));
         assert_eq!(both.queued_share, None, "unknown for one is unknown for all");
-        let one = Generator::of(&[busy], 0);
+        let one = Generator::of(&[busy], 0, &Latency::default());
         assert_eq!(one.queued_share, Some(0.25));
-        assert!(!Generator::of(&[idle], 1).saturated);
+        assert!(!Generator::of(&[idle], 1, &Latency::default()).saturated);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Sample {
     pub last_apart: Latency,
     /// How long connecting took.
     pub connect: Latency,
+    /// On a schedule, how much later a request was sent than it could have been.
+    pub lag: Latency,
     /// Answers by status code.
     pub status: Statuses,
     /// Failures by kind and cause.
@@ -45,6 +47,7 @@ impl Sample {
         self.first_apart.add(&other.first_apart);
         self.last_apart.add(&other.last_apart);
         self.connect.add(&other.connect);
+        self.lag.add(&other.lag);
         self.status.add(&other.status);
         self.failures.add(&other.failures);
         self.unfinished += other.unfinished;

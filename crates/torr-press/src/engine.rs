@@ -100,6 +100,14 @@ struct Ready {
     ended: bool,
 }
 
+/// A request in the output buffer.
+struct Send {
+    at: u32,
+    bytes: Range<usize>,
+    /// From when on it could have been sent.
+    lag_from: Nanos,
+}
+
 /// What one receive brought.
 struct Arrival {
     token: Token,
@@ -134,19 +142,22 @@ pub(crate) struct Engine<'r, S, P, L> {
     events: Events,
     ready: Vec<Ready>,
     again: Vec<Ready>,
+    /// Places without a request. On a schedule those with a connection stand in front.
     free: VecDeque<u32>,
     retries: BinaryHeap<Reverse<(Nanos, u32)>>,
     // What a stage works on.
     arena: Box<[u8]>,
     arrivals: Vec<Arrival>,
     out: Vec<u8>,
-    sends: Vec<(u32, Range<usize>)>,
+    sends: Vec<Send>,
     // Where the run stands.
     deadline: Nanos,
     interval: Nanos,
     intervals: u64,
     next_sweep: Nanos,
     next_due: Option<Nanos>,
+    /// Requests may be due for which there is no free place.
+    no_place: bool,
     all_begun: bool,
     under_way: usize,
     open_now: u64,
@@ -197,11 +208,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             arrivals: Vec::with_capacity(STAGE),
             out: Vec::new(),
             sends: Vec::with_capacity(STAGE),
-            deadline: plan.duration.map_or(Nanos::MAX, clock::nanos),
+            deadline: plan.deadline(),
             interval: clock::nanos(interval),
             intervals: 0,
             next_sweep: 0,
             next_due: None,
+            no_place: false,
             all_begun: false,
             under_way: 0,
             open_now: 0,
@@ -368,7 +380,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             sample.closed_by_server += 1;
             self.close(at);
         }
-        self.free.push_back(at as u32);
+        if self.plan.schedule.is_some() && self.connections[at].socket.is_some() {
+            // The fewest connections that do, and the last one used, whose memory is still near.
+            self.free.push_front(at as u32);
+        } else {
+            self.free.push_back(at as u32);
+        }
     }
 
     /// Third stage: free connections begin the requests that are due, and all of them are sent.
@@ -376,12 +393,16 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     fn begin_requests(&mut self, now: Nanos) {
         let mut openings = 0;
         while openings < OPENINGS {
-            let Some(at) = self.free.pop_front() else { break };
+            let Some(at) = self.free.pop_front() else {
+                self.no_place = true;
+                break;
+            };
             let (due, free) = match self.pacer.next(now) {
                 Due::Free => (now, true),
                 Due::At(due) if due <= now => (due, false),
                 Due::At(due) => {
                     self.next_due = Some(due);
+                    self.no_place = false;
                     self.free.push_front(at);
                     break;
                 }
@@ -394,34 +415,38 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.next_due = None;
             self.asked += 1;
             self.under_way += 1;
+            // Where it had to wait for a place, that is not this side's lag.
+            let lag_from = if free || self.no_place { now } else { due };
             let connection = &mut self.connections[at as usize];
             connection.request = Some(Pending { due, free, first_byte: None });
             if connection.socket.is_some() {
-                self.write_request(at);
+                self.write_request(at, lag_from);
             } else {
                 openings += 1;
-                self.connect(at as usize);
+                self.connect(at as usize, lag_from);
             }
         }
         self.send_all();
     }
 
     #[inline]
-    fn write_request(&mut self, at: u32) {
+    fn write_request(&mut self, at: u32, lag_from: Nanos) {
         let start = self.out.len();
         self.connections[at as usize].session.start(&mut self.out);
-        self.sends.push((at, start..self.out.len()));
+        self.sends.push(Send { at, bytes: start..self.out.len(), lag_from });
     }
 
     #[inline]
     fn send_all(&mut self) {
         let mut sends = std::mem::take(&mut self.sends);
-        for (at, bytes) in sends.drain(..) {
+        for Send { at, bytes, lag_from } in sends.drain(..) {
             let connection = &mut self.connections[at as usize];
             let (Some(socket), Some(request)) = (&connection.socket, &mut connection.request) else { continue };
             if request.free {
                 request.due = self.clock.now();
                 request.free = false;
+            } else if self.plan.schedule.is_some() && connection.watched {
+                self.sample.lag.record(self.clock.now().saturating_sub(lag_from));
             }
             match socket::send(socket, &self.out[bytes.clone()]) {
                 Ok(sent) if sent == bytes.len() && connection.watched => self.sample.sent += sent as u64,

@@ -6,13 +6,17 @@
 
 mod engine;
 mod failures;
+mod open_loop;
 mod pacer;
 mod plan;
 mod run;
+mod schedule;
 mod session;
 mod sources;
 
+pub use open_loop::{Arrivals, OpenLoop};
 pub use pacer::{ClosedLoop, Due, Pacer};
 pub use plan::{Plan, PlanError, Request, Target};
 pub use run::{RunError, run};
+pub use schedule::{Schedule, ScheduleError};
 pub use session::{Answer, Http1, Session};

@@ -1,11 +1,14 @@
 //! What to press, and how hard.
 
+use crate::open_loop::Arrivals;
+use crate::schedule::Schedule;
 use http::header::{HeaderName, HeaderValue};
 use http::{Method, Uri};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::PlanSummary;
+use torr_net::{Nanos, clock};
 use torr_wire::encode;
 
 /// One run.
@@ -20,7 +23,7 @@ pub struct Plan {
     pub sources: Vec<IpAddr>,
     /// What is sent, over and over.
     pub request: Request,
-    /// Connections at a time, at least 1.
+    /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
     pub connections: usize,
     /// Threads; more than connections are of no use and are not started.
     pub threads: usize,
@@ -29,6 +32,9 @@ pub struct Plan {
     /// How many requests to send. With `duration` as well, whichever is reached first ends the run; with neither, only
     /// an interruption does.
     pub requests: Option<u64>,
+    /// When requests are due, whatever the service does: an open loop. Without one each connection sends its next request
+    /// as soon as the one before has ended.
+    pub schedule: Option<(Schedule, Arrivals)>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// After how long without a whole answer a request has failed.
@@ -43,12 +49,18 @@ impl Plan {
             threads: self.thread_count(),
             duration_s: self.duration.map(|d| d.as_secs_f64()),
             requests: self.requests,
-            rate: None,
+            rate: self.schedule.as_ref().and_then(|(schedule, _)| schedule.rate()),
             keep_alive: self.keep_alive,
             protocol: "http/1.1".into(),
             method: self.request.method.clone(),
             timeout_s: self.timeout.as_secs_f64(),
         }
+    }
+
+    /// When the run ends, if nothing else ends it.
+    pub(crate) fn deadline(&self) -> Nanos {
+        let schedule = self.schedule.as_ref().and_then(|(schedule, _)| schedule.length());
+        [self.duration, schedule].into_iter().flatten().map(clock::nanos).min().unwrap_or(Nanos::MAX)
     }
 
     pub(crate) fn thread_count(&self) -> usize {

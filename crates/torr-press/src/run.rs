@@ -1,6 +1,7 @@
 //! A whole run: threads, the collector they report to, and the result.
 
 use crate::engine::{Ended, Engine, Link};
+use crate::open_loop::OpenLoop;
 use crate::pacer::{Budget, ClosedLoop};
 use crate::plan::Plan;
 use crate::session::Http1;
@@ -14,7 +15,7 @@ use thiserror::Error;
 use torr_gauge::collector::{Collector, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
 use torr_gauge::{Failure, RunResult, Sample, host};
-use torr_net::{Clock, address, limits};
+use torr_net::{Clock, address, clock, limits};
 
 /// How often threads hand over what they recorded.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -59,13 +60,13 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     let shared = Shared::new(plan, stop);
     let (sender, reports) = mpsc::channel();
     let mut collector = Collector::new(threads, INTERVAL);
-    let (started_at, clock) = (SystemTime::now(), Clock::start());
+    let (started_at, time) = (SystemTime::now(), Clock::start());
 
     let ended = thread::scope(|scope| {
         let spawn = |number: usize| {
             let link = ThreadLink { shared: &shared, reports: sender.clone() };
             let budget = &budget;
-            let run = move || press(plan, number, budget, &link, clock);
+            let run = move || press(plan, number, budget, &link, time);
             thread::Builder::new().name(format!("press-{number}")).spawn_scoped(scope, run)
         };
         let handles: Vec<_> = (0..threads).map(spawn).collect::<io::Result<_>>().inspect_err(|_| {
@@ -109,14 +110,23 @@ fn press(
     number: usize,
     budget: &Budget,
     link: &ThreadLink<'_>,
-    clock: Clock,
+    time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
     let meter = ThreadMeter::start();
     let numbers = share(plan.connections, plan.thread_count(), number);
     let session = || Http1::new(&plan.request);
-    let pacer = ClosedLoop::new(budget, &numbers);
-    let engine = Engine::new(plan, numbers, session, pacer, link, clock, INTERVAL)?;
-    let ended = engine.run()?;
+    let ended = match &plan.schedule {
+        None => {
+            let pacer = ClosedLoop::new(budget, &numbers);
+            Engine::new(plan, numbers, session, pacer, link, time, INTERVAL)?.run()?
+        }
+        Some((schedule, arrivals)) => {
+            clock::wake_exactly();
+            let part = (number as u64, plan.thread_count() as u64);
+            let pacer = OpenLoop::new(schedule, *arrivals, plan.requests, plan.deadline(), part, fastrand::u64(..));
+            Engine::new(plan, numbers, session, pacer, link, time, INTERVAL)?.run()?
+        }
+    };
     Ok((ended, meter.read(ended.idle)))
 }
 

@@ -40,6 +40,7 @@ fn plan(addresses: Vec<SocketAddr>, connections: usize, requests: u64) -> Plan {
         threads: 2,
         duration: Some(Duration::from_secs(30)),
         requests: Some(requests),
+        schedule: None,
         keep_alive: true,
         timeout: Duration::from_secs(10),
     }

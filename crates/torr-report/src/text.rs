@@ -35,8 +35,9 @@ fn heading(run: &RunResult) -> String {
     let plan = &run.plan;
     let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
     let what = format!("{} {}", plan.method, run.target);
+    let pace = plan.rate.map_or(String::new(), |rate| format!("{} requests/s asked for, ", crate::human::rate(rate)));
     let how = format!(
-        "{}, {}, {keep_alive}, {:.2} s{}",
+        "{pace}{}, {}, {keep_alive}, {:.2} s{}",
         plural(plan.connections as u64, "connection"),
         plural(plan.threads as u64, "thread"),
         run.duration_s,
@@ -129,7 +130,8 @@ fn generator(run: &RunResult) -> String {
     let cost = format!("{:.2} us of CPU per request, {} of its CPU used", g.cpu_us_per_request, percent(g.cpu_share));
     let busy = format!("busy {}", percent(g.busy_share));
     let busy = if g.saturated { paint(BAD, format!("{busy}: saturated")) } else { busy };
-    format!("{cost}, {busy}")
+    let lag = g.send_lag_p99_us.map_or(String::new(), |us| format!(", p99 of sending late {}", micros(us as f64)));
+    format!("{cost}, {busy}{lag}")
 }
 
 fn server(run: &RunResult) -> Option<String> {

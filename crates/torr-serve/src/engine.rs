@@ -39,16 +39,17 @@ const GENTLE_TIME: Duration = Duration::from_secs(2);
 /// How long an idle connection is kept when the server leaves: its next request may be on its way.
 const LEAVING_IDLE: Duration = Duration::from_millis(300);
 
-/// The answer to a connection beyond the limit.
+/// The answer to a connection beyond the limit, but for the fields that end every head.
 const TOO_MANY: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
 
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
 
 /// One client.
 struct Connection {
-    socket: OwnedFd,
+    /// Given back before the socket is closed, so that the client may come again as soon as it sees the end.
     _seat: Seat,
+    socket: OwnedFd,
     /// Whether readiness is watched: not before the first receive, after which many are gone already.
     watched: bool,
     /// Something may have arrived that was not received because its time had not come.

@@ -130,6 +130,25 @@ fn fields_and_statuses_are_sent_as_given() {
 }
 
 #[test]
+fn a_connection_beyond_the_limit_is_told_so() {
+    let app = App::new().get("/", |_| Response::text("in"));
+    let server = Running::start_with(app, |settings| (settings.workers, settings.max_connections) = (2, 1));
+    let mut inside = server.client();
+    assert_eq!(inside.get("/").text(), "in");
+    for _ in 0..20 {
+        let mut outside = server.client();
+        let answer = outside.answer();
+        assert_eq!((answer.status, answer.field("Connection")), (503, Some("close")), "{answer:?}");
+        assert_eq!(answer.field("Retry-After"), Some("1"), "{answer:?}");
+        outside.ends();
+    }
+    inside.send("GET / HTTP/1.0\r\n\r\n");
+    assert_eq!(inside.answer().text(), "in");
+    inside.ends();
+    assert_eq!(server.client().get("/").text(), "in", "the seat is free again");
+}
+
+#[test]
 fn there_is_one_content_type() {
     let kind = |name| (header::CONTENT_TYPE, HeaderValue::from_static(name));
     let app = App::new().get("/", move |_| {

@@ -80,7 +80,8 @@ fn a_handler_that_never_ends_is_given_up() {
     client.ends();
     server.wait().expect("it ends well");
     let took = start.elapsed();
-    assert!(took >= SHORT && took < Duration::from_secs(15), "it took {took:?}");
+    // The server's clock may be a few milliseconds late.
+    assert!(took + Duration::from_millis(20) >= SHORT && took < Duration::from_secs(15), "it took {took:?}");
 }
 
 /// Reads and throws away, until the connection ends.

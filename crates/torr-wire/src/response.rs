@@ -181,6 +181,8 @@ fn has_blank_line(bytes: &[u8]) -> bool {
 /// Parses one head. Folded fields, spaces before a colon and bare LFs are taken, as RFC 9112 allows a user agent.
 #[inline]
 fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, WireError> {
+    // What lies beyond the limit may not have come yet, and must not change the answer.
+    let input = &input[..input.len().min(MAX_HEAD + 1)];
     let mut slots = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut []);
     let mut config = httparse::ParserConfig::default();

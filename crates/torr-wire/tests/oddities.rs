@@ -182,6 +182,19 @@ fn the_largest_head_is_read_whole_and_in_pieces() {
     assert_eq!(read([fields(257).as_bytes()], false), (vec![], Some(TooManyHeaders)));
 }
 
+/// What lies beyond the limit has not been read, whether it has come or not.
+#[test]
+fn a_head_that_is_too_large_is_so_whatever_follows() {
+    let start = "HTTP/1.1 200 OK\r\nA: ";
+    let head = format!("{start}{}", "b".repeat(MAX_HEAD + 1 - start.len()));
+    for more in ["", "\0", "\r\r", "\r\nno colon\r\n\r\n", "\r\n\r\n"] {
+        let wire = format!("{head}{more}").into_bytes();
+        for size in [1000, wire.len()] {
+            assert_eq!(read(wire.chunks(size), false), (vec![], Some(HeadTooLarge)), "{more:?}, in pieces of {size}");
+        }
+    }
+}
+
 /// Some servers send a line too many. It is no part of an answer, and many of them cost no more than their bytes.
 #[test]
 fn blank_lines_between_responses_are_nothing() {

@@ -3,11 +3,12 @@
 use crate::exit::Stop;
 use crate::{demo, press, serve};
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use torr_press::{Arrivals, Schedule};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -19,6 +20,7 @@ Examples:
   torr http://127.0.0.1:8080/               10 s, 100 connections, then say what limits it
   torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
   torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
+  torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
@@ -56,6 +58,7 @@ impl Cli {
 
 /// `torr URL`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("open").args(["rate", "stages"])))]
 pub struct PressArgs {
     /// Where to; 'http://' may be left out
     #[arg(required = true)]
@@ -72,6 +75,15 @@ pub struct PressArgs {
     /// How many requests, such as 5000 or 2M; with -d, whichever is reached first
     #[arg(short = 'n', long, value_parser = requests)]
     pub requests: Option<u64>,
+    /// An open loop: requests per second that are due whatever the service does; -c is the most connections
+    #[arg(short, long, value_name = "RATE", value_parser = rate, conflicts_with = "stages")]
+    pub rate: Option<Schedule>,
+    /// An open loop whose rate goes in straight lines, such as '10s:100,30s:1000,5s:0'
+    #[arg(long, value_name = "STAGES", value_parser = stages)]
+    pub stages: Option<Schedule>,
+    /// How requests of an open loop are spread: evenly, or at random as many independent users would
+    #[arg(long, value_enum, default_value_t = ArrivalsArg::Constant, requires = "open")]
+    pub arrivals: ArrivalsArg,
     /// A header, as 'Name: value'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,
@@ -132,7 +144,24 @@ pub struct DemoArgs {
     pub json: PathBuf,
 }
 
+/// [`Arrivals`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ArrivalsArg {
+    Constant,
+    Poisson,
+}
+
 impl PressArgs {
+    /// The open loop that is asked for.
+    pub fn schedule(&self) -> Option<(Schedule, Arrivals)> {
+        let arrivals = match self.arrivals {
+            ArrivalsArg::Constant => Arrivals::Constant,
+            ArrivalsArg::Poisson => Arrivals::Poisson,
+        };
+        let schedule = self.rate.as_ref().or(self.stages.as_ref())?;
+        Some((schedule.clone(), arrivals))
+    }
+
     /// The URL, which the command line cannot do without.
     pub fn url(&self) -> &str {
         self.url.as_deref().expect("clap requires it where there is no subcommand")
@@ -153,6 +182,24 @@ fn requests(text: &str) -> Result<u64, String> {
     };
     let count = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|&n| n > 0);
     count.ok_or_else(|| "not a whole number from 1 up, with or without k, M or G".into())
+}
+
+fn rate(text: &str) -> Result<Schedule, String> {
+    let rate = text.parse().or_else(|_| requests(text).map(|n| n as f64));
+    let rate = rate.map_err(|_| "not a number of requests per second, such as 500 or 20k")?;
+    Schedule::constant(rate).map_err(|error| error.to_string())
+}
+
+/// Pairs of a length and a rate.
+fn stages(text: &str) -> Result<Schedule, String> {
+    let stage = |stage: &str| {
+        let (length, rate) = stage.split_once(':').ok_or_else(|| format!("'{stage}' is not of the form 10s:100"))?;
+        let length = if length == "0" { Ok(Duration::ZERO) } else { duration(length) };
+        let rate = rate.parse().map_err(|_| format!("'{rate}' is not a number of requests per second"))?;
+        Ok((length?, rate))
+    };
+    let stages: Vec<(Duration, f64)> = text.split(',').map(|s| stage(s.trim())).collect::<Result<_, String>>()?;
+    Schedule::stages(&stages).map_err(|error| error.to_string())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

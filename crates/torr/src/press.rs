@@ -70,8 +70,9 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
         request,
         connections: args.connections,
         threads: args.threads.unwrap_or_else(cpus),
-        duration: args.duration.or(args.requests.is_none().then_some(DURATION)),
+        duration: args.duration.or((args.requests.is_none() && args.stages.is_none()).then_some(DURATION)),
         requests: args.requests,
+        schedule: args.schedule(),
         keep_alive,
         timeout: args.timeout,
     })

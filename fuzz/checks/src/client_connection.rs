@@ -29,7 +29,7 @@ fn connect(
     let (mut answers, mut out) = (Vec::new(), Vec::new());
     session.open();
     session.start(&mut out);
-    for Piece { bytes: mut rest, .. } in pieces {
+    for &Piece { bytes: mut rest, .. } in pieces {
         while !rest.is_empty() {
             match session.receive(rest) {
                 Ok((used, Some(answer))) => {

@@ -30,7 +30,7 @@ pub fn check(bytes: &[u8]) {
 /// Reads a connection as an engine that knows its requests.
 fn read(pieces: &[Piece<'_>], heads: u8) -> Got {
     let (mut reader, mut consumed, mut answers) = (ResponseReader::default(), 0, Vec::new());
-    for Piece { bytes: mut rest, .. } in pieces {
+    for &Piece { bytes: mut rest, .. } in pieces {
         while !rest.is_empty() {
             let to_head = answers.len() < 5 && heads >> answers.len() & 1 == 1;
             let (used, answer) = match reader.read(rest, to_head) {

@@ -4,12 +4,15 @@ use super::*;
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Opens a connection for the request that waits for it.
-    pub(super) fn connect(&mut self, at: usize) {
+    pub(super) fn connect(&mut self, at: usize, lag_from: Nanos) {
         let cold = &mut self.connections[at].cold;
         let address: SocketAddr = self.plan.addresses[cold.next_address % self.plan.addresses.len()];
         cold.next_address += 1;
         cold.opened_at = self.clock.now();
         let opened_at = cold.opened_at;
+        if self.plan.schedule.is_some() {
+            self.sample.lag.record(opened_at.saturating_sub(lag_from));
+        }
         match self.open(address) {
             Ok(socket) => {
                 let connection = &mut self.connections[at];
@@ -25,7 +28,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 }
                 if address.ip().is_loopback() {
                     // There is no distance: it is connected by now, and no event is needed to say so.
-                    self.write_request(at as u32);
+                    self.write_request(at as u32, opened_at);
                 } else {
                     self.watch(at, Interest::ReadWrite);
                 }
@@ -65,7 +68,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         match socket::error(socket) {
             Ok(()) => {
                 self.established(at);
-                self.write_request(at as u32);
+                self.write_request(at as u32, 0);
             }
             Err(error) => self.fail_to_connect(at, failures::connect(&error)),
         }
@@ -93,7 +96,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 // Not connected yet: the request will be written again.
                 let connection = &mut self.connections[at];
                 if let Some(request) = &mut connection.request {
-                    request.free = connection.cold.first && self.plan.keep_alive;
+                    request.free = connection.cold.first && self.plan.keep_alive && self.plan.schedule.is_none();
                 }
                 return self.watch(at, Interest::ReadWrite);
             }

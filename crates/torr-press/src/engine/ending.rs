@@ -100,6 +100,15 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 self.sample.unanswered.record(now.saturating_sub(request.due));
             }
         }
+        // Requests that were due, but never had a place, have waited for an answer like any other.
+        while let Due::At(due) = self.pacer.next(now) {
+            if due > now {
+                break;
+            }
+            self.asked += 1;
+            self.sample.unfinished += 1;
+            self.sample.unanswered.record(now - due);
+        }
         self.link.sample(self.intervals, self.sample, true);
         Ended {
             at: now,

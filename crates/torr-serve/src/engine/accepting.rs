@@ -40,7 +40,7 @@ impl Engine {
             }
         };
         let Some(seat) = self.seats.take() else {
-            turn_away(&socket);
+            turn_away(&socket, &self.stamp);
             return Accepted::TurnedAway;
         };
         Accepted::In(self.connections.insert(Connection {
@@ -60,8 +60,8 @@ impl Engine {
 
 /// Answers one connection too many. Whatever goes wrong with it is as good as its refusal.
 #[cold]
-fn turn_away(socket: &OwnedFd) {
-    let _ = socket::send(socket, TOO_MANY);
+fn turn_away(socket: &OwnedFd, stamp: &Stamp) {
+    let _ = socket::send(socket, &[TOO_MANY, stamp.bytes(), b"\r\n"].concat());
     socket::end_sending(socket);
     // A request that nobody has read would turn the end into a reset, which might overtake the answer.
     let _ = socket::recv(socket, &mut [0; 4096]);

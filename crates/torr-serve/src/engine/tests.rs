@@ -2,12 +2,14 @@
 
 use super::*;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Few of these fill what the kernel keeps of a connection, and each goes with its head.
+static LONG: [u8; 60_000] = [b'l'; 60_000];
 
 fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -27,10 +29,13 @@ impl Rig {
     fn new() -> Self {
         let count = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&count);
-        let app = App::new().get_async("/wait", |_| std::future::pending()).get("/now", move |_| {
-            counter.fetch_add(1, Ordering::Relaxed);
-            Response::text("now")
-        });
+        let app = App::new()
+            .get_async("/wait", |_| std::future::pending())
+            .get("/now", move |_| {
+                counter.fetch_add(1, Ordering::Relaxed);
+                Response::text("now")
+            })
+            .get("/long", |_| Response::text(&LONG[..]));
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
@@ -49,8 +54,7 @@ impl Rig {
     /// Sends, and waits until it has arrived, without the engine's taking notice.
     fn send(&mut self, bytes: &str) {
         self.client.write_all(bytes.as_bytes()).expect("a socket has room");
-        let connection = self.engine.connections.get_mut(self.connection).expect("it lasts");
-        let socket = TcpStream::from(connection.socket.try_clone().expect("a descriptor is free"));
+        let socket = TcpStream::from(self.connection().socket.try_clone().expect("a descriptor is free"));
         let (start, mut room) = (Instant::now(), vec![0; bytes.len() + 1]);
         while socket.peek(&mut room).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
             assert!(start.elapsed() < PATIENCE, "{bytes:?} did not arrive");
@@ -69,7 +73,19 @@ impl Rig {
         self.engine.complete([(token, Response::text(text))]);
     }
 
-    /// The body of the next answer, all of which have three bytes.
+    fn connection(&mut self) -> &mut Connection {
+        self.engine.connections.get_mut(self.connection).expect("it lasts")
+    }
+
+    /// Adds what the client can read now to what it has read.
+    fn read_now(&mut self, so_far: &mut Vec<u8>) {
+        self.client.set_nonblocking(true).expect("a socket takes options");
+        let end = self.client.read_to_end(so_far).map_err(|error| error.kind());
+        self.client.set_nonblocking(false).expect("a socket takes options");
+        assert_eq!(end, Err(ErrorKind::WouldBlock), "after {} bytes", so_far.len());
+    }
+
+    /// The body of the next answer, which must have three bytes.
     fn body(&mut self) -> String {
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
@@ -117,8 +133,7 @@ fn a_client_that_sends_faster_than_it_is_served_does_not_fill_the_memory() {
     let (start, mut most) = (Instant::now(), 0);
     while rig.count.load(Ordering::Relaxed) < REQUESTS {
         rig.turn();
-        let connection = rig.engine.connections.get_mut(rig.connection).expect("it lasts");
-        most = most.max(connection.http.held());
+        most = most.max(rig.connection().http.held());
         assert!(start.elapsed() < PATIENCE, "{:?} of {REQUESTS} requests were answered", rig.count);
     }
     assert!(most <= 2 * ARENA, "{most} bytes were held");
@@ -151,4 +166,97 @@ fn an_idle_connection_is_ended_soon_after_the_server_leaves() {
     }
     assert!(start.elapsed() >= LEAVING_IDLE - Duration::from_millis(50), "it was ended after {:?}", start.elapsed());
     assert_eq!(rig.client.read(&mut [0]).expect("the end comes"), 0);
+}
+
+#[test]
+fn the_end_that_comes_with_the_last_request_is_seen() {
+    let mut rig = Rig::new();
+    rig.send(&get("/now"));
+    rig.client.shutdown(Shutdown::Write).expect("it is connected");
+    let start = Instant::now();
+    while !rig.engine.is_empty() {
+        rig.turn();
+        assert!(start.elapsed() < PATIENCE, "it is kept");
+    }
+    assert_eq!(rig.body(), "now");
+}
+
+/// A refused client reads the end at once, although the server reads on for a while.
+#[test]
+fn a_last_answer_is_followed_by_the_end() {
+    let mut rig = Rig::new();
+    rig.send("nonsense\r\n\r\n");
+    rig.turn();
+    let mut answer = String::new();
+    rig.client.read_to_string(&mut answer).expect("the end comes");
+    assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
+    assert!(!rig.engine.is_empty(), "the connection was closed with what the client may still send");
+}
+
+/// The bodies of whole answers, in their order.
+fn bodies(mut answers: &[u8]) -> Vec<&[u8]> {
+    let mut bodies = Vec::new();
+    while !answers.is_empty() {
+        let end = answers.windows(4).position(|w| w == b"\r\n\r\n").expect("an answer has a head") + 4;
+        let head = std::str::from_utf8(&answers[..end]).expect("a head is text");
+        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a body has a length");
+        let (body, rest) = answers[end..].split_at(length.parse().expect("a length is a number"));
+        bodies.push(body);
+        answers = rest;
+    }
+    bodies
+}
+
+/// What the kernel had no room for is sent as soon as it has, be it before or after the next answer is made.
+#[test]
+fn answers_keep_their_order_where_the_client_reads_late() {
+    for early in [true, false] {
+        let mut rig = Rig::new();
+        let mut expected: Vec<&[u8]> = Vec::new();
+        loop {
+            rig.send(&(get("/long") + &get("/wait")));
+            rig.turn();
+            expected.push(&LONG);
+            if !rig.connection().unsent.is_empty() {
+                break;
+            }
+            rig.complete("one");
+            expected.push(b"one");
+        }
+        assert_eq!(rig.connection().doing, Doing::Waiting, "the last handler is under way");
+        let (start, mut received) = (Instant::now(), Vec::new());
+        rig.read_now(&mut received);
+        while early && !received.ends_with(&LONG) {
+            rig.turn();
+            rig.read_now(&mut received);
+            assert!(start.elapsed() < PATIENCE, "an answer is not sent while the next one is waited for");
+        }
+        rig.complete("end");
+        expected.push(b"end");
+        while !received.ends_with(b"end") {
+            rig.turn();
+            rig.read_now(&mut received);
+            assert!(start.elapsed() < PATIENCE, "the last answer does not come");
+        }
+        assert!(bodies(&received) == expected, "read early: {early}");
+    }
+}
+
+#[test]
+fn answers_that_fill_the_socket_are_sent_on_once_the_client_reads() {
+    let (mut rig, mut expected) = (Rig::new(), Vec::new());
+    while rig.connection().doing != Doing::Sending {
+        rig.send(&get("/long"));
+        rig.turn();
+        expected.push(&LONG[..]);
+    }
+    rig.send(&get("/now"));
+    expected.push(b"now");
+    let (start, mut received) = (Instant::now(), Vec::new());
+    while !received.ends_with(b"now") {
+        rig.read_now(&mut received);
+        rig.turn();
+        assert!(start.elapsed() < PATIENCE, "the rest does not come");
+    }
+    assert!(bodies(&received) == expected, "{} answers are {} bytes", expected.len(), received.len());
 }

@@ -221,6 +221,21 @@ fn parts_of_a_request_are_told_apart() {
 }
 
 #[test]
+fn answers_to_many_requests_come_in_portions() {
+    with_context(|cx| {
+        let (mut http, mut out) = (Http1::default(), Vec::new());
+        let mut next = http.receive("GET /middling HTTP/1.1\r\nHost: x\r\n\r\n".repeat(9).as_bytes(), cx, &mut out);
+        let mut portions = Vec::new();
+        while matches!(next, Next::GoOn) {
+            portions.push(std::mem::take(&mut out).len() / MIDDLING.len());
+            next = http.receive(&[], cx, &mut out);
+        }
+        portions.push(out.len() / MIDDLING.len());
+        assert_eq!(portions, [2, 2, 2, 2, 1]);
+    });
+}
+
+#[test]
 fn a_server_that_leaves_says_so_with_its_next_answer() {
     with_context(|cx| {
         let mut out = Vec::new();

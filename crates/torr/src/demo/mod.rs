@@ -106,6 +106,7 @@ fn plan(server: &Server, connections: usize, keep_alive: bool, each: Duration) -
         threads: cpus(),
         duration: Some(each),
         requests: None,
+        schedule: None,
         keep_alive,
         timeout: Duration::from_secs(10),
     })

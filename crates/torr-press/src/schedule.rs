@@ -1,0 +1,151 @@
+//! A rate over time, and when its n-th request is due.
+
+use std::time::Duration;
+use thiserror::Error;
+use torr_net::Nanos;
+
+/// Requests per second over the time of a run: straight lines from stage to stage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    stages: Vec<Stage>,
+}
+
+/// One stretch of time, in seconds and requests since the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stage {
+    begin_s: f64,
+    length_s: f64,
+    from: f64,
+    to: f64,
+    /// Requests due before it.
+    before: f64,
+}
+
+/// Why stages make no schedule.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ScheduleError {
+    /// Not a rate.
+    #[error("a rate must be a number of requests per second, more than 0 and at most a billion")]
+    Rate,
+    /// No stage has a rate above 0.
+    #[error("stages must ask for requests at some time")]
+    Nothing,
+}
+
+impl Schedule {
+    /// The same rate for ever.
+    ///
+    /// # Errors
+    /// [`ScheduleError::Rate`].
+    pub fn constant(rate: f64) -> Result<Self, ScheduleError> {
+        if !(rate > 0.0 && rate <= 1e9) {
+            return Err(ScheduleError::Rate);
+        }
+        Ok(Self { stages: vec![Stage { begin_s: 0.0, length_s: f64::INFINITY, from: rate, to: rate, before: 0.0 }] })
+    }
+
+    /// From one rate to the next: each stage goes in a straight line, in its time, from the rate before it (0 before the
+    /// first) to its own. With a length of 0 it jumps there.
+    ///
+    /// # Errors
+    /// [`ScheduleError`].
+    pub fn stages(stages: &[(Duration, f64)]) -> Result<Self, ScheduleError> {
+        let (mut begin_s, mut from, mut before) = (0.0, 0.0, 0.0);
+        let mut lines = Vec::new();
+        for &(length, to) in stages {
+            if !(0.0..=1e9).contains(&to) {
+                return Err(ScheduleError::Rate);
+            }
+            let length_s = length.as_secs_f64();
+            if length_s > 0.0 {
+                lines.push(Stage { begin_s, length_s, from, to, before });
+            }
+            begin_s += length_s;
+            before += (from + to) / 2.0 * length_s;
+            from = to;
+        }
+        if before <= 0.0 {
+            return Err(ScheduleError::Nothing);
+        }
+        Ok(Self { stages: lines })
+    }
+
+    /// When the request is due before which `n` others are. `None` if there are not so many.
+    pub fn due(&self, n: f64) -> Option<Nanos> {
+        let stage = self.stages.iter().rev().find(|stage| stage.before <= n && stage.from.max(stage.to) > 0.0)?;
+        let seconds = stage.seconds_to(n - stage.before)?;
+        Some(((stage.begin_s + seconds) * 1e9).round() as Nanos)
+    }
+
+    /// The rate, if it is always the same.
+    pub fn rate(&self) -> Option<f64> {
+        let first = self.stages.first()?.from;
+        self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
+    }
+
+    /// How long it lasts; `None` is for ever.
+    pub fn length(&self) -> Option<Duration> {
+        let last = self.stages.last()?;
+        Duration::try_from_secs_f64(last.begin_s + last.length_s).ok()
+    }
+}
+
+impl Stage {
+    /// After how many seconds so many of its requests are due: the root of `from t + (to - from) t^2 / (2 length) = n`,
+    /// in the form that loses no digits where the line is nearly level.
+    fn seconds_to(&self, n: f64) -> Option<f64> {
+        let slope = if self.length_s.is_finite() { (self.to - self.from) / self.length_s } else { 0.0 };
+        let under_root = self.from * self.from + 2.0 * slope * n;
+        let denominator = self.from + under_root.max(0.0).sqrt();
+        let seconds = if n == 0.0 { 0.0 } else { 2.0 * n / denominator };
+        (under_root >= 0.0 && seconds.is_finite() && seconds < self.length_s).then_some(seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(schedule: &Schedule, n: u64) -> Option<u64> {
+        schedule.due(n as f64).map(|due| (due as f64 / 1e6).round() as u64)
+    }
+
+    #[test]
+    fn a_constant_rate_never_drifts() {
+        let schedule = Schedule::constant(3.0).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|n| ms(&schedule, n)), [Some(0), Some(333), Some(667), Some(1000)]);
+        assert_eq!(ms(&schedule, 3_000_000_000), Some(1_000_000_000_000));
+        assert_eq!((schedule.length(), schedule.rate()), (None, Some(3.0)));
+    }
+
+    #[test]
+    fn ramps_are_straight_lines_and_end() {
+        let s = Duration::from_secs;
+        let schedule = Schedule::stages(&[(s(10), 100.0), (s(10), 100.0), (s(10), 0.0)]).unwrap();
+        assert_eq!((schedule.length(), schedule.rate()), (Some(s(30)), None));
+        // A ramp from 0 has reached half of its time after a quarter of its 500 requests.
+        assert_eq!([0, 125, 499].map(|n| ms(&schedule, n)), [Some(0), Some(5000), Some(9990)]);
+        assert_eq!([500, 1000, 1499].map(|n| ms(&schedule, n)), [Some(10_000), Some(15_000), Some(19_990)]);
+        assert_eq!([1500, 1875, 1999].map(|n| ms(&schedule, n)), [Some(20_000), Some(25_000), Some(29_553)]);
+        assert_eq!(ms(&schedule, 2000), None);
+    }
+
+    #[test]
+    fn a_stage_without_length_is_a_jump_and_one_without_rate_a_pause() {
+        let s = Duration::from_secs;
+        let schedule =
+            Schedule::stages(&[(s(0), 10.0), (s(1), 10.0), (s(0), 0.0), (s(5), 0.0), (s(0), 10.0), (s(1), 10.0)])
+                .unwrap();
+        assert_eq!([0, 9, 10, 19, 20].map(|n| ms(&schedule, n)), [Some(0), Some(900), Some(6000), Some(6900), None]);
+        assert_eq!(schedule.length(), Some(s(7)));
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e9] {
+            assert_eq!(Schedule::constant(rate), Err(ScheduleError::Rate), "{rate}");
+        }
+        assert_eq!(Schedule::stages(&[(Duration::from_secs(1), 0.0)]), Err(ScheduleError::Nothing));
+        assert_eq!(Schedule::stages(&[]), Err(ScheduleError::Nothing));
+    }
+}
