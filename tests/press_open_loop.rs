@@ -1,0 +1,112 @@
+//! Requests on schedule, whatever the server does.
+
+mod support;
+
+use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use support::program::{torr, torr_json};
+use support::script::{OK, Script, answering};
+use support::servers::Serve;
+
+fn count(result: &Value, pointer: &str) -> u64 {
+    result.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {result}"))
+}
+
+#[test]
+fn the_rate_that_is_asked_for_is_the_rate_that_is_sent() {
+    let server = Serve::start(&["--workers", "1"]);
+    for (rate, threads) in [("500", "1"), ("2000", "2"), ("333.3", "3")] {
+        let result = torr_json(&["-r", rate, "-d", "3s", "-c", "50", "-t", threads, &server.url("/")]);
+        let expected = (3.0 * rate.parse::<f64>().unwrap()).ceil() as u64;
+        assert_eq!(count(&result, "/asked"), expected, "{rate}/s on {threads} threads: {result}");
+        // The last one may be on its way when the time is up.
+        assert!(count(&result, "/requests") >= expected - 5, "{result}");
+        assert_eq!(result["plan"]["rate"], rate.parse::<f64>().unwrap(), "{result}");
+        assert!(result["generator"]["send_lag_p99_us"].is_u64(), "{result}");
+    }
+}
+
+#[test]
+fn so_many_requests_on_schedule_and_no_more() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-r", "1000", "-n", "250", "-c", "10", "-t", "2", &server.url()]);
+    assert_eq!((count(&result, "/requests"), server.requests()), (250, 250), "{result}");
+    let took = result["duration_s"].as_f64().unwrap();
+    assert!((0.24..1.0).contains(&took), "250 requests at 1,000/s took {took} s");
+}
+
+#[test]
+fn ramps_send_what_their_lines_enclose() {
+    let server = Script::start(answering(OK));
+    for arrivals in ["constant", "poisson"] {
+        let result = torr_json(&["--stages", "1s:400,1s:400,1s:0", "--arrivals", arrivals, "-c", "20", &server.url()]);
+        let asked = count(&result, "/asked") as f64;
+        let slack = if arrivals == "constant" { 1.0 } else { 5.0 * 800_f64.sqrt() };
+        assert!((asked - 800.0).abs() <= slack, "{arrivals}: {result}");
+        let took = result["duration_s"].as_f64().unwrap();
+        assert!((2.5..3.5).contains(&took), "{arrivals}: {result}");
+    }
+}
+
+#[test]
+fn few_connections_do_where_few_are_needed() {
+    let server = Serve::start(&["--workers", "1"]);
+    let result = torr_json(&["-r", "20", "-d", "2s", "-c", "100", "-t", "1", &server.url("/")]);
+    let opened = count(&result, "/connections/opened");
+    assert!(opened <= 10, "one at a time would do: {result}");
+}
+
+#[test]
+fn a_stall_is_in_the_latency_of_all_requests_that_were_due_meanwhile() {
+    const STALL: Duration = Duration::from_secs(1);
+    let stalled = AtomicBool::new(false);
+    let server = Script::start(move |client| {
+        let mut n = 0;
+        while client.request().is_some() {
+            n += 1;
+            if n == 100 && !stalled.swap(true, Ordering::SeqCst) {
+                // Not synchronisation: this is the stall that is to be measured.
+                std::thread::sleep(STALL);
+            }
+            client.send(OK);
+        }
+    });
+    // On one connection: what is due during the stall has to wait for it.
+    let result = torr_json(&["-r", "200", "-d", "4s", "-c", "1", "-t", "1", &server.url()]);
+    assert_eq!(count(&result, "/asked"), 800, "{result}");
+    assert!(count(&result, "/latency_us/max") >= 1_000_000, "{result}");
+    // 200 of 800 requests were due while it stalled, and waited half a second on average.
+    let p90 = count(&result, "/latency_us/p90");
+    assert!((300_000..1_100_000).contains(&p90), "p90 of {p90} us: {result}");
+    assert!(count(&result, "/latency_us/p50") < 100_000, "{result}");
+    let lag = count(&result, "/generator/send_lag_p99_us");
+    assert!(lag < 500_000, "the wait for the server is not the generator's lag: {result}");
+}
+
+#[test]
+fn what_was_due_but_never_had_a_connection_is_unfinished_at_its_age() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let result = torr_json(&["-r", "100", "-d", "2s", "-c", "2", "-t", "1", &server.url()]);
+    assert_eq!((count(&result, "/asked"), count(&result, "/unfinished")), (200, 200), "{result}");
+    let p50 = count(&result, "/latency_us/p50");
+    assert!((900_000..1_200_000).contains(&p50), "ages spread evenly over two seconds: {result}");
+}
+
+#[test]
+fn mistakes_in_a_schedule_are_one_line() {
+    for (args, word) in [
+        (&["-r", "0"][..], "rate"),
+        (&["-r", "fast"], "20k"),
+        (&["-r", "10", "--stages", "1s:1"], "--stages"),
+        (&["--stages", "10s"], "10s:100"),
+        (&["--stages", "1s:0"], "at some time"),
+        (&["--stages", "x:1"], "duration"),
+        (&["--arrivals", "poisson"], "--rate"),
+        (&["-r", "1", "--arrivals", "bursts"], "poisson"),
+    ] {
+        let ended = torr(&[args, &["http://127.0.0.1:1"]].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}
