@@ -1,7 +1,7 @@
 //! The load engine: a plan (what), a pacer (when), a session (the protocol) and one loop that serves them all.
 //!
 //! Each thread owns its connections and what it records; threads meet only at the start, at each sample and at the
-//! end. The hot path is [`engine`], which reads from top to bottom.
+//! end. The hot path is `engine`, which reads from top to bottom.
 #![forbid(unsafe_code)]
 
 mod engine;

@@ -221,6 +221,22 @@ fn parts_of_a_request_are_told_apart() {
 }
 
 #[test]
+fn a_body_that_is_too_large_is_so_whatever_follows() {
+    with_context(|cx| {
+        let chunked = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let body = format!("65\r\n{}", "a".repeat(101));
+        for more in ["", "\r\n0\r\n\r\n", "nonsense"] {
+            let wire = format!("{chunked}{body}{more}");
+            for size in [1, wire.len()] {
+                let pieces: Vec<_> = wire.as_bytes().chunks(size).collect();
+                let (out, _) = output(&pieces, cx);
+                assert!(out.starts_with(b"HTTP/1.1 413 "), "{more:?} in pieces of {size}: {}", out.escape_ascii());
+            }
+        }
+    });
+}
+
+#[test]
 fn answers_to_many_requests_come_in_portions() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
