@@ -54,6 +54,37 @@ fn what_had_connected_before_it_ran_is_served() {
     });
 }
 
+/// Whatever is found with a connection when it is accepted, the connection lives on.
+#[test]
+fn requests_that_were_there_first_do_not_end_their_connections() {
+    let app = app().get("/pieces", |_| Response::pieces("a/b", 4, iter::repeat(Bytes::from_static(b"soon"))));
+    let bound = Server::new(app).bind("127.0.0.1:0").expect("a port is free");
+    let request = get("/soon");
+    // What is there when the connection is accepted, what comes later, and the number of answers to both.
+    let cases = [
+        (get("/soon"), "", 1),
+        (get("/pieces"), "", 1),
+        (get("/soon") + &get("/pieces") + &get("/soon"), "", 3),
+        (request[..9].to_owned(), &request[9..], 1),
+        (String::new(), &request, 1),
+    ];
+    let mut clients = cases.map(|(first, later, answers)| {
+        let mut client = Client::connect(bound.address());
+        client.send(&first);
+        (client, first, later, answers)
+    });
+    let server = Running::of(bound);
+    for (client, first, later, answers) in &mut clients {
+        client.send(later);
+        for _ in 0..*answers {
+            assert_eq!(client.answer().text(), "soon", "{first:?}");
+        }
+        assert_eq!(client.get("/").text(), "fine", "after {first:?}");
+    }
+    server.stop();
+    server.wait().expect("it ends well");
+}
+
 #[test]
 fn stop_works_from_another_thread_and_more_than_once() {
     let server = Running::start_with(app(), |settings| settings.workers = 2);

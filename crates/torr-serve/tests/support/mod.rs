@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
-use torr_serve::{App, ServeError, Server, Settings, Stop};
+use torr_serve::{App, Bound, ServeError, Server, Settings, Stop};
 
 /// How long anything may take before a test gives it up: far more than it needs on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,7 +32,11 @@ impl Running {
         let mut settings = Settings::default();
         settings.workers = 1;
         set(&mut settings);
-        let bound = Server::new(app).settings(settings).bind("127.0.0.1:0").expect("a port is free");
+        Self::of(Server::new(app).settings(settings).bind("127.0.0.1:0").expect("a port is free"))
+    }
+
+    /// One that listens already.
+    pub fn of(bound: Bound) -> Self {
         let (address, stop) = (bound.address(), bound.stop());
         let (tell, ended) = channel();
         // Nobody may be listening any more once it has ended.
