@@ -6,12 +6,14 @@
 
 pub mod address;
 pub mod backoff;
+pub mod bell;
 pub mod clock;
 pub mod limits;
 pub mod poller;
 pub mod slots;
 pub mod socket;
 
+pub use bell::Bell;
 pub use clock::{Clock, Nanos};
 pub use poller::{Event, Events, Interest, Poller};
 pub use slots::{Slots, Token};

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What to be told of a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// A listener: told as long as a connection waits to be accepted, so that one accept per event is enough.
+    /// A listener, or a bell: told as long as there is something to accept, so that one accept per event is enough.
     Accept,
     /// A connection: told once when bytes arrive or the peer ends its side.
     Read,

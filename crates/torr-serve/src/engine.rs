@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use torr_net::{Events, Interest, Nanos, Poller, Slots, Token, clock, socket};
+use torr_net::{Bell, Events, Interest, Nanos, Poller, Slots, Token, clock, socket};
 
 /// Connections that are worked on at a time.
 const STAGE: usize = 16;
@@ -28,6 +28,9 @@ const EVENTS: usize = 512;
 /// Room for what a stage receives, and the least that is offered to one receive.
 const ARENA: usize = 256 * 1024;
 const LEAST_ROOM: usize = 16 * 1024;
+/// How often time-outs are looked for, and how often while the server leaves.
+const TEND: Duration = Duration::from_millis(250);
+const TEND_LEAVING: Duration = Duration::from_millis(20);
 /// How long nothing is accepted when the process has no more files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How much of a long body is made ready at a time, and how often before others get their turn.
@@ -44,6 +47,7 @@ const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
 
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
+const BELL: Token = Token::new(u32::MAX, u32::MAX - 1);
 
 /// One client.
 struct Connection {
@@ -128,11 +132,14 @@ pub(crate) struct Engine {
     seats: Seats,
     poller: Poller,
     listener: Option<OwnedFd>,
+    /// Rung when the server is to leave.
+    bell: Arc<Bell>,
     /// Accepting has stopped until then, for want of files.
     accept_again: Option<Nanos>,
     connections: Slots<Connection>,
     stamp: Stamp,
     leaving: Option<Nanos>,
+    tend_at: Nanos,
     now: Nanos,
     events: Events,
     ready: Vec<Ready>,
@@ -148,9 +155,16 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub fn new(app: Arc<App>, settings: Arc<Settings>, seats: Seats, listener: OwnedFd) -> io::Result<Self> {
+    pub fn new(
+        app: Arc<App>,
+        settings: Arc<Settings>,
+        seats: Seats,
+        listener: OwnedFd,
+        bell: Arc<Bell>,
+    ) -> io::Result<Self> {
         let poller = Poller::new()?;
         poller.add(&listener, LISTENER, Interest::Accept)?;
+        poller.add(&bell, BELL, Interest::Accept)?;
         Ok(Self {
             stamp: Stamp::new(settings.server_name),
             app,
@@ -158,9 +172,11 @@ impl Engine {
             seats,
             poller,
             listener: Some(listener),
+            bell,
             accept_again: None,
             connections: Slots::default(),
             leaving: None,
+            tend_at: 0,
             now: clock::coarse(),
             events: Events::with_capacity(EVENTS),
             ready: Vec::with_capacity(EVENTS),
@@ -185,22 +201,23 @@ impl Engine {
         self.tasks.drain(..)
     }
 
-    /// Whether the last connection has gone after the server was told to leave.
-    pub fn is_empty(&self) -> bool {
-        self.connections.is_empty()
+    /// Whether the server was told to leave, and the last connection has gone.
+    pub fn has_left(&self) -> bool {
+        self.leaving.is_some() && self.connections.is_empty()
     }
 
-    /// Does what is ready, without waiting. Returns whether there was anything.
+    /// Waits for something to do, but not longer than this, and does it. Returns whether there was anything.
     #[inline]
-    pub fn turn(&mut self) -> io::Result<bool> {
-        self.poller.wait(&mut self.events, Duration::ZERO)?;
+    pub fn turn(&mut self, patience: Duration) -> io::Result<bool> {
+        let patience = if self.again.is_empty() { patience } else { Duration::ZERO };
+        self.poller.wait(&mut self.events, patience)?;
         if self.events.is_empty() && self.again.is_empty() {
             return Ok(false);
         }
         self.now = clock::coarse();
         self.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
-        let mut accepting = false;
+        let (mut accepting, mut leave) = (false, false);
         self.again.sort_unstable_by_key(|token| token.bits());
         self.again.dedup();
         ready.extend(self.again.drain(..).map(Ready::perhaps));
@@ -209,6 +226,7 @@ impl Engine {
             let event = self.events.get(at);
             match event.token {
                 LISTENER => accepting = true,
+                BELL => leave = true,
                 token => ready.push(Ready {
                     token,
                     readable: event.readable(),
@@ -216,6 +234,9 @@ impl Engine {
                     ended: event.ended(),
                 }),
             }
+        }
+        if leave {
+            self.leave()?;
         }
         // A connection that goes on may have an event as well, but no stage may have it twice: what it received the
         // second time would be answered before it is known what follows the first.

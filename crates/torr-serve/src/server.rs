@@ -1,6 +1,7 @@
 //! From an application to a running server, and its end.
 
 use crate::app::App;
+use crate::engine::Engine;
 use crate::seats::Seats;
 use crate::settings::Settings;
 use crate::worker;
@@ -12,8 +13,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread;
 use thiserror::Error;
-use tokio::sync::watch;
-use torr_net::{limits, socket};
+use torr_net::{Bell, limits, socket};
 
 /// Files that a server makes room for, as far as the hard limit allows.
 const FILES: u64 = 100_000;
@@ -54,26 +54,26 @@ pub struct Bound {
     settings: Arc<Settings>,
     listeners: Vec<OwnedFd>,
     address: SocketAddr,
-    stop: watch::Sender<bool>,
+    bell: Arc<Bell>,
 }
 
 /// Tells a server to stop, from any thread.
 #[derive(Debug, Clone)]
-pub struct Stop(watch::Sender<bool>);
+pub struct Stop(Arc<Bell>);
 
 impl Stop {
     /// Answers what is under way, then lets the server end. Returns at once.
     pub fn stop(&self) {
-        self.0.send_replace(true);
+        self.0.ring();
     }
 }
 
 /// Stops all workers when it is dropped.
-struct StopAtEnd(watch::Sender<bool>);
+struct StopAtEnd(Arc<Bell>);
 
 impl Drop for StopAtEnd {
     fn drop(&mut self) {
-        self.0.send_replace(true);
+        self.0.ring();
     }
 }
 
@@ -104,8 +104,8 @@ impl Server {
         drop(probe);
         let listen = |_| socket::listen(address, backlog, true).map_err(failed);
         let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
-        let (stop, _) = watch::channel(false);
-        Ok(Bound { app: Arc::new(self.app), settings: Arc::new(self.settings), listeners, address, stop })
+        let bell = Arc::new(Bell::new()?);
+        Ok(Bound { app: Arc::new(self.app), settings: Arc::new(self.settings), listeners, address, bell })
     }
 }
 
@@ -117,7 +117,7 @@ impl Bound {
 
     /// A way to stop it.
     pub fn stop(&self) -> Stop {
-        Stop(self.stop.clone())
+        Stop(Arc::clone(&self.bell))
     }
 
     /// Serves until [`Stop::stop`], on a thread per worker.
@@ -126,21 +126,21 @@ impl Bound {
     /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first.
     pub fn run(self) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
-        let Self { app, settings, listeners, stop, .. } = self;
+        let Self { app, settings, listeners, bell, .. } = self;
         let seats = Seats::new(settings.max_connections);
         let start = |(number, listener): (usize, OwnedFd)| {
-            let (app, settings, stop) = (Arc::clone(&app), Arc::clone(&settings), stop.clone());
-            let (receiver, seats) = (stop.subscribe(), seats.clone());
+            let (app, settings, seats) = (Arc::clone(&app), Arc::clone(&settings), seats.clone());
+            let bell = Arc::clone(&bell);
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
-                let _stop_all = StopAtEnd(stop);
-                worker::run(app, settings, seats, listener, receiver)
+                let _stop_all = StopAtEnd(Arc::clone(&bell));
+                worker::run(Engine::new(app, settings, seats, listener, bell)?)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();
         if workers.iter().any(Result::is_err) {
-            stop.send_replace(true);
+            bell.ring();
         }
         let join = |worker: io::Result<thread::JoinHandle<io::Result<()>>>| match worker?.join() {
             Ok(ended) => Ok(ended?),

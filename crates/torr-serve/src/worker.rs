@@ -1,35 +1,28 @@
 //! A worker thread: one tokio runtime that runs the engine and, beside it, the handlers that wait.
 //!
-//! The engine's poller is itself watched by tokio. One wake-up of tokio serves a whole batch of events, so tokio costs
-//! next to nothing, and futures of the ecosystem run on the same thread.
+//! As long as there is no task, the engine waits for its events directly. Otherwise its poller is itself watched by tokio:
+//! one wake-up serves a whole batch of events, so tokio costs next to nothing, and futures of the ecosystem run on the same
+//! thread.
 
-use crate::app::{self, App};
+use crate::app;
 use crate::engine::{Engine, Task};
 use crate::response::Response;
-use crate::seats::Seats;
-use crate::settings::Settings;
 use crate::watched;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::runtime::{Builder, LocalOptions};
-use tokio::sync::{Notify, watch};
+use tokio::runtime::{Builder, Handle, LocalOptions};
+use tokio::sync::Notify;
 use tokio::task;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::sleep;
 use torr_net::Token;
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
 const TURNS: usize = 16;
-/// How often time-outs are looked for.
-const TICK: Duration = Duration::from_millis(250);
-/// The same while the server leaves.
-const LEAVING_TICK: Duration = Duration::from_millis(20);
 
 /// Answers of handlers that were waited for, on their way back to their connections.
 #[derive(Default)]
@@ -40,45 +33,40 @@ struct Completed {
     running: Cell<usize>,
 }
 
-/// Runs until `stop` says so and all requests under way are answered.
-pub(crate) fn run(
-    app: Arc<App>,
-    settings: Arc<Settings>,
-    seats: Seats,
-    listener: OwnedFd,
-    stop: watch::Receiver<bool>,
-) -> io::Result<()> {
-    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
-    runtime.block_on(serve(Engine::new(app, settings, seats, listener)?, stop))
+/// Runs until the engine has left.
+pub(crate) fn run(engine: Engine) -> io::Result<()> {
+    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(engine))
 }
 
-async fn serve(mut engine: Engine, mut stop: watch::Receiver<bool>) -> io::Result<()> {
+async fn serve(mut engine: Engine) -> io::Result<()> {
     let ready = watched::watch(engine.poller())?;
     let completed = Rc::new(Completed::default());
-    let mut tick = interval(TICK);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut leaving = false;
-    // The engine has more to do, but all others come first.
-    let mut more = false;
-    while !(leaving && engine.is_empty()) {
-        tokio::select! {
-            biased;
-            guard = ready.readable(), if !more => {
-                more = work(&mut engine, &completed)?;
-                if !more {
-                    guard?.clear_ready();
+    let tokio = Handle::current().metrics();
+    // What the poller had to tell while nobody asked tokio may still be untold.
+    let mut more = true;
+    while !engine.has_left() {
+        if tokio.num_alive_tasks() == 0 {
+            // Nobody else lives here, so there is nobody whom it would hold up to wait in the kernel itself.
+            engine.turn(engine.time_to_tend())?;
+            start(&mut engine, &completed);
+            more = true;
+        } else {
+            tokio::select! {
+                biased;
+                guard = ready.readable(), if !more => {
+                    more = work(&mut engine, &completed)?;
+                    if !more {
+                        guard?.clear_ready();
+                    }
                 }
+                () = completed.arrived.notified() => {}
+                () = sleep(engine.time_to_tend()) => {}
+                // The engine has more to do, but all others come first.
+                () = task::yield_now(), if more => more = work(&mut engine, &completed)?,
             }
-            () = completed.arrived.notified() => {}
-            _ = tick.tick() => engine.tend()?,
-            _ = stop.wait_for(|stop| *stop), if !leaving => {
-                leaving = true;
-                engine.leave();
-                tick = interval(LEAVING_TICK);
-            }
-            () = task::yield_now(), if more => more = work(&mut engine, &completed)?,
         }
         complete(&mut engine, &completed);
+        engine.tend()?;
         more |= engine.has_more();
     }
     Ok(())
@@ -87,7 +75,7 @@ async fn serve(mut engine: Engine, mut stop: watch::Receiver<bool>) -> io::Resul
 /// Lets the engine work. Returns whether there may be more to do.
 fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
     for _ in 0..TURNS {
-        if !engine.turn()? {
+        if !engine.turn(Duration::ZERO)? {
             return Ok(false);
         }
         start(engine, completed);

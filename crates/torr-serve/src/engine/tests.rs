@@ -40,11 +40,17 @@ impl Rig {
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
-        let mut engine = Engine::new(Arc::new(app), Arc::new(Settings::default()), Seats::new(100), listener.into())
-            .expect("it starts");
+        let mut engine = Engine::new(
+            Arc::new(app),
+            Arc::new(Settings::default()),
+            Seats::new(100),
+            listener.into(),
+            Arc::new(Bell::new().expect("there is room for a descriptor")),
+        )
+        .expect("it starts");
         let start = Instant::now();
-        while engine.is_empty() {
-            engine.turn().expect("the poller waits");
+        while engine.connections.is_empty() {
+            engine.turn(Duration::ZERO).expect("the poller waits");
             assert!(start.elapsed() < PATIENCE, "nobody was accepted");
         }
         let connection = engine.connections.tokens().next().expect("it was accepted");
@@ -63,7 +69,7 @@ impl Rig {
 
     /// One turn. Handlers that wait are kept.
     fn turn(&mut self) {
-        self.engine.turn().expect("the poller waits");
+        self.engine.turn(Duration::ZERO).expect("the poller waits");
         self.waiting.extend(self.engine.take_tasks().map(|task| task.token));
     }
 
@@ -147,9 +153,9 @@ fn a_connection_that_was_idle_for_long_may_still_send_a_request_when_the_server_
     let mut rig = Rig::new();
     let connection = rig.engine.connections.get_mut(rig.connection).expect("it lasts");
     connection.since -= clock::nanos(Duration::from_secs(60));
-    rig.engine.leave();
+    rig.engine.leave().expect("the bell is watched");
     rig.engine.tend().expect("there is nothing to fail");
-    assert!(!rig.engine.is_empty(), "it was ended at once");
+    assert!(!rig.engine.connections.is_empty(), "it was ended at once");
     rig.send(&get("/now"));
     rig.turn();
     assert_eq!(rig.body(), "now");
@@ -158,9 +164,9 @@ fn a_connection_that_was_idle_for_long_may_still_send_a_request_when_the_server_
 #[test]
 fn an_idle_connection_is_ended_soon_after_the_server_leaves() {
     let mut rig = Rig::new();
-    rig.engine.leave();
+    rig.engine.leave().expect("the bell is watched");
     let start = Instant::now();
-    while !rig.engine.is_empty() {
+    while !rig.engine.connections.is_empty() {
         rig.engine.tend().expect("there is nothing to fail");
         assert!(start.elapsed() < PATIENCE, "it is kept");
     }
@@ -174,7 +180,7 @@ fn the_end_that_comes_with_the_last_request_is_seen() {
     rig.send(&get("/now"));
     rig.client.shutdown(Shutdown::Write).expect("it is connected");
     let start = Instant::now();
-    while !rig.engine.is_empty() {
+    while !rig.engine.connections.is_empty() {
         rig.turn();
         assert!(start.elapsed() < PATIENCE, "it is kept");
     }
@@ -190,7 +196,7 @@ fn a_last_answer_is_followed_by_the_end() {
     let mut answer = String::new();
     rig.client.read_to_string(&mut answer).expect("the end comes");
     assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
-    assert!(!rig.engine.is_empty(), "the connection was closed with what the client may still send");
+    assert!(!rig.engine.connections.is_empty(), "the connection was closed with what the client may still send");
 }
 
 /// The bodies of whole answers, in their order.
