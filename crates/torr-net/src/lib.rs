@@ -12,8 +12,10 @@ pub mod limits;
 pub mod poller;
 pub mod slots;
 pub mod socket;
+pub mod ticker;
 
 pub use bell::Bell;
 pub use clock::{Clock, Nanos};
 pub use poller::{Event, Events, Interest, Poller};
 pub use slots::{Slots, Token};
+pub use ticker::Ticker;

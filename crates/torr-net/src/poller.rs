@@ -10,7 +10,7 @@ use std::time::Duration;
 /// What to be told of a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// A listener, or a bell: told as long as there is something to accept, so that one accept per event is enough.
+    /// A listener, a bell, a ticker: told as long as there is something to accept, so that one accept per event is enough.
     Accept,
     /// A connection: told once when bytes arrive or the peer ends its side.
     Read,
@@ -66,16 +66,16 @@ impl Poller {
         Ok(epoll::delete(&self.0, fd)?)
     }
 
-    /// Waits until something is ready or the time is up, and replaces `events` by what is ready. A signal ends the
+    /// Waits until something is ready or the time is up, for which `None` is never, and replaces `events` by what is ready. A signal ends the
     /// wait early, with no events.
     ///
     /// # Errors
     /// As `epoll_wait(2)`.
     #[inline]
-    pub fn wait(&self, events: &mut Events, timeout: Duration) -> io::Result<()> {
-        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
+    pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = timeout.map(|t| Timespec { tv_sec: t.as_secs() as i64, tv_nsec: t.subsec_nanos().into() });
         events.list.clear();
-        match epoll::wait(&self.0, rustix::buffer::spare_capacity(&mut events.list), Some(&timeout)) {
+        match epoll::wait(&self.0, rustix::buffer::spare_capacity(&mut events.list), timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -255,7 +255,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     fn wait(&mut self, now: Nanos) -> io::Result<Nanos> {
         let timeout = self.time_to_sleep(now);
         let asleep_from = if timeout == 0 { now } else { self.clock.now() };
-        self.poller.wait(&mut self.events, Duration::from_nanos(timeout))?;
+        self.poller.wait(&mut self.events, Some(Duration::from_nanos(timeout)))?;
         let now = self.clock.now();
         if timeout > 0 {
             self.idle += now - asleep_from;

@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use torr_net::{Bell, Events, Interest, Nanos, Poller, Slots, Token, clock, socket};
+use torr_net::{Bell, Events, Interest, Nanos, Poller, Slots, Ticker, Token, clock, socket};
 
 /// Connections that are worked on at a time.
 const STAGE: usize = 16;
@@ -48,6 +48,7 @@ const TOO_MANY: &[u8] =
 
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
 const BELL: Token = Token::new(u32::MAX, u32::MAX - 1);
+const TICKER: Token = Token::new(u32::MAX, u32::MAX - 2);
 
 /// One client.
 struct Connection {
@@ -134,12 +135,12 @@ pub(crate) struct Engine {
     listener: Option<OwnedFd>,
     /// Rung when the server is to leave.
     bell: Arc<Bell>,
+    ticker: Ticker,
     /// Accepting has stopped until then, for want of files.
     accept_again: Option<Nanos>,
     connections: Slots<Connection>,
     stamp: Stamp,
     leaving: Option<Nanos>,
-    tend_at: Nanos,
     now: Nanos,
     events: Events,
     ready: Vec<Ready>,
@@ -165,6 +166,8 @@ impl Engine {
         let poller = Poller::new()?;
         poller.add(&listener, LISTENER, Interest::Accept)?;
         poller.add(&bell, BELL, Interest::Accept)?;
+        let ticker = Ticker::new(TEND)?;
+        poller.add(&ticker, TICKER, Interest::Accept)?;
         Ok(Self {
             stamp: Stamp::new(settings.server_name),
             app,
@@ -173,10 +176,10 @@ impl Engine {
             poller,
             listener: Some(listener),
             bell,
+            ticker,
             accept_again: None,
             connections: Slots::default(),
             leaving: None,
-            tend_at: 0,
             now: clock::coarse(),
             events: Events::with_capacity(EVENTS),
             ready: Vec::with_capacity(EVENTS),
@@ -206,10 +209,10 @@ impl Engine {
         self.leaving.is_some() && self.connections.is_empty()
     }
 
-    /// Waits for something to do, but not longer than this, and does it. Returns whether there was anything.
+    /// Waits for something to do, if it may, and does it. Returns whether there was anything.
     #[inline]
-    pub fn turn(&mut self, patience: Duration) -> io::Result<bool> {
-        let patience = if self.again.is_empty() { patience } else { Duration::ZERO };
+    pub fn turn(&mut self, may_wait: bool) -> io::Result<bool> {
+        let patience = if may_wait && self.again.is_empty() { None } else { Some(Duration::ZERO) };
         self.poller.wait(&mut self.events, patience)?;
         if self.events.is_empty() && self.again.is_empty() {
             return Ok(false);
@@ -217,7 +220,7 @@ impl Engine {
         self.now = clock::coarse();
         self.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
-        let (mut accepting, mut leave) = (false, false);
+        let (mut accepting, mut leave, mut tick) = (false, false, false);
         self.again.sort_unstable_by_key(|token| token.bits());
         self.again.dedup();
         ready.extend(self.again.drain(..).map(Ready::perhaps));
@@ -227,6 +230,7 @@ impl Engine {
             match event.token {
                 LISTENER => accepting = true,
                 BELL => leave = true,
+                TICKER => tick = true,
                 token => ready.push(Ready {
                     token,
                     readable: event.readable(),
@@ -258,6 +262,10 @@ impl Engine {
         }
         ready.clear();
         self.ready = ready;
+        if tick {
+            self.ticker.clear();
+            self.tend()?;
+        }
         Ok(true)
     }
 

@@ -14,11 +14,9 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::Notify;
 use tokio::task;
-use tokio::time::sleep;
 use torr_net::Token;
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
@@ -47,7 +45,7 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
     while !engine.has_left() {
         if tokio.num_alive_tasks() == 0 {
             // Nobody else lives here, so there is nobody whom it would hold up to wait in the kernel itself.
-            engine.turn(engine.time_to_tend())?;
+            engine.turn(true)?;
             start(&mut engine, &completed);
             more = true;
         } else {
@@ -60,13 +58,11 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
                     }
                 }
                 () = completed.arrived.notified() => {}
-                () = sleep(engine.time_to_tend()) => {}
                 // The engine has more to do, but all others come first.
                 () = task::yield_now(), if more => more = work(&mut engine, &completed)?,
             }
         }
         complete(&mut engine, &completed);
-        engine.tend()?;
         more |= engine.has_more();
     }
     Ok(())
@@ -75,7 +71,7 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
 /// Lets the engine work. Returns whether there may be more to do.
 fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
     for _ in 0..TURNS {
-        if !engine.turn(Duration::ZERO)? {
+        if !engine.turn(false)? {
             return Ok(false);
         }
         start(engine, completed);

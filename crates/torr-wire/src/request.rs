@@ -34,7 +34,7 @@ pub struct RequestHead<'h, 'b> {
     pub method: &'b str,
     /// The request target, in any of its forms (RFC 9112, section 3.2).
     pub target: &'b str,
-    /// Whether this is HTTP/1.1 (or a later minor version) rather than 1.0.
+    /// Whether this is HTTP/1.1 rather than 1.0; a request of any other version is refused.
     pub http_1_1: bool,
     /// All header fields in their order.
     pub headers: &'h [Header<'b>],

@@ -19,18 +19,9 @@ impl Engine {
         self.send();
     }
 
-    /// How long until there is something to tend.
-    pub fn time_to_tend(&self) -> Duration {
-        Duration::from_nanos(self.tend_at.saturating_sub(clock::coarse()))
-    }
-
-    /// What is done now and then, and not before its time: ends connections whose time is up, accepts again after a pause.
-    pub fn tend(&mut self) -> io::Result<()> {
+    /// What is done now and then: ends connections whose time is up, accepts again after a pause.
+    pub(super) fn tend(&mut self) -> io::Result<()> {
         self.now = clock::coarse();
-        if self.now < self.tend_at {
-            return Ok(());
-        }
-        self.tend_at = self.now + clock::nanos(if self.leaving.is_some() { TEND_LEAVING } else { TEND });
         self.stamp.refresh();
         if self.accept_again.is_some_and(|at| at <= self.now) {
             self.accept_again = None;
@@ -83,7 +74,7 @@ impl Engine {
     pub(super) fn leave(&mut self) -> io::Result<()> {
         self.poller.remove(&self.bell)?;
         self.leaving = Some(self.now);
-        self.tend_at = self.now;
+        self.ticker.set(TEND_LEAVING)?;
         while self.accept() {
             self.answer();
             self.send();

@@ -50,7 +50,7 @@ impl Rig {
         .expect("it starts");
         let start = Instant::now();
         while engine.connections.is_empty() {
-            engine.turn(Duration::ZERO).expect("the poller waits");
+            engine.turn(false).expect("the poller waits");
             assert!(start.elapsed() < PATIENCE, "nobody was accepted");
         }
         let connection = engine.connections.tokens().next().expect("it was accepted");
@@ -69,7 +69,7 @@ impl Rig {
 
     /// One turn. Handlers that wait are kept.
     fn turn(&mut self) {
-        self.engine.turn(Duration::ZERO).expect("the poller waits");
+        self.engine.turn(false).expect("the poller waits");
         self.waiting.extend(self.engine.take_tasks().map(|task| task.token));
     }
 
