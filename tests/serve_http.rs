@@ -569,7 +569,7 @@ fn refusal(server: &Serve) -> ErrorKind {
 fn a_signal_lets_it_finish_what_is_under_way_and_leave() {
     for signal in ["TERM", "INT"] {
         let mut server = Serve::start(ONE_WORKER);
-        let (mut idle, mut silent, mut waiting) = (server.client(), server.client(), server.client());
+        let (mut idle, mut silent, mut waiting) = (server.client(), server.connect(), server.client());
         assert_eq!(idle.get("/").text(), HELLO);
         // By the answer to the first the second is known to be under way.
         waiting.send(get("/healthz") + &get("/sleep/1000") + &get("/"));
@@ -579,7 +579,6 @@ fn a_signal_lets_it_finish_what_is_under_way_and_leave() {
         assert_eq!(sending.interim().status, 100);
 
         support::program::signal(server.pid(), signal);
-        silent.ends();
         idle.ends();
         assert_eq!(refusal(&server), ErrorKind::ConnectionRefused, "{signal}, while it leaves");
         sending.send("hello");
@@ -590,6 +589,9 @@ fn a_signal_lets_it_finish_what_is_under_way_and_leave() {
         }
         assert_eq!(server.wait(), Some(0), "{signal}");
         assert_eq!(refusal(&server), ErrorKind::ConnectionRefused, "{signal}, after it left");
+        // It had said nothing, so it was never accepted, and finds out when it speaks.
+        let sent = silent.write_all(get("/").as_ref());
+        assert!(sent.is_err() || !silent.read(&mut [0; 100]).is_ok_and(|n| n > 0), "{signal}: somebody answered");
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Linux only, by safe wrappers of its system calls (`rustix`): a loop here needs a level-triggered listener beside
 //! edge-triggered connections, and no layer between itself and `recv`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod address;
 pub mod backoff;
 pub mod bell;
 pub mod clock;
+mod defer;
 pub mod limits;
 pub mod poller;
 pub mod slots;

@@ -1,5 +1,6 @@
 //! TCP sockets that never block.
 
+use crate::defer::defer_accept;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use rustix::io::Errno;
@@ -45,15 +46,21 @@ pub fn connect(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io
 /// A listener. With `share_port` several may listen on one address, and the kernel spreads connections over them.
 /// What it accepts sends without delay (TCP_NODELAY is inherited).
 ///
+/// With `deferred` a connection is there to be accepted only once its first bytes have come, or after about a second:
+/// a server that talks second is woken once for a connection and its request, and not for each.
+///
 /// # Errors
 /// As `socket(2)`, `bind(2)` and `listen(2)`.
-pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool) -> io::Result<OwnedFd> {
+pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) -> io::Result<OwnedFd> {
     let socket = tcp(addr)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     if share_port {
         sockopt::set_socket_reuseport(&socket, true)?;
     }
     set_tcp_nodelay(&socket, true)?;
+    if deferred {
+        defer_accept(&socket)?;
+    }
     net::bind(&socket, &addr)?;
     net::listen(&socket, backlog)?;
     Ok(socket)

@@ -146,8 +146,9 @@ pub(crate) struct Engine {
     ready: Vec<Ready>,
     again: Vec<Token>,
     newcomers: Vec<Ready>,
-    /// Connections that are accepted at a time: more as long as more are waiting.
+    /// Connections that are accepted at a time: more as long as more are waiting, turn after turn.
     burst: usize,
+    streak: u32,
     arena: Box<[u8]>,
     arrivals: Vec<Arrival>,
     out: Vec<u8>,
@@ -186,6 +187,7 @@ impl Engine {
             again: Vec::new(),
             newcomers: Vec::with_capacity(STAGE),
             burst: 1,
+            streak: 0,
             arena: vec![0; ARENA].into_boxed_slice(),
             arrivals: Vec::with_capacity(STAGE),
             out: Vec::with_capacity(PIECE),

@@ -96,13 +96,13 @@ impl Server {
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
         let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
         let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
-        let backlog = self.settings.backlog;
+        let (backlog, deferred) = (self.settings.backlog, self.settings.defer_accept);
         let failed = |error| ServeError::Listen { address, error };
         // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
-        let probe = socket::listen(address, backlog, false).map_err(failed)?;
+        let probe = socket::listen(address, backlog, false, false).map_err(failed)?;
         let address = socket::local_addr(&probe)?;
         drop(probe);
-        let listen = |_| socket::listen(address, backlog, true).map_err(failed);
+        let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
         let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
         let bell = Arc::new(Bell::new()?);
         Ok(Bound { app: Arc::new(self.app), settings: Arc::new(self.settings), listeners, address, bell })

@@ -18,7 +18,9 @@ impl Engine {
                 }
             }
         }
-        self.burst = if more { (2 * self.burst).min(STAGE) } else { 1 };
+        // Only after a while, since to find that nobody is left costs a system call.
+        self.streak = if more { self.streak + 1 } else { 0 };
+        self.burst = (1 << (self.streak / 4).min(4)).min(STAGE);
         self.receive(&newcomers);
         newcomers.clear();
         self.newcomers = newcomers;
