@@ -132,7 +132,11 @@ fn fields_and_statuses_are_sent_as_given() {
 #[test]
 fn a_connection_beyond_the_limit_is_told_so() {
     let app = App::new().get("/", |_| Response::text("in"));
-    let server = Running::start_with(app, |settings| (settings.workers, settings.max_connections) = (2, 1));
+    let server = Running::start_with(app, |settings| {
+        (settings.workers, settings.max_connections) = (2, 1);
+        // Nobody sends anything to be turned away.
+        settings.defer_accept = false;
+    });
     let mut inside = server.client();
     assert_eq!(inside.get("/").text(), "in");
     for _ in 0..20 {
