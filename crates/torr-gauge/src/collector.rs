@@ -13,8 +13,9 @@ use std::time::Duration;
 /// Takes the threads' samples in any order of threads, and each thread's in order.
 #[derive(Debug)]
 pub struct Collector {
-    /// That have not ended.
     threads: usize,
+    /// In which interval each thread ended that has ended.
+    ended: Vec<u64>,
     interval: Duration,
     total: Sample,
     series: Series,
@@ -65,7 +66,14 @@ pub struct RunFacts {
 impl Collector {
     /// For so many threads that report once an interval.
     pub fn new(threads: usize, interval: Duration) -> Self {
-        Self { threads, interval, total: Sample::default(), series: Series::default(), open: BTreeMap::new() }
+        Self {
+            threads,
+            ended: Vec::new(),
+            interval,
+            total: Sample::default(),
+            series: Series::default(),
+            open: BTreeMap::new(),
+        }
     }
 
     /// Takes a thread's sample of the interval of this number, from 0; `last` says that the thread has ended within it.
@@ -74,12 +82,14 @@ impl Collector {
         let (reported, merged) = self.open.entry(interval).or_default();
         merged.add(sample);
         if last {
-            self.threads -= 1;
+            self.ended.push(interval);
         } else {
             *reported += 1;
         }
-        let threads = self.threads;
-        let complete = self.open.iter().filter(|(_, (reported, _))| threads > 0 && *reported >= threads);
+        // Who ended within an interval, or before it, reports no whole one.
+        let whole = |interval: u64| self.threads - self.ended.iter().filter(|&&ended| ended <= interval).count();
+        let complete =
+            self.open.iter().filter(|(interval, (reported, _))| (1..=*reported).contains(&whole(**interval)));
         let complete: Vec<_> = complete.map(|(&interval, _)| interval).collect();
         let close = |interval| self.close(interval, self.interval.as_secs_f64() * (interval + 1) as f64);
         complete.into_iter().filter_map(close).last()
@@ -173,4 +183,30 @@ fn causes(failures: &crate::sample::Failures) -> Vec<Cause> {
     let mut causes: Vec<_> = failures.causes().map(cause).collect();
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     causes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(requests: u64) -> Sample {
+        let mut sample = Sample::default();
+        (0..requests).for_each(|_| sample.answered.record(1000));
+        sample
+    }
+
+    #[test]
+    fn a_thread_that_ends_first_does_not_close_what_another_has_not_reported() {
+        let mut collector = Collector::new(2, Duration::from_secs(1));
+        assert!(collector.take(0, &sample(1), false).is_none());
+        assert!(collector.take(1, &sample(2), true).is_none());
+        let progress = collector.take(0, &sample(4), false).expect("both have reported on it");
+        assert_eq!((progress.elapsed_s, progress.requests), (1.0, 5));
+        // The other goes on alone.
+        assert_eq!(collector.take(1, &sample(8), false).map(|progress| progress.requests), Some(15));
+        assert!(collector.take(2, &sample(16), true).is_none());
+        collector.close(2, 2.5);
+        let points: Vec<_> = collector.series.points().iter().map(|point| (point.t, point.requests)).collect();
+        assert_eq!(points, [(1.0, 5), (2.0, 10), (2.5, 16)]);
+    }
 }
