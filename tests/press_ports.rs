@@ -1,4 +1,4 @@
-//! Running out of local ports: between two hosts with few ports, and on the loopback network.
+//! Local ports, and running out of them: between two hosts of the test's own, and on the loopback network.
 
 mod support;
 
@@ -67,6 +67,16 @@ fn ports_that_wait_after_use_neither_hang_nor_end_the_run() {
 
     let more = press(&hosts, &[&keep[..], &["-n", "200", "--bind", "10.99.0.11,10.99.0.12"]].concat());
     assert_eq!((&more["requests"], &more["errors"]["ports"]), (&200.into(), &0.into()), "{more}");
+}
+
+#[test]
+fn a_connection_that_takes_its_time_is_not_this_sides_lag() {
+    let hosts = Hosts::start("lag", 5000);
+    let _server = serve(&hosts);
+    let result = press(&hosts, &["-r", "100", "-d", "2s", "--no-keepalive", "-c", "20", "-t", "1"]);
+    assert_eq!(result["requests"], 200, "{result}");
+    let lag = result["generator"]["send_lag_p99_us"].as_u64().expect("it is a number");
+    assert!(lag < 500_000, "p99 of sending late {lag} us: {result}");
 }
 
 #[test]

@@ -104,8 +104,8 @@ struct Ready {
 struct Send {
     at: u32,
     bytes: Range<usize>,
-    /// From when on it could have been sent.
-    lag_from: Nanos,
+    /// On a schedule, from when on it could have been sent, if that tells how late this side was.
+    lag_from: Option<Nanos>,
 }
 
 /// What one receive brought.
@@ -416,7 +416,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.asked += 1;
             self.under_way += 1;
             // Where it had to wait for a place, that is not this side's lag.
-            let lag_from = if free || self.no_place { now } else { due };
+            let lag_from = (!free).then_some(if self.no_place { now } else { due });
             let connection = &mut self.connections[at as usize];
             connection.request = Some(Pending { due, free, first_byte: None });
             if connection.socket.is_some() {
@@ -430,7 +430,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     }
 
     #[inline]
-    fn write_request(&mut self, at: u32, lag_from: Nanos) {
+    fn write_request(&mut self, at: u32, lag_from: Option<Nanos>) {
         let start = self.out.len();
         self.connections[at as usize].session.start(&mut self.out);
         self.sends.push(Send { at, bytes: start..self.out.len(), lag_from });
@@ -445,8 +445,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             if request.free {
                 request.due = self.clock.now();
                 request.free = false;
-            } else if self.plan.schedule.is_some() && connection.watched {
-                self.sample.lag.record(self.clock.now().saturating_sub(lag_from));
+            } else if let Some(from) = lag_from {
+                self.sample.lag.record(self.clock.now().saturating_sub(from));
             }
             match socket::send(socket, &self.out[bytes.clone()]) {
                 Ok(sent) if sent == bytes.len() && connection.watched => self.sample.sent += sent as u64,

@@ -4,14 +4,15 @@ use super::*;
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Opens a connection for the request that waits for it.
-    pub(super) fn connect(&mut self, at: usize, lag_from: Nanos) {
+    pub(super) fn connect(&mut self, at: usize, lag_from: Option<Nanos>) {
         let cold = &mut self.connections[at].cold;
         let address: SocketAddr = self.plan.addresses[cold.next_address % self.plan.addresses.len()];
         cold.next_address += 1;
         cold.opened_at = self.clock.now();
         let opened_at = cold.opened_at;
-        if self.plan.schedule.is_some() {
-            self.sample.lag.record(opened_at.saturating_sub(lag_from));
+        if let Some(from) = lag_from {
+            // What comes after this is the time that connecting takes.
+            self.sample.lag.record(opened_at.saturating_sub(from));
         }
         match self.open(address) {
             Ok(socket) => {
@@ -28,7 +29,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 }
                 if address.ip().is_loopback() {
                     // There is no distance: it is connected by now, and no event is needed to say so.
-                    self.write_request(at as u32, opened_at);
+                    self.write_request(at as u32, None);
                 } else {
                     self.watch(at, Interest::ReadWrite);
                 }
@@ -68,7 +69,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         match socket::error(socket) {
             Ok(()) => {
                 self.established(at);
-                self.write_request(at as u32, 0);
+                self.write_request(at as u32, None);
             }
             Err(error) => self.fail_to_connect(at, failures::connect(&error)),
         }
