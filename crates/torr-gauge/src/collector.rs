@@ -13,7 +13,8 @@ use std::time::Duration;
 /// Takes the threads' samples in any order of threads, and each thread's in order.
 #[derive(Debug)]
 pub struct Collector {
-    threads: usize,
+    threads: Vec<ThreadCounts>,
+    thread_rates: Latency,
     /// In which interval each thread ended that has ended.
     ended: Vec<u64>,
     interval: Duration,
@@ -23,8 +24,49 @@ pub struct Collector {
     open: BTreeMap<u64, (usize, Sample)>,
 }
 
+/// A run as it was measured: the result, and what it was made from.
+#[derive(Debug)]
+pub struct Measured {
+    /// What every output tells.
+    pub result: RunResult,
+    /// All threads' samples together.
+    pub total: Sample,
+    /// Each thread's own counts.
+    pub threads: Vec<ThreadCounts>,
+    /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
+    pub thread_rates: Latency,
+}
+
+/// What one thread did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ThreadCounts {
+    /// Connections that were established.
+    pub opened: u64,
+    /// Requests that were answered in full.
+    pub answered: u64,
+    /// Of those, with a status of 400 or more.
+    pub status_errors: u64,
+    /// Requests that failed without a whole answer.
+    pub failed: u64,
+    /// Bytes received.
+    pub received: u64,
+    /// Of those, content of bodies.
+    pub body: u64,
+}
+
+impl ThreadCounts {
+    fn add(&mut self, sample: &Sample) {
+        self.opened += sample.opened;
+        self.answered += sample.answered.count();
+        self.status_errors += sample.status.errors();
+        self.failed += sample.failures.total();
+        self.received += sample.received;
+        self.body += sample.body;
+    }
+}
+
 /// The run so far, for who watches it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Seconds since the run began.
     pub elapsed_s: f64,
@@ -36,6 +78,8 @@ pub struct Progress {
     pub rps: f64,
     /// The 99th percentile in the last interval, in microseconds.
     pub p99_us: Option<u64>,
+    /// The response times of the last interval.
+    pub latency: Latency,
 }
 
 /// What the collector cannot know by itself.
@@ -67,7 +111,8 @@ impl Collector {
     /// For so many threads that report once an interval.
     pub fn new(threads: usize, interval: Duration) -> Self {
         Self {
-            threads,
+            threads: vec![ThreadCounts::default(); threads],
+            thread_rates: Latency::default(),
             ended: Vec::new(),
             interval,
             total: Sample::default(),
@@ -78,7 +123,11 @@ impl Collector {
 
     /// Takes a thread's sample of the interval of this number, from 0; `last` says that the thread has ended within it.
     /// Tells the progress when that was the last thread to report on an interval.
-    pub fn take(&mut self, interval: u64, sample: &Sample, last: bool) -> Option<Progress> {
+    pub fn take(&mut self, thread: usize, interval: u64, sample: &Sample, last: bool) -> Option<Progress> {
+        self.threads[thread].add(sample);
+        if !last {
+            self.thread_rates.record_number((sample.answered.count() as f64 / self.interval.as_secs_f64()) as u64);
+        }
         let (reported, merged) = self.open.entry(interval).or_default();
         merged.add(sample);
         if last {
@@ -87,7 +136,7 @@ impl Collector {
             *reported += 1;
         }
         // Who ended within an interval, or before it, reports no whole one.
-        let whole = |interval: u64| self.threads - self.ended.iter().filter(|&&ended| ended <= interval).count();
+        let whole = |interval: u64| self.threads.len() - self.ended.iter().filter(|&&ended| ended <= interval).count();
         let complete =
             self.open.iter().filter(|(interval, (reported, _))| (1..=*reported).contains(&whole(**interval)));
         let complete: Vec<_> = complete.map(|(&interval, _)| interval).collect();
@@ -109,11 +158,12 @@ impl Collector {
             errors: self.total.failures.total() + self.total.status.errors(),
             rps: requests as f64 / self.interval.as_secs_f64(),
             p99_us: latency.quantile(0.99),
+            latency,
         })
     }
 
     /// The result, once all threads have reported their last.
-    pub fn finish(mut self, facts: RunFacts) -> RunResult {
+    pub fn finish(mut self, facts: RunFacts) -> Measured {
         // The last intervals are those that not all threads lived to see whole.
         let duration_s = facts.duration.as_secs_f64();
         for interval in self.open.keys().copied().collect::<Vec<_>>() {
@@ -126,12 +176,12 @@ impl Collector {
         first_byte.subtract(&total.last_apart);
         first_byte.add(&total.first_apart);
         let shortest = total.answered.summary().map(|answered| answered.min);
-        let mut latency = total.answered;
+        let mut latency = total.answered.clone();
         latency.add(&total.unanswered);
         // The age of an unfinished request may be anything from nothing up: it says nothing of the least.
         let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
-        RunResult {
+        let result = RunResult {
             schema: SCHEMA.into(),
             torr: env!("CARGO_PKG_VERSION").into(),
             target: facts.target,
@@ -172,8 +222,11 @@ impl Collector {
             series: self.series.points(),
             generator: Generator::of(&facts.threads, requests, &total.lag),
             host: facts.host,
+            checks: Vec::new(),
+            thresholds: Vec::new(),
             verdict: None,
-        }
+        };
+        Measured { result, total, threads: self.threads, thread_rates: self.thread_rates }
     }
 }
 
@@ -198,13 +251,13 @@ mod tests {
     #[test]
     fn a_thread_that_ends_first_does_not_close_what_another_has_not_reported() {
         let mut collector = Collector::new(2, Duration::from_secs(1));
-        assert!(collector.take(0, &sample(1), false).is_none());
-        assert!(collector.take(1, &sample(2), true).is_none());
-        let progress = collector.take(0, &sample(4), false).expect("both have reported on it");
+        assert!(collector.take(0, 0, &sample(1), false).is_none());
+        assert!(collector.take(0, 1, &sample(2), true).is_none());
+        let progress = collector.take(1, 0, &sample(4), false).expect("both have reported on it");
         assert_eq!((progress.elapsed_s, progress.requests), (1.0, 5));
         // The other goes on alone.
-        assert_eq!(collector.take(1, &sample(8), false).map(|progress| progress.requests), Some(15));
-        assert!(collector.take(2, &sample(16), true).is_none());
+        assert_eq!(collector.take(1, 1, &sample(8), false).map(|progress| progress.requests), Some(15));
+        assert!(collector.take(1, 2, &sample(16), true).is_none());
         collector.close(2, 2.5);
         let points: Vec<_> = collector.series.points().iter().map(|point| (point.t, point.requests)).collect();
         assert_eq!(points, [(1.0, 5), (2.0, 10), (2.5, 16)]);

@@ -9,7 +9,7 @@ const LONGEST_US: u64 = 3_600_000_000;
 const SAMPLES_BEYOND: f64 = 5.0;
 
 /// A histogram from 1 us to an hour in 3 significant digits. What is longer counts as an hour.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Latency(Histogram<u64>);
 
 impl Default for Latency {
@@ -23,6 +23,16 @@ impl Latency {
     #[inline]
     pub fn record(&mut self, nanos: u64) {
         self.0.saturating_record(((nanos + 500) / 1000).max(1));
+    }
+
+    /// Records a number that is no duration, at least 1.
+    pub fn record_number(&mut self, number: u64) {
+        self.0.saturating_record(number.max(1));
+    }
+
+    /// The histogram itself, of microseconds.
+    pub fn histogram(&self) -> &Histogram<u64> {
+        &self.0
     }
 
     /// How many were recorded.

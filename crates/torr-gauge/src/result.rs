@@ -61,6 +61,12 @@ pub struct RunResult {
     /// The server's machine, where it could be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
+    /// What was expected of each answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What was expected of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<Threshold>,
     /// What limits the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -188,4 +194,26 @@ pub struct Connections {
     pub closed_by_server: u64,
     /// Answered requests per connection, on average.
     pub requests_per_connection: f64,
+}
+
+/// Something that is expected of each answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// As it was asked for, such as `status 200`.
+    pub name: String,
+    /// Answers that were as expected.
+    pub passed: u64,
+    /// Answers that were not.
+    pub failed: u64,
+}
+
+/// Something that would make the run a failure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// As it was asked for, such as `p99>50ms`.
+    pub rule: String,
+    /// What was measured, in the unit of the rule, as text; `None` if it could not be told, which is a failure too.
+    pub measured: Option<String>,
+    /// Whether the run failed by it.
+    pub failed: bool,
 }

@@ -12,9 +12,9 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
-use torr_gauge::collector::{Collector, Progress, RunFacts};
+use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
-use torr_gauge::{Failure, RunResult, Sample, host};
+use torr_gauge::{Failure, Sample, host};
 use torr_net::{Clock, address, clock, limits};
 
 /// How often threads hand over what they recorded.
@@ -48,7 +48,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError`]; whatever happens to single requests is in the result instead.
-pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<RunResult, RunError> {
+pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<Measured, RunError> {
     let fit = limits::make_room_for(plan.connections as u64);
     if fit < plan.connections as u64 {
         return Err(RunError::Files { wanted: plan.connections, fit });
@@ -64,7 +64,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
 
     let ended = thread::scope(|scope| {
         let spawn = |number: usize| {
-            let link = ThreadLink { shared: &shared, reports: sender.clone() };
+            let link = ThreadLink { number, shared: &shared, reports: sender.clone() };
             let budget = &budget;
             let run = move || press(plan, number, budget, &link, time);
             thread::Builder::new().name(format!("press-{number}")).spawn_scoped(scope, run)
@@ -74,8 +74,8 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             shared.abort.store(true, Ordering::Relaxed);
         })?;
         drop(sender);
-        for Report { interval, sample, last } in reports {
-            if let Some(progress) = collector.take(interval, &sample, last) {
+        for Report { thread, interval, sample, last } in reports {
+            if let Some(progress) = collector.take(thread, interval, &sample, last) {
                 watch(progress);
             }
         }
@@ -175,6 +175,7 @@ impl<'r> Shared<'r> {
 
 /// What a thread hands over.
 struct Report {
+    thread: usize,
     interval: u64,
     sample: Sample,
     last: bool,
@@ -182,6 +183,7 @@ struct Report {
 
 /// One thread's link to the others.
 struct ThreadLink<'r> {
+    number: usize,
     shared: &'r Shared<'r>,
     reports: mpsc::Sender<Report>,
 }
@@ -189,7 +191,7 @@ struct ThreadLink<'r> {
 impl Link for ThreadLink<'_> {
     fn sample(&self, interval: u64, sample: Sample, last: bool) {
         // The receiver lives until all threads have ended.
-        let _ = self.reports.send(Report { interval, sample, last });
+        let _ = self.reports.send(Report { thread: self.number, interval, sample, last });
     }
 
     fn stopped(&self) -> bool {

@@ -51,7 +51,8 @@ fn connections_take_every_address_in_turn() {
     let (first, at_first) = server("127.0.0.1:0");
     let (second, at_second) = server("127.0.0.2:0");
     let (third, at_third) = server("[::1]:0");
-    let result = run(&plan(vec![first, second, third], 9, 900), &AtomicBool::new(false), |_| {}).expect("it runs");
+    let result =
+        run(&plan(vec![first, second, third], 9, 900), &AtomicBool::new(false), |_| {}).expect("it runs").result;
     assert_eq!((result.requests, result.errors.total()), (900, 0), "{result:?}");
     let each = [at_first, at_second, at_third].map(|count| count.load(Ordering::SeqCst));
     assert_eq!(each, [3, 3, 3]);
@@ -61,7 +62,7 @@ fn connections_take_every_address_in_turn() {
 fn a_dead_address_beside_a_living_one_costs_only_its_attempts() {
     let (alive, connections) = server("127.0.0.1:0");
     let dead = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port is free");
-    let result = run(&plan(vec![dead, alive], 4, 400), &AtomicBool::new(false), |_| {}).expect("it runs");
+    let result = run(&plan(vec![dead, alive], 4, 400), &AtomicBool::new(false), |_| {}).expect("it runs").result;
     // Two connections begin at the dead address, fail once each, and go on to the other.
     assert_eq!((result.errors.connect, result.requests), (2, 398), "{result:?}");
     assert_eq!(connections.load(Ordering::SeqCst), 4);

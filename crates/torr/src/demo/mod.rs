@@ -83,7 +83,13 @@ fn press_all(server: &Server, each: Duration, stop: &AtomicBool) -> Result<Vec<R
         let plan = plan(server, connections, keep_alive, each)?;
         let run = press::press(&plan, stop, |progress| live.within(before_s, &name, progress));
         let run = run.inspect_err(|_| live.clear())?;
-        rows.push(Row { name, connections, keep_alive, references: reference::hello(connections, keep_alive), run });
+        rows.push(Row {
+            name,
+            connections,
+            keep_alive,
+            references: reference::hello(connections, keep_alive),
+            run: run.result,
+        });
         if stop.load(Ordering::Relaxed) {
             break;
         }

@@ -1,0 +1,78 @@
+//! The command line: what can be asked for, and who does it.
+
+mod load;
+mod output;
+mod press;
+mod request;
+mod serve;
+mod transport;
+mod values;
+
+pub use load::LoadArgs;
+pub use output::OutputArgs;
+pub use press::PressArgs;
+pub use request::RequestArgs;
+pub use serve::{DemoArgs, ServeArgs};
+pub use transport::TransportArgs;
+
+use crate::exit::Stop;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  torr http://127.0.0.1:8080/               10 s, 100 connections, then say what limits it
+  torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
+  torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
+  torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
+  torr serve --workers 4                    a server worth pressing
+  torr demo --quick                         both, on this machine, beside reference figures
+
+Exit codes: 0 done, 1 failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+
+/// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
+#[derive(Debug, Parser)]
+#[command(name = "torr", version, styles = STYLES, after_help = EXAMPLES, max_term_width = 110)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    press: PressArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the demo application: a server worth pressing
+    Serve(ServeArgs),
+    /// Start that server, press it, and show its figures beside those of the source documents
+    Demo(DemoArgs),
+}
+
+impl Cli {
+    /// Does what was asked.
+    pub fn run(self) -> Result<ExitCode, Stop> {
+        match self.command {
+            Some(Command::Serve(args)) => crate::serve::run(&args),
+            Some(Command::Demo(args)) => crate::demo::run(&args),
+            None => crate::press::run(&self.press),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,66 @@
+//! Values on the command line: counts, durations, rates.
+
+use std::time::Duration;
+use torr_press::Schedule;
+
+pub fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "not a whole number from 1 up".into())
+}
+
+/// A count, with k, M or G for thousands, millions and billions.
+pub fn requests(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'g' | 'G')) => (&text[..at], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let count = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|&n| n > 0);
+    count.ok_or_else(|| "not a whole number from 1 up, with or without k, M or G".into())
+}
+
+pub fn rate(text: &str) -> Result<Schedule, String> {
+    let rate = text.parse().or_else(|_| requests(text).map(|n| n as f64));
+    let rate = rate.map_err(|_| "not a number of requests per second, such as 500 or 20k")?;
+    Schedule::constant(rate).map_err(|error| error.to_string())
+}
+
+/// Pairs of a length and a rate.
+pub fn stages(text: &str) -> Result<Schedule, String> {
+    let stage = |stage: &str| {
+        let (length, rate) = stage.split_once(':').ok_or_else(|| format!("'{stage}' is not of the form 10s:100"))?;
+        let length = if length == "0" { Ok(Duration::ZERO) } else { duration(length) };
+        let rate = rate.parse().map_err(|_| format!("'{rate}' is not a number of requests per second"))?;
+        Ok((length?, rate))
+    };
+    let stages: Vec<(Duration, f64)> = text.split(',').map(|s| stage(s.trim())).collect::<Result<_, String>>()?;
+    Schedule::stages(&stages).map_err(|error| error.to_string())
+}
+
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = || text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let parsed = seconds().or_else(|| humantime::parse_duration(text).ok());
+    // A clock of nanoseconds in 64 bits must be able to tell its end.
+    let fits = |d: &Duration| *d >= Duration::from_millis(1) && *d <= Duration::from_secs(10 * 365 * 86_400);
+    parsed.filter(fits).ok_or_else(|| "not a duration such as 10s, 500ms or 2m".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_durations() {
+        assert_eq!(["1", "5k", "2M", "1G"].map(|t| requests(t).unwrap()), [1, 5_000, 2_000_000, 1_000_000_000]);
+        for bad in ["", "0", "-1", "1.5", "k", "5x", "99999999999G"] {
+            assert!(requests(bad).is_err(), "{bad:?} was taken");
+        }
+        assert_eq!(
+            ["10", "0.5", "250ms", "1m 30s"].map(|t| duration(t).unwrap().as_millis()),
+            [10_000, 500, 250, 90_000]
+        );
+        for bad in ["", "0", "-1", "0s", "ten", "1e30", "NaN", "inf", "5x", "100000000000000s"] {
+            assert!(duration(bad).is_err(), "{bad:?} was taken");
+        }
+    }
+}
