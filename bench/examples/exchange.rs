@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use torr_gauge::Latency;
 use torr_gauge::sample::Statuses;
-use torr_press::{Http1, Request, Session, Target};
+use torr_press::{Asked, Http1, Request, Session, Target};
 use torr_wire::request::{self, Limits};
 use torr_wire::response::ResponseReader;
 use torr_wire::{WireError, encode};
@@ -89,13 +89,16 @@ fn encode_response_head(times: u64) -> Result<(), WireError> {
 fn session(times: u64) -> Result<(), WireError> {
     let target = Target::parse("http://127.0.0.1:8080/benchmark").expect("it is a URL");
     let request = Request::new(&target, "GET", &[], None, true).expect("it is a method");
-    let mut session = Http1::new(&request);
-    let mut out = Vec::with_capacity(1024);
-    session.open();
+    let (mut session, mut cursor) = (Http1::default(), request.cursor(0, 1));
+    let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
+    session.open(&mut out);
     for _ in 0..times {
         out.clear();
-        session.start(black_box(&mut out));
-        black_box(session.receive(black_box(ANSWER))?);
+        let to_head = session.start(0, &mut cursor, black_box(&mut out));
+        let asked = Asked { count: 1, to_head };
+        let told = session.receive(black_box(&mut answer), black_box(1), asked, &mut out);
+        black_box(&told);
+        assert!(told.is_ok_and(|(_, told)| told.is_some()), "the answer is whole");
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::failure::Kind;
 use crate::generator::{Generator, ThreadUse, round3};
 use crate::host::Host;
 use crate::latency::Summary;
-use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA};
+use crate::result::{Bytes, Cause, Connections, Errors, Handshakes, Phases, PlanSummary, RunResult, SCHEMA, Warmup};
 use crate::series::Series;
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ pub struct Collector {
     ended: Vec<u64>,
     interval: Duration,
     total: Sample,
+    warmup: Option<Sample>,
     series: Series,
     /// Intervals for which not all threads have reported yet: how many have, and what.
     open: BTreeMap<u64, (usize, Sample)>,
@@ -97,6 +98,8 @@ pub struct RunFacts {
     pub duration: Duration,
     /// Requests begun, counted where they began.
     pub asked: u64,
+    /// Connections that were open already when the warm-up ended.
+    pub carried: u64,
     /// The most connections at a time.
     pub peak: u64,
     /// The most source addresses that a thread used.
@@ -116,6 +119,7 @@ impl Collector {
             ended: Vec::new(),
             interval,
             total: Sample::default(),
+            warmup: None,
             series: Series::default(),
             open: BTreeMap::new(),
         }
@@ -142,6 +146,11 @@ impl Collector {
         let complete: Vec<_> = complete.map(|(&interval, _)| interval).collect();
         let close = |interval| self.close(interval, self.interval.as_secs_f64() * (interval + 1) as f64);
         complete.into_iter().filter_map(close).last()
+    }
+
+    /// Takes what a thread recorded of its warm-up.
+    pub fn warmup(&mut self, sample: &Sample) {
+        self.warmup.get_or_insert_default().add(sample);
     }
 
     /// Closes an interval that ended at `end_s`.
@@ -209,16 +218,24 @@ impl Collector {
             latency_us,
             phases_us: Phases {
                 connect: total.connect.summary(),
-                tls: Latency::default().summary(),
+                tls: total.tls.summary(),
                 first_byte: first_byte.summary(),
             },
             connections: Connections {
                 opened: total.opened,
+                carried: facts.carried,
                 peak: facts.peak,
                 sources: facts.sources,
                 closed_by_server: total.closed_by_server,
-                requests_per_connection: round3(requests as f64 / total.opened.max(1) as f64),
+                requests_per_connection: round3(requests as f64 / (total.opened + facts.carried).max(1) as f64),
             },
+            handshakes: (total.tls.count() > 0)
+                .then_some(Handshakes { full: total.full_handshakes, resumed: total.resumed_handshakes }),
+            warmup: self.warmup.map(|warmup| Warmup {
+                requests: warmup.answered.count(),
+                errors: warmup.failures.total() + warmup.status.errors(),
+                p50: warmup.answered.quantile(0.5),
+            }),
             series: self.series.points(),
             generator: Generator::of(&facts.threads, requests, &total.lag),
             host: facts.host,

@@ -54,6 +54,12 @@ pub struct RunResult {
     pub phases_us: Phases,
     /// Connections.
     pub connections: Connections,
+    /// TLS handshakes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshakes: Option<Handshakes>,
+    /// What was seen while warming up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Warmup>,
     /// The run over time.
     pub series: Vec<Point>,
     /// What the load generator itself cost.
@@ -96,6 +102,47 @@ pub struct PlanSummary {
     pub method: String,
     /// After how many seconds a request counts as timed out.
     pub timeout_s: f64,
+    /// Requests under way at a time on each connection: pipelined, or HTTP/2's streams.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub depth: u16,
+    /// How many seconds were pressed before anything counted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub warmup_s: Option<f64>,
+    /// How many requests a connection carried before it was closed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub requests_per_connection: Option<u64>,
+}
+
+fn one() -> u16 {
+    1
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn is_one(depth: &u16) -> bool {
+    *depth == 1
+}
+
+/// What was seen before anything counted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Warmup {
+    /// Requests that were answered in full.
+    pub requests: u64,
+    /// Requests that failed, answers with a status of 400 or more included.
+    pub errors: u64,
+    /// The median response time in microseconds.
+    pub p50: Option<u64>,
+}
+
+/// TLS handshakes of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Handshakes {
+    /// With certificates and a key exchange of their own.
+    pub full: u64,
+    /// From an earlier connection's session.
+    pub resumed: u64,
 }
 
 /// Traffic in bytes, TCP and TLS overhead not counted.
@@ -183,8 +230,11 @@ pub struct Phases {
 /// Connections of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Connections {
-    /// How many were established.
+    /// How many were established, while it counted.
     pub opened: u64,
+    /// How many were open already when the warm-up ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried: u64,
     /// The most at a time.
     pub peak: u64,
     /// Source addresses used. More than were asked for if one ran out of ports.

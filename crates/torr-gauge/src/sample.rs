@@ -19,8 +19,16 @@ pub struct Sample {
     pub last_apart: Latency,
     /// How long connecting took.
     pub connect: Latency,
+    /// How long TLS handshakes took.
+    pub tls: Latency,
     /// On a schedule, how much later a request was sent than it could have been.
     pub lag: Latency,
+    /// TLS handshakes with a key exchange of their own.
+    pub full_handshakes: u64,
+    /// TLS handshakes that resumed an earlier session.
+    pub resumed_handshakes: u64,
+    /// Answers that failed each check, by the check's number.
+    pub failed_checks: Vec<u64>,
     /// Answers by status code.
     pub status: Statuses,
     /// Failures by kind and cause.
@@ -40,6 +48,14 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Counts an answer that failed checks: a bit for each.
+    #[cold]
+    pub fn count_checks(&mut self, failed: u32) {
+        let most = (u32::BITS - failed.leading_zeros()) as usize;
+        self.failed_checks.resize(self.failed_checks.len().max(most), 0);
+        self.failed_checks.iter_mut().enumerate().for_each(|(bit, count)| *count += u64::from(failed >> bit & 1));
+    }
+
     /// Adds what another sample holds.
     pub fn add(&mut self, other: &Self) {
         self.answered.add(&other.answered);
@@ -47,6 +63,11 @@ impl Sample {
         self.first_apart.add(&other.first_apart);
         self.last_apart.add(&other.last_apart);
         self.connect.add(&other.connect);
+        self.tls.add(&other.tls);
+        self.full_handshakes += other.full_handshakes;
+        self.resumed_handshakes += other.resumed_handshakes;
+        self.failed_checks.resize(self.failed_checks.len().max(other.failed_checks.len()), 0);
+        self.failed_checks.iter_mut().zip(&other.failed_checks).for_each(|(mine, theirs)| *mine += theirs);
         self.lag.add(&other.lag);
         self.status.add(&other.status);
         self.failures.add(&other.failures);

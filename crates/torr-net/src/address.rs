@@ -1,7 +1,53 @@
 //! From a name to the addresses behind it.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::path::PathBuf;
+
+/// Where a stream socket can connect to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// TCP over IPv4 or IPv6.
+    Tcp(SocketAddr),
+    /// A Unix socket of this machine.
+    Unix(PathBuf),
+}
+
+impl Address {
+    /// The TCP address, if it is one.
+    pub fn tcp(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(address) => Some(*address),
+            Self::Unix(_) => None,
+        }
+    }
+
+    /// Whether nothing lies between the two sides, so that a connect is done as soon as it is asked for.
+    pub fn has_no_distance(&self) -> bool {
+        self.tcp().is_none_or(|address| address.ip().is_loopback())
+    }
+
+    /// Whether it is this machine's own, so that the process behind it can be looked at.
+    pub fn is_local(&self) -> bool {
+        self.tcp().is_none_or(|address| is_local(address.ip()))
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
+        Self::Tcp(address)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
 
 /// All addresses of a host, without repeats, in the order in which the resolver prefers them. Blocks.
 ///

@@ -15,6 +15,7 @@ pub mod slots;
 pub mod socket;
 pub mod ticker;
 
+pub use address::Address;
 pub use bell::Bell;
 pub use clock::{Clock, Nanos};
 pub use poller::{Event, Events, Interest, Poller};

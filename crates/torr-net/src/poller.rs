@@ -126,39 +126,46 @@ impl Events {
     /// The event of this number.
     #[inline]
     pub fn get(&self, at: usize) -> Event {
-        let event = self.list[at];
-        Event { token: Token::from_bits(event.data.u64()), flags: event.flags }
+        Event::of(&self.list[at])
+    }
+
+    /// All of them.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Event> + '_ {
+        self.list.iter().map(Event::of)
     }
 }
 
-/// One descriptor that is ready.
-#[derive(Debug, Clone, Copy)]
+/// One descriptor that is ready, and for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// As given to [`Poller::add`].
     pub token: Token,
-    flags: epoll::EventFlags,
+    /// There is something to receive, be it the end or an error.
+    pub readable: bool,
+    /// Sending may go on, or a connect has come to its end.
+    pub writable: bool,
+    /// The peer has ended its side or the connection is broken: after what has arrived comes the end, and no further
+    /// event will say so.
+    pub ended: bool,
 }
 
 impl Event {
-    /// There is something to receive, be it the end or an error.
+    /// It may be ready for anything: who tries will see.
     #[inline]
-    pub fn readable(&self) -> bool {
-        use epoll::EventFlags as F;
-        self.flags.intersects(F::IN | F::RDHUP | F::HUP | F::ERR)
+    pub fn perhaps(token: Token) -> Self {
+        Self { token, readable: true, writable: true, ended: false }
     }
 
-    /// Sending may go on, or a connect has come to its end.
     #[inline]
-    pub fn writable(&self) -> bool {
+    fn of(event: &epoll::Event) -> Self {
         use epoll::EventFlags as F;
-        self.flags.intersects(F::OUT | F::HUP | F::ERR)
-    }
-
-    /// The peer has ended its side or the connection is broken: after what has arrived comes the end, and no further
-    /// event will say so.
-    #[inline]
-    pub fn ended(&self) -> bool {
-        use epoll::EventFlags as F;
-        self.flags.intersects(F::RDHUP | F::HUP | F::ERR)
+        let flags = event.flags;
+        Self {
+            token: Token::from_bits(event.data.u64()),
+            readable: flags.intersects(F::IN | F::RDHUP | F::HUP | F::ERR),
+            writable: flags.intersects(F::OUT | F::HUP | F::ERR),
+            ended: flags.intersects(F::RDHUP | F::HUP | F::ERR),
+        }
     }
 }

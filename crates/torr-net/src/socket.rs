@@ -1,17 +1,21 @@
 //! TCP sockets that never block.
 
+use crate::Address;
 use crate::defer::defer_accept;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, set_tcp_nodelay};
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
 fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
-    let family = if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    stream(if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
+}
+
+fn stream(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
@@ -26,8 +30,20 @@ fn tcp(addr: SocketAddr) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// As `socket(2)`, `bind(2)` and `connect(2)`; a refusal may be told here already.
-/// [`io::ErrorKind::AddrNotAvailable`] means that no port is free.
-pub fn connect(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io::Result<OwnedFd> {
+/// [`io::ErrorKind::AddrNotAvailable`] means that no port is free, [`io::ErrorKind::WouldBlock`] that a Unix socket's
+/// backlog is full.
+pub fn connect(address: &Address, source: Option<IpAddr>, sends_once: bool) -> io::Result<OwnedFd> {
+    match address {
+        Address::Tcp(address) => connect_tcp(*address, source, sends_once),
+        Address::Unix(path) => {
+            let socket = stream(AddressFamily::UNIX)?;
+            net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+            Ok(socket)
+        }
+    }
+}
+
+fn connect_tcp(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io::Result<OwnedFd> {
     let socket = tcp(addr)?;
     if let Some(source) = source {
         setsockopt(&socket, IpBindAddressNoPort, &true)?;

@@ -5,23 +5,25 @@
 //! user space can do. An event is good for one receive; a connection that has more to give gets another turn.
 
 mod connecting;
+mod connection;
 mod ending;
+mod tending;
 
 use crate::failures;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
-use crate::session::{Answer, Session};
+use crate::request::Cursor;
+use crate::session::{Answer, Asked, Handshake, Session, Told};
 use crate::sources::Sources;
+use connection::{Connection, Pending, Stage, current};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
-use std::net::SocketAddr;
-use std::num::NonZero;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 use torr_gauge::{Failure, Kind, Sample};
-use torr_net::{Clock, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
+use torr_net::{Address, Clock, Event, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
 
 /// Connections that are worked on at a time.
 const STAGE: usize = 32;
@@ -32,8 +34,6 @@ const ARENA: usize = 256 * 1024;
 const LEAST_ROOM: usize = 16 * 1024;
 /// Connections opened between two looks at those that are open already.
 const OPENINGS: usize = 64;
-/// A request up to this size leaves in one packet on any path.
-const ONE_PACKET: usize = 1200;
 /// How often time-outs and an interruption are looked for.
 const SWEEP: Nanos = 20_000_000;
 
@@ -42,68 +42,27 @@ pub(crate) trait Link {
     /// Takes what was recorded in the interval of this number; `last` if the thread ends within it.
     fn sample(&self, interval: u64, sample: Sample, last: bool);
 
+    /// Takes what was recorded of requests that were begun while warming up.
+    fn warmup(&self, sample: Sample);
+
     /// Whether to end now.
     fn stopped(&self) -> bool;
 
-    /// A first connection of this thread has been established.
+    /// A first connection of this thread is ready for requests.
     fn reached(&self);
 
     /// An attempt to connect has failed.
     fn not_reached(&self, failure: &Failure);
 }
 
-/// One connection's place; its socket comes and goes. What every request touches fits one cache line.
-struct Connection<S> {
-    socket: Option<OwnedFd>,
-    /// Counts the sockets, so that a late event of an old one is recognised.
-    generation: u32,
-    session: S,
-    /// The request under way.
-    request: Option<Pending>,
-    connecting: bool,
-    /// Whether its readiness is watched.
-    watched: bool,
-    /// Part of the request did not fit the socket's buffer.
-    sending: bool,
-    /// Failures since the last answer, as far as they can be counted.
-    failures: u8,
-    cold: Box<Cold>,
-}
-
-/// What only some requests touch.
-struct Cold {
-    /// When connecting began.
-    opened_at: Nanos,
-    /// Which of the target's addresses comes next.
-    next_address: usize,
-    /// No connection has ever been established here.
-    first: bool,
-    /// The rest of a request that did not fit the socket's buffer.
-    unsent: Vec<u8>,
-}
-
-/// The clock of one request.
-#[derive(Debug, Clone, Copy)]
-struct Pending {
-    due: Nanos,
-    first_byte: Option<NonZero<Nanos>>,
-    /// Set when it is sent, not by a schedule.
-    free: bool,
-}
-
-/// A connection that is ready, and for what.
-#[derive(Clone, Copy)]
-struct Ready {
-    token: Token,
-    readable: bool,
-    writable: bool,
-    ended: bool,
-}
-
-/// A request in the output buffer.
+/// What is to be sent on a connection.
 struct Send {
     at: u32,
+    /// Of which socket.
+    generation: u32,
     bytes: Range<usize>,
+    /// How many requests that makes.
+    requests: u16,
     /// On a schedule, from when on it could have been sent, if that tells how late this side was.
     lag_from: Option<Nanos>,
 }
@@ -122,10 +81,13 @@ struct Arrival {
 /// What a thread knows at its end that no sample tells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
+    /// When, counted from the end of the warm-up.
     pub at: Nanos,
     pub idle: Duration,
     pub asked: u64,
     pub peak: u64,
+    /// Connections that were open already when the warm-up ended.
+    pub carried: u64,
     pub sources: usize,
 }
 
@@ -134,23 +96,31 @@ pub(crate) struct Engine<'r, S, P, L> {
     link: &'r L,
     clock: Clock,
     pacer: P,
+    cursor: Cursor<'r>,
     sources: Sources,
     poller: Poller,
     connections: Vec<Connection<S>>,
     sample: Sample,
     // What is to be done.
     events: Events,
-    ready: Vec<Ready>,
-    again: Vec<Ready>,
-    /// Places without a request. On a schedule those with a connection stand in front.
+    ready: Vec<Event>,
+    again: Vec<Event>,
+    /// Places for a request; a connection that may have several under way stands here several times. On a schedule those
+    /// with a connection stand in front.
     free: VecDeque<u32>,
-    retries: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Places that become free at their time: after a failure, or when somebody has thought.
+    later: BinaryHeap<Reverse<(Nanos, u32)>>,
     // What a stage works on.
     arena: Box<[u8]>,
     arrivals: Vec<Arrival>,
     out: Vec<u8>,
     sends: Vec<Send>,
+    /// How many requests a connection carries.
+    carries: Option<u64>,
     // Where the run stands.
+    warm_until: Nanos,
+    /// Once the warm-up is over, what its last requests still bring.
+    warm: Option<Box<Sample>>,
     deadline: Nanos,
     interval: Nanos,
     intervals: u64,
@@ -164,6 +134,7 @@ pub(crate) struct Engine<'r, S, P, L> {
     reached: bool,
     asked: u64,
     peak: u64,
+    carried: u64,
     idle: Nanos,
 }
 
@@ -174,42 +145,35 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         numbers: Range<usize>,
         session: impl Fn() -> S,
         pacer: P,
+        cursor: Cursor<'r>,
         link: &'r L,
         clock: Clock,
-        interval: Duration,
     ) -> io::Result<Self> {
-        let place = |number| Connection {
-            socket: None,
-            generation: 0,
-            session: session(),
-            request: None,
-            connecting: false,
-            watched: false,
-            sending: false,
-            failures: 0,
-            cold: Box::new(Cold { opened_at: 0, next_address: number, first: true, unsent: Vec::new() }),
-        };
-        let connections: Vec<_> = numbers.map(place).collect();
+        let places = |at: usize| std::iter::repeat_n(at as u32, plan.depth.into());
         Ok(Self {
             plan,
             link,
             clock,
             pacer,
+            cursor,
             sources: Sources::new(&plan.sources, &plan.addresses),
             poller: Poller::new()?,
             sample: Sample::default(),
             events: Events::with_capacity(EVENTS),
             ready: Vec::with_capacity(EVENTS),
             again: Vec::new(),
-            free: (0..connections.len() as u32).collect(),
-            connections,
-            retries: BinaryHeap::new(),
+            free: (0..numbers.len()).flat_map(places).collect(),
+            connections: numbers.map(|number| Connection::new(number, session())).collect(),
+            later: BinaryHeap::new(),
             arena: vec![0; ARENA].into_boxed_slice(),
             arrivals: Vec::with_capacity(STAGE),
             out: Vec::new(),
             sends: Vec::with_capacity(STAGE),
+            carries: if plan.keep_alive { plan.requests_per_connection } else { Some(1) },
+            warm_until: clock::nanos(plan.warmup),
+            warm: None,
             deadline: plan.deadline(),
-            interval: clock::nanos(interval),
+            interval: clock::nanos(plan.interval),
             intervals: 0,
             next_sweep: 0,
             next_due: None,
@@ -220,6 +184,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             reached: false,
             asked: 0,
             peak: 0,
+            carried: 0,
             idle: 0,
         })
     }
@@ -233,6 +198,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         while !self.is_over(now) {
             self.begin_requests(now);
             now = self.wait(now)?;
+            self.end_warmup(now);
             let mut ready = std::mem::take(&mut self.ready);
             for stage in ready.chunks(STAGE) {
                 self.receive(stage);
@@ -261,35 +227,34 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.idle += now - asleep_from;
         }
         self.ready.append(&mut self.again);
-        for at in 0..self.events.len() {
-            let event = self.events.get(at);
-            self.ready.push(Ready {
-                token: event.token,
-                readable: event.readable(),
-                writable: event.writable(),
-                ended: event.ended(),
-            });
-        }
+        self.ready.extend(self.events.iter());
         Ok(now)
     }
 
     fn time_to_sleep(&self, now: Nanos) -> Nanos {
-        if !self.again.is_empty() || (!self.free.is_empty() && self.next_due.is_none()) {
+        if !self.again.is_empty() || (!self.free.is_empty() && self.next_due.is_none() && !self.all_begun) {
             return 0;
         }
-        let retry = self.retries.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+        let later = self.later.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
         let due = self.next_due.unwrap_or(Nanos::MAX);
-        let next = self.deadline.min(self.next_sweep).min(self.next_sample()).min(retry).min(due);
+        let next = self.deadline.min(self.next_sweep).min(self.next_sample()).min(later).min(due);
         next.saturating_sub(now)
     }
 
+    /// When something is handed over next: a sample, or the warm-up.
     fn next_sample(&self) -> Nanos {
-        self.interval * (self.intervals + 1)
+        let begun = u64::from(self.is_warm());
+        self.warm_until + self.interval * (self.intervals + begun)
+    }
+
+    /// Whether the measurement itself has begun.
+    fn is_warm(&self) -> bool {
+        self.warm_until == 0 || self.warm.is_some()
     }
 
     /// First stage: one receive from each connection.
     #[inline]
-    fn receive(&mut self, stage: &[Ready]) {
+    fn receive(&mut self, stage: &[Event]) {
         let mut used = 0;
         for &ready in stage {
             if ready.writable {
@@ -325,6 +290,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     fn read_answers(&mut self) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
+        let mut arena = std::mem::take(&mut self.arena);
         for arrival in arrivals.drain(..) {
             let Some(connection) = current(&mut self.connections, arrival.token) else { continue };
             let at = arrival.token.index();
@@ -333,54 +299,96 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 continue;
             }
             self.sample.received += arrival.bytes.len() as u64;
-            if let Some(request) = &mut connection.request {
-                request.first_byte = request.first_byte.or(NonZero::new(arrival.at));
+            match connection.stage {
+                Stage::Tunnelling => self.read_tunnel(at, &mut arena[arrival.bytes], arrival.at),
+                _ => self.read(at, &mut arena[arrival.bytes], arrival.at),
             }
-            let bytes = &self.arena[arrival.bytes];
-            match connection.session.receive(bytes) {
-                // Nothing may come that was not asked for.
-                Ok((used, _)) if used < bytes.len() || connection.request.is_none() => {
-                    self.lose(at, failures::surplus())
-                }
-                Ok((_, Some(answer))) => {
-                    // A server that has ended its side already will not read another request.
-                    let keep_alive = answer.keep_alive && !arrival.ended;
-                    self.answered(at, Answer { keep_alive, ..answer }, arrival.at);
-                }
-                Ok((_, None)) => {}
-                Err(error) => self.lose(at, failures::protocol(error)),
-            }
-            if arrival.full || arrival.ended {
-                let Arrival { token, ended, .. } = arrival;
-                self.again.push(Ready { token, readable: true, writable: false, ended });
+            // Of what is left to be received no event will tell.
+            if (arrival.full || arrival.ended) && current(&mut self.connections, arrival.token).is_some() {
+                self.again.push(Event { token: arrival.token, readable: true, writable: false, ended: arrival.ended });
             }
         }
         self.arrivals = arrivals;
+        self.arena = arena;
     }
 
+    /// Gives a connection what has come for it.
+    #[inline]
+    fn read(&mut self, at: usize, mut input: &mut [u8], now: Nanos) {
+        let generation = self.connections[at].generation;
+        loop {
+            let connection = &mut self.connections[at];
+            let oldest = connection.requests.oldest().is_some_and(|request| request.is_head);
+            let asked = Asked { count: connection.requests.len() - usize::from(connection.unwritten), to_head: oldest };
+            let start = self.out.len();
+            let told = connection.session.receive(input, now, asked, &mut self.out);
+            if self.out.len() > start {
+                self.say(at, start);
+            }
+            match told {
+                Ok((used, Some(told))) => {
+                    input = &mut input[used..];
+                    match told {
+                        Told::Answer(answer) => self.answered(at, answer, now),
+                        Told::Failed(key, failure) => self.fail(at, key, failure),
+                        Told::Unprocessed(key) => self.unprocessed(at, key),
+                    }
+                    if (!S::HOLDS && input.is_empty()) || self.connections[at].generation != generation {
+                        return;
+                    }
+                }
+                Ok((_, None)) => break,
+                Err(failure) => return self.lose(at, failure),
+            }
+        }
+        let connection = &self.connections[at];
+        if connection.unwritten > 0 || connection.stage != Stage::Open {
+            self.go_on_opening(at, now);
+        }
+    }
+
+    /// Records an answer, and frees its place.
     #[inline]
     fn answered(&mut self, at: usize, answer: Answer, last_byte: Nanos) {
         let connection = &mut self.connections[at];
-        let Some(request) = connection.request.take() else { return };
+        let request = match S::KEYED {
+            true => connection.requests.take(answer.key),
+            false => connection.requests.take_oldest(),
+        };
+        let Some(request) = request else { return };
         connection.failures = 0;
         self.under_way -= 1;
         self.pacer.ended(last_byte);
-        let sample = &mut self.sample;
+        let sample = match (request.warm, &mut self.warm) {
+            (true, Some(warm)) => warm,
+            _ => &mut self.sample,
+        };
         let took = last_byte.saturating_sub(request.due);
         sample.answered.record(took);
-        if let Some(first_byte) = request.first_byte.map(NonZero::get).filter(|&first| first != last_byte) {
-            sample.first_apart.record(first_byte.saturating_sub(request.due));
+        if let Some(first_byte) = answer.first_byte.filter(|first| first.get() != last_byte) {
+            sample.first_apart.record(first_byte.get().saturating_sub(request.due));
             sample.last_apart.record(took);
         }
-        sample.status.count(answer.status);
-        sample.body += answer.body;
-        if !self.plan.keep_alive {
-            self.close(at);
-        } else if !answer.keep_alive || connection.sending {
-            sample.closed_by_server += 1;
-            self.close(at);
+        sample.status.count(answer.response.status);
+        sample.body += answer.response.body;
+        if answer.failed_checks != 0 {
+            sample.count_checks(answer.failed_checks);
         }
-        if self.plan.schedule.is_some() && self.connections[at].socket.is_some() {
+        if !answer.response.keep_alive || (connection.sending && !S::KEYED && connection.requests.is_empty()) {
+            self.server_closes(at);
+        } else if self.carries.is_some() {
+            self.retire(at);
+        }
+        self.set_free(at);
+    }
+
+    /// A place may take its next request.
+    #[inline]
+    fn set_free(&mut self, at: usize) {
+        if let Some(think) = &self.plan.think {
+            let until = self.clock.now() + think.time();
+            self.later.push(Reverse((until, at as u32)));
+        } else if self.plan.prefers_open() && self.connections[at].socket.is_some() {
             // The fewest connections that do, and the last one used, whose memory is still near.
             self.free.push_front(at as u32);
         } else {
@@ -388,7 +396,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
     }
 
-    /// Third stage: free connections begin the requests that are due, and all of them are sent.
+    /// Third stage: free places begin the requests that are due, and all of them are sent.
     #[inline]
     fn begin_requests(&mut self, now: Nanos) {
         let mut openings = 0;
@@ -397,6 +405,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 self.no_place = true;
                 break;
             };
+            if self.carries.is_some() && self.park(at) {
+                continue;
+            }
             let (due, free) = match self.pacer.next(now) {
                 Due::Free => (now, true),
                 Due::At(due) if due <= now => (due, false),
@@ -406,6 +417,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                     self.free.push_front(at);
                     break;
                 }
+                Due::NotBefore(time) => {
+                    self.next_due = Some(time);
+                    self.free.push_front(at);
+                    self.close_idle();
+                    break;
+                }
                 Due::Never => {
                     self.all_begun = true;
                     self.free.clear();
@@ -413,15 +430,20 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 }
             };
             self.next_due = None;
-            self.asked += 1;
             self.under_way += 1;
+            let warm = now < self.warm_until;
+            self.asked += u64::from(!warm);
             // Where it had to wait for a place, that is not this side's lag.
             let lag_from = (!free).then_some(if self.no_place { now } else { due });
             let connection = &mut self.connections[at as usize];
-            connection.request = Some(Pending { due, free, first_byte: None });
-            if connection.socket.is_some() {
-                self.write_request(at, lag_from);
-            } else {
+            connection.requests.push(Pending { due, key: 0, free, warm, is_head: false });
+            connection.unwritten += 1;
+            if self.carries.is_some() {
+                connection.cold.begun += 1;
+            }
+            if connection.stage == Stage::Open {
+                self.write_requests(at as usize, lag_from);
+            } else if connection.stage == Stage::Closed {
                 openings += 1;
                 self.connect(at as usize, lag_from);
             }
@@ -429,39 +451,70 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         self.send_all();
     }
 
+    /// Writes as many of the requests that wait as the session has room for.
     #[inline]
-    fn write_request(&mut self, at: u32, lag_from: Option<Nanos>) {
-        let start = self.out.len();
-        self.connections[at as usize].session.start(&mut self.out);
-        self.sends.push(Send { at, bytes: start..self.out.len(), lag_from });
+    fn write_requests(&mut self, at: usize, lag_from: Option<Nanos>) {
+        let connection = &mut self.connections[at];
+        while connection.unwritten > 0 && connection.session.has_room() {
+            let start = self.out.len();
+            let waiting = usize::from(connection.unwritten);
+            let key = if S::KEYED { connection.cold.new_key() } else { 0 };
+            let is_head = connection.session.start(key, &mut self.cursor, &mut self.out);
+            if let Some(request) = connection.requests.nth_youngest(waiting) {
+                (request.key, request.is_head) = (key, is_head);
+            }
+            connection.unwritten -= 1;
+            let end = self.out.len();
+            match self.sends.last_mut() {
+                // One after another on one connection, and nothing to be told of each: one send does.
+                Some(last) if last.at == at as u32 && last.bytes.end == start && lag_from.is_none() => {
+                    last.bytes.end = end;
+                    last.requests += 1;
+                }
+                _ => self.sends.push(Send {
+                    at: at as u32,
+                    generation: connection.generation,
+                    bytes: start..end,
+                    requests: 1,
+                    lag_from,
+                }),
+            }
+        }
+    }
+
+    /// Adds what the session has said since `start` to what is to be sent.
+    fn say(&mut self, at: usize, start: usize) {
+        let generation = self.connections[at].generation;
+        self.sends.push(Send { at: at as u32, generation, bytes: start..self.out.len(), requests: 0, lag_from: None });
     }
 
     #[inline]
     fn send_all(&mut self) {
         let mut sends = std::mem::take(&mut self.sends);
-        for Send { at, bytes, lag_from } in sends.drain(..) {
+        for Send { at, generation, bytes, requests, lag_from } in sends.drain(..) {
             let connection = &mut self.connections[at as usize];
-            let (Some(socket), Some(request)) = (&connection.socket, &mut connection.request) else { continue };
-            if request.free {
-                request.due = self.clock.now();
-                request.free = false;
-            } else if let Some(from) = lag_from {
+            let Some(socket) = connection.socket.as_ref().filter(|_| connection.generation == generation) else {
+                continue;
+            };
+            if let Some(from) = lag_from {
                 self.sample.lag.record(self.clock.now().saturating_sub(from));
+            } else if requests > 0 {
+                connection.requests.set_due(usize::from(connection.unwritten), || self.clock.now());
+            }
+            if connection.sending {
+                connection.cold.unsent.extend_from_slice(&self.out[bytes]);
+                continue;
             }
             match socket::send(socket, &self.out[bytes.clone()]) {
                 Ok(sent) if sent == bytes.len() && connection.watched => self.sample.sent += sent as u64,
                 Ok(sent) => self.sent_in_part_or_first(at as usize, bytes, sent),
-                Err(error) if connection.connecting => self.fail_to_connect(at as usize, failures::connect(&error)),
+                Err(error) if connection.stage == Stage::Connecting => {
+                    self.lose(at as usize, failures::connect(&error));
+                }
                 Err(error) => self.lose(at as usize, failures::transfer(Kind::Write, &error)),
             }
         }
         self.sends = sends;
         self.out.clear();
     }
-}
-
-/// The connection of a token, if the token is not of a former socket.
-#[inline]
-fn current<S>(connections: &mut [Connection<S>], token: Token) -> Option<&mut Connection<S>> {
-    connections.get_mut(token.index()).filter(|c| c.generation == token.generation() && c.socket.is_some())
 }

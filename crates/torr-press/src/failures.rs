@@ -40,6 +40,15 @@ pub(crate) fn closed_unanswered() -> Failure {
     Failure::new(Kind::Read, Side::Server, "closed before answering")
 }
 
+pub(crate) fn closed_unready() -> Failure {
+    Failure::new(Kind::Connect, Side::Server, "closed before it was ready for requests")
+}
+
+/// A proxy does not connect further.
+pub(crate) fn no_tunnel(status: u16) -> Failure {
+    Failure::new(Kind::Connect, Side::Network, format!("the proxy answered {status}"))
+}
+
 pub(crate) fn surplus() -> Failure {
     Failure::new(Kind::Protocol, Side::Server, "more bytes than the answer should have")
 }

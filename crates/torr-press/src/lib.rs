@@ -4,19 +4,25 @@
 //! end. The hot path is `engine`, which reads from top to bottom.
 #![forbid(unsafe_code)]
 
+mod closed_loop;
 mod engine;
 mod failures;
+mod http1;
 mod open_loop;
 mod pacer;
 mod plan;
+mod request;
 mod run;
 mod schedule;
 mod session;
 mod sources;
 
+pub use closed_loop::{ClosedLoop, Ramp};
+pub use http1::Http1;
 pub use open_loop::{Arrivals, OpenLoop};
-pub use pacer::{ClosedLoop, Due, Pacer};
-pub use plan::{Plan, PlanError, Request, Target};
+pub use pacer::{Due, Pacer};
+pub use plan::{Pace, Plan, PlanError, Protocol, Target, Think};
+pub use request::{Begun, Cursor, Request, Requests};
 pub use run::{RunError, run};
 pub use schedule::{Schedule, ScheduleError};
-pub use session::{Answer, Http1, Session};
+pub use session::{Answer, Asked, Handshake, Session, Told};

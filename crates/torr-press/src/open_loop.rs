@@ -17,8 +17,8 @@ pub enum Arrivals {
 
 /// One thread's part of a schedule: every n-th request of it.
 #[derive(Debug)]
-pub struct OpenLoop<'r> {
-    schedule: &'r Schedule,
+pub struct OpenLoop {
+    schedule: Schedule,
     /// Requests of the whole run.
     requests: u64,
     deadline: Nanos,
@@ -30,10 +30,10 @@ pub struct OpenLoop<'r> {
     random: Option<Rng>,
 }
 
-impl<'r> OpenLoop<'r> {
+impl OpenLoop {
     /// The part of thread `thread` of `threads`. `seed` decides the variation.
     pub fn new(
-        schedule: &'r Schedule,
+        schedule: Schedule,
         arrivals: Arrivals,
         requests: Option<u64>,
         deadline: Nanos,
@@ -58,7 +58,7 @@ impl<'r> OpenLoop<'r> {
     }
 }
 
-impl Pacer for OpenLoop<'_> {
+impl Pacer for OpenLoop {
     fn next(&mut self, now: Nanos) -> Due {
         let due = self.schedule.due(self.before).filter(|&due| due < self.deadline && self.number < self.requests);
         let Some(due) = due else { return Due::Never };
@@ -85,7 +85,7 @@ mod tests {
     fn times(schedule: &Schedule, arrivals: Arrivals, requests: Option<u64>, deadline: Nanos) -> Vec<Nanos> {
         let mut times = Vec::new();
         for thread in 0..3 {
-            let mut pacer = OpenLoop::new(schedule, arrivals, requests, deadline, (thread, 3), 7);
+            let mut pacer = OpenLoop::new(schedule.clone(), arrivals, requests, deadline, (thread, 3), 7);
             while let Due::At(due) = pacer.next(Nanos::MAX) {
                 times.push(due);
             }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_request_that_is_not_due_is_asked_for_again() {
         let schedule = Schedule::constant(10.0).unwrap();
-        let mut pacer = OpenLoop::new(&schedule, Arrivals::Constant, None, Nanos::MAX, (1, 2), 0);
+        let mut pacer = OpenLoop::new(schedule.clone(), Arrivals::Constant, None, Nanos::MAX, (1, 2), 0);
         assert_eq!((pacer.next(0), pacer.next(0)), (Due::At(SECOND / 10), Due::At(SECOND / 10)));
         assert_eq!(pacer.next(SECOND / 10), Due::At(SECOND / 10), "it is begun");
         assert_eq!(pacer.next(SECOND / 10), Due::At(SECOND * 3 / 10));

@@ -1,47 +1,116 @@
 //! What to press, and how hard.
 
 use crate::open_loop::Arrivals;
+use crate::request::Requests;
 use crate::schedule::Schedule;
-use http::header::{HeaderName, HeaderValue};
-use http::{Method, Uri};
-use std::net::{IpAddr, SocketAddr};
+use http::Uri;
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::PlanSummary;
-use torr_net::{Nanos, clock};
-use torr_wire::encode;
+use torr_net::{Address, Nanos, clock};
 
 /// One run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Where to.
     pub target: Target,
-    /// The addresses behind the target's name; connections take them in turn. At least one.
-    pub addresses: Vec<SocketAddr>,
+    /// The addresses behind the target's name, or the proxy's; connections take them in turn. At least one.
+    pub addresses: Vec<Address>,
     /// The addresses to connect from, taken in turn. With none the system chooses; where it runs out of ports on the
     /// loopback network, further addresses of that network are used.
     pub sources: Vec<IpAddr>,
-    /// What is sent, over and over.
-    pub request: Request,
+    /// What is sent.
+    pub request: Requests,
+    /// How it is spoken.
+    pub protocol: Protocol,
+    /// What is said to a proxy so that it connects further, and nothing if there is none.
+    pub tunnel: Option<Vec<u8>>,
+    /// When requests are due.
+    pub pace: Pace,
     /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
     pub connections: usize,
+    /// Requests under way at a time on each connection, at least 1: how deep HTTP/1.1 is pipelined, or HTTP/2's streams.
+    pub depth: u16,
     /// Threads; more than connections are of no use and are not started.
     pub threads: usize,
-    /// When to stop, counted from the first connect.
+    /// When to stop, counted from the first connect or the end of the warm-up.
     pub duration: Option<Duration>,
     /// How many requests to send. With `duration` as well, whichever is reached first ends the run; with neither, only
     /// an interruption does.
     pub requests: Option<u64>,
-    /// When requests are due, whatever the service does: an open loop. Without one each connection sends its next request
-    /// as soon as the one before has ended.
-    pub schedule: Option<(Schedule, Arrivals)>,
+    /// How long to press before anything counts.
+    pub warmup: Duration,
+    /// How long each place waits between an answer and its next request, in a closed loop.
+    pub think: Option<Think>,
     /// Whether connections are used again.
     pub keep_alive: bool,
+    /// How many requests a connection carries before it is closed.
+    pub requests_per_connection: Option<u64>,
     /// After how long without a whole answer a request has failed.
     pub timeout: Duration,
+    /// How often the run is sampled.
+    pub interval: Duration,
+}
+
+/// When requests are due.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pace {
+    /// A closed loop: each place sends its next request as soon as the one before has ended.
+    Closed,
+    /// A closed loop whose connections become more and fewer on a schedule.
+    Connections(Schedule),
+    /// An open loop: on a schedule, whatever the service does.
+    Open(Schedule, Arrivals),
+}
+
+/// How requests are spoken.
+#[derive(Debug, Clone)]
+pub struct Protocol {
+    /// HTTP/2 instead of HTTP/1.1.
+    pub http2: bool,
+}
+
+/// A time between an answer and the next request, drawn evenly from a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Think {
+    /// The least and the most.
+    pub range: RangeInclusive<Duration>,
+}
+
+impl Think {
+    /// One such time.
+    pub(crate) fn time(&self) -> Nanos {
+        fastrand::u64(clock::nanos(*self.range.start())..=clock::nanos(*self.range.end()))
+    }
 }
 
 impl Plan {
+    /// A closed loop with 100 connections and a thread that goes on until it is stopped: what is not said otherwise.
+    pub fn new(target: Target, addresses: Vec<Address>, request: Requests) -> Self {
+        Self {
+            target,
+            addresses,
+            sources: Vec::new(),
+            request,
+            protocol: Protocol { http2: false },
+            tunnel: None,
+            pace: Pace::Closed,
+            connections: 100,
+            depth: 1,
+            threads: 1,
+            duration: None,
+            requests: None,
+            warmup: Duration::ZERO,
+            think: None,
+            keep_alive: true,
+            requests_per_connection: None,
+            timeout: Duration::from_secs(10),
+            interval: Duration::from_secs(1),
+        }
+    }
+
     /// What the result says of the plan.
     pub(crate) fn summary(&self) -> PlanSummary {
         PlanSummary {
@@ -49,24 +118,54 @@ impl Plan {
             threads: self.thread_count(),
             duration_s: self.duration.map(|d| d.as_secs_f64()),
             requests: self.requests,
-            rate: self.schedule.as_ref().and_then(|(schedule, _)| schedule.rate()),
+            rate: match &self.pace {
+                Pace::Open(schedule, _) => schedule.constant_rate(),
+                _ => None,
+            },
             keep_alive: self.keep_alive,
-            protocol: "http/1.1".into(),
-            method: self.request.method.clone(),
+            protocol: if self.protocol.http2 { "h2".into() } else { "http/1.1".into() },
+            method: self.request.method(),
             timeout_s: self.timeout.as_secs_f64(),
+            depth: self.depth,
+            warmup_s: (!self.warmup.is_zero()).then_some(self.warmup.as_secs_f64()),
+            requests_per_connection: self.requests_per_connection.filter(|_| self.keep_alive),
         }
     }
 
-    /// When the run ends, if nothing else ends it.
+    /// When the run ends, if nothing else ends it, counted from the first connect.
     pub(crate) fn deadline(&self) -> Nanos {
-        let schedule = self.schedule.as_ref().and_then(|(schedule, _)| schedule.length());
-        [self.duration, schedule].into_iter().flatten().map(clock::nanos).min().unwrap_or(Nanos::MAX)
+        let schedule = match &self.pace {
+            Pace::Closed => None,
+            Pace::Connections(schedule) | Pace::Open(schedule, _) => schedule.length(),
+        };
+        let measured = [self.duration, schedule].into_iter().flatten().map(clock::nanos).min();
+        measured.map_or(Nanos::MAX, |measured| measured.saturating_add(clock::nanos(self.warmup)))
     }
 
     pub(crate) fn thread_count(&self) -> usize {
         self.threads.clamp(1, self.connections)
     }
+
+    /// Whether requests are due at times of their own.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        matches!(self.pace, Pace::Open(..))
+    }
+
+    /// Whether a place that has a connection is taken before one that has none.
+    #[inline]
+    pub(crate) fn prefers_open(&self) -> bool {
+        !matches!(self.pace, Pace::Closed)
+    }
+
+    /// Whether all that a connection ever sends leaves at once in one packet.
+    pub(crate) fn sends_once(&self) -> bool {
+        let plain = self.tunnel.is_none() && !self.protocol.http2;
+        plain && !self.keep_alive && self.request.largest() <= ONE_PACKET
+    }
 }
+
+/// A request up to this size leaves in one packet on any path.
+const ONE_PACKET: usize = 1200;
 
 /// Why a plan cannot be made; each is the user's to mend.
 #[derive(Debug, Error)]
@@ -103,9 +202,9 @@ pub struct Target {
     /// The port, given or the scheme's.
     pub port: u16,
     /// What stands in the `Host` field, unless overridden.
-    authority: String,
+    pub(crate) authority: String,
     /// Path and query.
-    path: String,
+    pub(crate) path: String,
 }
 
 impl Target {
@@ -138,80 +237,6 @@ impl Target {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         Ok(Self { host: host.to_owned(), port, authority: authority.to_string(), path, url: full })
     }
-}
-
-/// One request, ready to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// All its bytes.
-    pub bytes: Vec<u8>,
-    /// The method.
-    pub method: String,
-    /// Whether the method is HEAD, whose answers have no body.
-    pub is_head: bool,
-}
-
-impl Request {
-    /// Builds a request to a target. `headers` are lines as `Name: value`; they replace the ones that are sent by
-    /// themselves (`Host`, `User-Agent`, `Accept`, `Connection`), and an empty value leaves such a one out, as with curl.
-    ///
-    /// # Errors
-    /// [`PlanError::Method`], [`PlanError::Header`], [`PlanError::OwnHeader`].
-    pub fn new(
-        target: &Target,
-        method: &str,
-        headers: &[String],
-        body: Option<&[u8]>,
-        keep_alive: bool,
-    ) -> Result<Self, PlanError> {
-        // CONNECT would turn the connection into a tunnel.
-        let method = Method::from_bytes(method.as_bytes())
-            .ok()
-            .filter(|m| m != Method::CONNECT)
-            .ok_or_else(|| PlanError::Method(method.to_owned()))?;
-        let mut host = target.authority.clone().into_bytes();
-        let mut fields = vec![("User-Agent", agent()), ("Accept", b"*/*".to_vec())];
-        if !keep_alive {
-            fields.push(("Connection", b"close".to_vec()));
-        }
-        for line in headers {
-            let (name, value) = header(line)?;
-            if name.eq_ignore_ascii_case("host") {
-                host = value;
-                continue;
-            }
-            if ["content-length", "transfer-encoding"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
-                return Err(PlanError::OwnHeader(line.clone()));
-            }
-            let replaces = |default: &&str| name.eq_ignore_ascii_case(default);
-            if DEFAULTS.iter().any(replaces) {
-                fields.retain(|(default, _)| !replaces(default));
-            }
-            if !value.is_empty() {
-                fields.push((name, value));
-            }
-        }
-        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_slice())).collect();
-        let mut bytes = Vec::new();
-        encode::request(&mut bytes, method.as_str(), &target.path, &host, &fields, body);
-        Ok(Self { bytes, is_head: method == Method::HEAD, method: method.to_string() })
-    }
-}
-
-/// Fields that are sent by themselves, and not beside one of the user's.
-const DEFAULTS: [&str; 3] = ["User-Agent", "Accept", "Connection"];
-
-fn agent() -> Vec<u8> {
-    concat!("torr/", env!("CARGO_PKG_VERSION")).as_bytes().to_vec()
-}
-
-/// Splits and checks one header line.
-fn header(line: &str) -> Result<(&str, Vec<u8>), PlanError> {
-    let bad = || PlanError::Header(line.to_owned());
-    let (name, value) = line.split_once(':').ok_or_else(bad)?;
-    HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
-    let value = HeaderValue::from_str(value.trim()).map_err(|_| bad())?;
-    Ok((name, value.as_bytes().to_vec()))
 }
 
 #[cfg(test)]
@@ -249,27 +274,6 @@ mod tests {
         ] {
             let error = Target::parse(url).expect_err(url).to_string();
             assert!(error.contains(why), "{url}: {error}");
-        }
-    }
-
-    fn build(headers: &[&str], body: Option<&[u8]>) -> Result<String, PlanError> {
-        let headers: Vec<_> = headers.iter().map(|&h| h.to_owned()).collect();
-        let request = Request::new(&Target::parse("http://h:1/p").unwrap(), "POST", &headers, body, true)?;
-        Ok(String::from_utf8(request.bytes).unwrap().replace(concat!("torr/", env!("CARGO_PKG_VERSION")), "torr"))
-    }
-
-    #[test]
-    fn headers_replace_and_remove_defaults() {
-        assert_eq!(
-            build(&[], None).unwrap(),
-            "POST /p HTTP/1.1\r\nHost: h:1\r\nUser-Agent: torr\r\nAccept: */*\r\n\r\n"
-        );
-        assert_eq!(
-            build(&["host: other", "accept:", "User-Agent: me", "X: 1", "X: 2"], Some(b"hi")).unwrap(),
-            "POST /p HTTP/1.1\r\nHost: other\r\nUser-Agent: me\r\nX: 1\r\nX: 2\r\nContent-Length: 2\r\n\r\nhi"
-        );
-        for bad in ["nothing", "a b: c", ": x", "X: a\r\nY: b", "Content-Length: 3", "transfer-encoding: chunked"] {
-            assert!(build(&[bad], None).is_err(), "{bad:?} was taken");
         }
     }
 }

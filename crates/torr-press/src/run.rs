@@ -1,10 +1,12 @@
 //! A whole run: threads, the collector they report to, and the result.
 
+use crate::closed_loop::{Budget, ClosedLoop, Ramp};
 use crate::engine::{Ended, Engine, Link};
+use crate::http1::Http1;
 use crate::open_loop::OpenLoop;
-use crate::pacer::{Budget, ClosedLoop};
-use crate::plan::Plan;
-use crate::session::Http1;
+use crate::pacer::AnyPacer;
+use crate::plan::{Pace, Plan};
+use crate::session::Session;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,10 +17,7 @@ use thiserror::Error;
 use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
 use torr_gauge::{Failure, Sample, host};
-use torr_net::{Clock, address, clock, limits};
-
-/// How often threads hand over what they recorded.
-const INTERVAL: Duration = Duration::from_secs(1);
+use torr_net::{Clock, clock, limits};
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -53,13 +52,12 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     if fit < plan.connections as u64 {
         return Err(RunError::Files { wanted: plan.connections, fit });
     }
-    let local = plan.addresses.iter().all(|a| address::is_local(a.ip()));
-    let host_watch = if local { host::Watch::start(&plan.addresses) } else { None };
+    let host_watch = watch_host(plan);
     let threads = plan.thread_count();
-    let budget = Budget::new(plan.requests, plan.connections, threads);
+    let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
     let shared = Shared::new(plan, stop);
     let (sender, reports) = mpsc::channel();
-    let mut collector = Collector::new(threads, INTERVAL);
+    let mut collector = Collector::new(threads, plan.interval);
     let (started_at, time) = (SystemTime::now(), Clock::start());
 
     let ended = thread::scope(|scope| {
@@ -74,9 +72,14 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             shared.abort.store(true, Ordering::Relaxed);
         })?;
         drop(sender);
-        for Report { thread, interval, sample, last } in reports {
-            if let Some(progress) = collector.take(thread, interval, &sample, last) {
-                watch(progress);
+        for report in reports {
+            match report {
+                Report::Warmup(sample) => collector.warmup(&sample),
+                Report::Sample { thread, interval, sample, last } => {
+                    if let Some(progress) = collector.take(thread, interval, &sample, last) {
+                        watch(progress);
+                    }
+                }
             }
         }
         let join = |handle: thread::ScopedJoinHandle<'_, _>| {
@@ -97,11 +100,19 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         interrupted: stop.load(Ordering::Relaxed),
         duration: Duration::from_nanos(duration),
         asked: ended.iter().map(|(e, _)| e.asked).sum(),
+        carried: ended.iter().map(|(e, _)| e.carried).sum(),
         peak: ended.iter().map(|(e, _)| e.peak).sum(),
         sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
         threads: ended.iter().map(|(_, used)| *used).collect(),
         host: host_watch.and_then(|watch| watch.read()),
     }))
+}
+
+/// The server's machine, where that is this one.
+fn watch_host(plan: &Plan) -> Option<host::Watch> {
+    let addresses: Vec<_> = plan.addresses.iter().filter(|address| address.is_local()).collect();
+    let tcp: Vec<_> = addresses.iter().filter_map(|address| address.tcp()).collect();
+    (tcp.len() == plan.addresses.len()).then(|| host::Watch::start(&tcp)).flatten()
 }
 
 /// One thread from its start to its end.
@@ -112,22 +123,42 @@ fn press(
     link: &ThreadLink<'_>,
     time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
+    press_by(plan, number, budget, link, time, Http1::default)
+}
+
+/// The same, in one protocol.
+fn press_by<S: Session>(
+    plan: &Plan,
+    number: usize,
+    budget: &Budget,
+    link: &ThreadLink<'_>,
+    time: Clock,
+    session: impl Fn() -> S,
+) -> io::Result<(Ended, ThreadUse)> {
     let meter = ThreadMeter::start();
-    let numbers = share(plan.connections, plan.thread_count(), number);
-    let session = || Http1::new(&plan.request);
-    let ended = match &plan.schedule {
-        None => {
-            let pacer = ClosedLoop::new(budget, &numbers);
-            Engine::new(plan, numbers, session, pacer, link, time, INTERVAL)?.run()?
-        }
-        Some((schedule, arrivals)) => {
-            clock::wake_exactly();
-            let part = (number as u64, plan.thread_count() as u64);
-            let pacer = OpenLoop::new(schedule, *arrivals, plan.requests, plan.deadline(), part, fastrand::u64(..));
-            Engine::new(plan, numbers, session, pacer, link, time, INTERVAL)?.run()?
-        }
-    };
+    let threads = plan.thread_count();
+    let numbers = share(plan.connections, threads, number);
+    let cursor = plan.request.cursor(number, threads);
+    let pacer = pacer(plan, number, budget, &numbers);
+    let ended = Engine::new(plan, numbers, session, pacer, cursor, link, time)?.run()?;
     Ok((ended, meter.read(ended.idle)))
+}
+
+fn pacer<'r>(plan: &'r Plan, number: usize, budget: &'r Budget, numbers: &Range<usize>) -> AnyPacer<'r> {
+    let (warm_until, depth) = (clock::nanos(plan.warmup), usize::from(plan.depth));
+    let part = (number as u64, plan.thread_count() as u64);
+    let closed = || ClosedLoop::new(budget, &(numbers.start * depth..numbers.end * depth), warm_until);
+    match &plan.pace {
+        Pace::Closed => AnyPacer::Closed(closed()),
+        Pace::Connections(connections) => AnyPacer::Ramp(Ramp::new(closed(), connections, part, plan.depth)),
+        Pace::Open(schedule, arrivals) => {
+            clock::wake_exactly();
+            let schedule = schedule.after(plan.warmup);
+            let warm = schedule.due_before(warm_until).ceil() as u64;
+            let requests = plan.requests.map(|requests| requests.saturating_add(warm));
+            AnyPacer::Open(OpenLoop::new(schedule, *arrivals, requests, plan.deadline(), part, fastrand::u64(..)))
+        }
+    }
 }
 
 /// The numbers of one thread's connections; all threads' together are all connections, and differ by at most one.
@@ -174,11 +205,9 @@ impl<'r> Shared<'r> {
 }
 
 /// What a thread hands over.
-struct Report {
-    thread: usize,
-    interval: u64,
-    sample: Sample,
-    last: bool,
+enum Report {
+    Sample { thread: usize, interval: u64, sample: Sample, last: bool },
+    Warmup(Sample),
 }
 
 /// One thread's link to the others.
@@ -191,7 +220,11 @@ struct ThreadLink<'r> {
 impl Link for ThreadLink<'_> {
     fn sample(&self, interval: u64, sample: Sample, last: bool) {
         // The receiver lives until all threads have ended.
-        let _ = self.reports.send(Report { thread: self.number, interval, sample, last });
+        let _ = self.reports.send(Report::Sample { thread: self.number, interval, sample, last });
+    }
+
+    fn warmup(&self, sample: Sample) {
+        let _ = self.reports.send(Report::Warmup(sample));
     }
 
     fn stopped(&self) -> bool {

@@ -78,9 +78,45 @@ impl Schedule {
     }
 
     /// The rate, if it is always the same.
-    pub fn rate(&self) -> Option<f64> {
+    pub fn constant_rate(&self) -> Option<f64> {
         let first = self.stages.first()?.from;
         self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
+    }
+
+    /// The rate at a time; after its end 0.
+    pub fn rate_at(&self, at: Nanos) -> f64 {
+        let at_s = at as f64 / 1e9;
+        let stage = self.stages.iter().find(|stage| at_s < stage.begin_s + stage.length_s);
+        stage.map_or(0.0, |stage| match stage.length_s.is_finite() {
+            true => stage.from + (stage.to - stage.from) * (at_s - stage.begin_s) / stage.length_s,
+            false => stage.from,
+        })
+    }
+
+    /// The highest rate.
+    pub fn peak(&self) -> f64 {
+        self.stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max)
+    }
+
+    /// The same schedule, a while later, and during that while the rate that its first stage leads to.
+    pub fn after(&self, warmup: Duration) -> Self {
+        let (shift_s, rate) = (warmup.as_secs_f64(), self.stages.first().map_or(0.0, |stage| stage.to));
+        if shift_s == 0.0 {
+            return self.clone();
+        }
+        let shifted =
+            |stage: &Stage| Stage { begin_s: stage.begin_s + shift_s, before: stage.before + rate * shift_s, ..*stage };
+        let warm = Stage { begin_s: 0.0, length_s: shift_s, from: rate, to: rate, before: 0.0 };
+        Self { stages: std::iter::once(warm).chain(self.stages.iter().map(shifted)).collect() }
+    }
+
+    /// How many requests are due before a time.
+    pub fn due_before(&self, at: Nanos) -> f64 {
+        let at_s = at as f64 / 1e9;
+        let Some(stage) = self.stages.iter().rev().find(|stage| stage.begin_s <= at_s) else { return 0.0 };
+        let seconds = (at_s - stage.begin_s).min(stage.length_s);
+        let slope = if stage.length_s.is_finite() { (stage.to - stage.from) / stage.length_s } else { 0.0 };
+        stage.before + stage.from * seconds + slope * seconds * seconds / 2.0
     }
 
     /// How long it lasts; `None` is for ever.
@@ -115,14 +151,14 @@ mod tests {
         let schedule = Schedule::constant(3.0).unwrap();
         assert_eq!([0, 1, 2, 3].map(|n| ms(&schedule, n)), [Some(0), Some(333), Some(667), Some(1000)]);
         assert_eq!(ms(&schedule, 3_000_000_000), Some(1_000_000_000_000));
-        assert_eq!((schedule.length(), schedule.rate()), (None, Some(3.0)));
+        assert_eq!((schedule.length(), schedule.constant_rate()), (None, Some(3.0)));
     }
 
     #[test]
     fn ramps_are_straight_lines_and_end() {
         let s = Duration::from_secs;
         let schedule = Schedule::stages(&[(s(10), 100.0), (s(10), 100.0), (s(10), 0.0)]).unwrap();
-        assert_eq!((schedule.length(), schedule.rate()), (Some(s(30)), None));
+        assert_eq!((schedule.length(), schedule.constant_rate()), (Some(s(30)), None));
         // A ramp from 0 has reached half of its time after a quarter of its 500 requests.
         assert_eq!([0, 125, 499].map(|n| ms(&schedule, n)), [Some(0), Some(5000), Some(9990)]);
         assert_eq!([500, 1000, 1499].map(|n| ms(&schedule, n)), [Some(10_000), Some(15_000), Some(19_990)]);
@@ -138,6 +174,26 @@ mod tests {
                 .unwrap();
         assert_eq!([0, 9, 10, 19, 20].map(|n| ms(&schedule, n)), [Some(0), Some(900), Some(6000), Some(6900), None]);
         assert_eq!(schedule.length(), Some(s(7)));
+    }
+
+    #[test]
+    fn rates_and_counts_at_a_time() {
+        let s = Duration::from_secs;
+        let at = |seconds: u64| seconds * 1_000_000_000;
+        let schedule = Schedule::stages(&[(s(10), 100.0), (s(10), 100.0)]).unwrap();
+        assert_eq!([0, 5, 10, 15, 20].map(|t| schedule.rate_at(at(t))), [0.0, 50.0, 100.0, 100.0, 0.0]);
+        assert_eq!([0, 10, 20, 30].map(|t| schedule.due_before(at(t))), [0.0, 500.0, 1500.0, 1500.0]);
+        assert_eq!(schedule.peak(), 100.0);
+    }
+
+    #[test]
+    fn a_warm_up_goes_before() {
+        let s = Duration::from_secs;
+        let warm = Schedule::constant(10.0).unwrap().after(s(2));
+        assert_eq!((warm.due_before(2_000_000_000), ms(&warm, 20), ms(&warm, 21)), (20.0, Some(2000), Some(2100)));
+        let warm = Schedule::stages(&[(s(10), 100.0)]).unwrap().after(s(1));
+        assert_eq!((ms(&warm, 50), ms(&warm, 100), ms(&warm, 225)), (Some(500), Some(1000), Some(6000)));
+        assert_eq!(warm.length(), Some(s(11)));
     }
 
     #[test]

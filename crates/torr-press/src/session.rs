@@ -1,63 +1,110 @@
-//! The protocol on one connection: how a request is written and an answer read.
+//! The protocol on one connection: how requests are written and answers read.
 
-use crate::plan::Request;
-use torr_wire::WireError;
-use torr_wire::response::{Response, ResponseReader};
+use crate::request::Cursor;
+use std::num::NonZero;
+use torr_gauge::Failure;
+use torr_net::Nanos;
+use torr_wire::response::Response;
 
-/// One connection's protocol. It sees bytes only; the engine owns socket, clock and counters.
+/// One connection's protocol. It sees bytes only; the engine owns socket, clocks and counters.
 pub trait Session {
-    /// A new connection has been established.
-    fn open(&mut self);
+    /// Whether an answer may still be told after all of the input was taken: [`Session::receive`] is then called
+    /// again, without input, until it tells nothing more.
+    const HOLDS: bool;
+    /// Whether answers come in any order, and name the key of their request.
+    const KEYED: bool;
 
-    /// Begins a request: appends its bytes to `out`.
-    fn start(&mut self, out: &mut Vec<u8>);
+    /// A new connection has been established: all that was on the one before is forgotten. What is to be said before any
+    /// request goes to `out`.
+    fn open(&mut self, out: &mut Vec<u8>);
 
-    /// Takes bytes from the front of `input`, up to the end of one answer. Without an answer all were taken.
+    /// Whether a handshake is still to be completed before the first request.
+    fn is_securing(&self) -> bool {
+        false
+    }
+
+    /// What kind of TLS handshake has been completed.
+    fn handshake(&self) -> Option<Handshake> {
+        None
+    }
+
+    /// Whether one more request can be started now.
+    #[inline]
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Writes the next request to `out`. Gives whether it is a HEAD.
+    fn start(&mut self, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool;
+
+    /// Takes bytes from the front of `input`, up to the next thing to be told; if there is none, all of it. May change
+    /// what it takes. What is to be said in return goes to `out`.
     ///
     /// # Errors
-    /// If they are not what they should be. The connection is of no more use then.
-    fn receive(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), WireError>;
+    /// If the bytes are not what they should be. The connection is of no more use then.
+    fn receive(
+        &mut self,
+        input: &mut [u8],
+        at: Nanos,
+        asked: Asked,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<Told>), Failure>;
 
     /// The server has ended the connection. Gives the answer that this completes, if there is one.
     ///
     /// # Errors
     /// If it cuts an answer short.
-    fn end(&mut self) -> Result<Option<Answer>, WireError>;
-}
+    fn end(&mut self) -> Result<Option<Answer>, Failure>;
 
-/// What the engine wants to know of an answer.
-pub type Answer = Response;
+    /// Whether no further request can be started on this connection.
+    fn is_leaving(&self) -> bool {
+        false
+    }
 
-/// HTTP/1.1, one request at a time.
-#[derive(Debug)]
-pub struct Http1<'p> {
-    request: &'p Request,
-    reader: ResponseReader,
-}
-
-impl<'p> Http1<'p> {
-    /// Sends this request over and over.
-    pub fn new(request: &'p Request) -> Self {
-        Self { request, reader: ResponseReader::default() }
+    /// Gives up one request, if it can be done without giving up the connection.
+    fn cancel(&mut self, _key: u32, _out: &mut Vec<u8>) -> bool {
+        false
     }
 }
 
-impl Session for Http1<'_> {
-    fn open(&mut self) {
-        self.reader.reset();
-    }
+/// What has been asked on a connection and not been answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// How many requests.
+    pub count: usize,
+    /// Whether the oldest is a HEAD.
+    pub to_head: bool,
+}
 
-    #[inline]
-    fn start(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.request.bytes);
-    }
+/// What a session has to tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// A whole answer.
+    Answer(Answer),
+    /// One request has failed; the connection goes on.
+    Failed(u32, Failure),
+    /// The server has not looked at this request and never will: it may be sent again on another connection.
+    Unprocessed(u32),
+}
 
-    #[inline]
-    fn receive(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), WireError> {
-        self.reader.read(input, self.request.is_head)
-    }
+/// A whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The key of its request; of no meaning where sessions are not keyed: it answers the oldest.
+    pub key: u32,
+    /// When its first byte came, if that was before its last.
+    pub first_byte: Option<NonZero<Nanos>>,
+    /// What the engine wants to know of it.
+    pub response: Response,
+    /// Checks that it failed, a bit each.
+    pub failed_checks: u32,
+}
 
-    fn end(&mut self) -> Result<Option<Answer>, WireError> {
-        self.reader.end()
-    }
+/// How a TLS connection came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handshake {
+    /// With certificates and a key exchange of its own.
+    Full,
+    /// From an earlier connection's session.
+    Resumed,
 }

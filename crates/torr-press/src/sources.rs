@@ -1,6 +1,7 @@
 //! Where connections come from: the system's choice, given addresses, or as many loopback addresses as it takes.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
+use torr_net::Address;
 
 /// The last part of the last loopback address that is used. Each has ports of its own, 28,232 by Linux's default.
 const LAST_LOOPBACK: u8 = 64;
@@ -17,12 +18,12 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub fn new(given: &[IpAddr], destinations: &[SocketAddr]) -> Self {
+    pub fn new(given: &[IpAddr], destinations: &[Address]) -> Self {
         let in_turn = !given.is_empty();
         let mut list: Vec<_> = given.iter().copied().map(Some).collect();
         if !in_turn {
             list.push(None);
-            if destinations.iter().all(|to| to.is_ipv4() && to.ip().is_loopback()) {
+            if destinations.iter().all(|to| to.tcp().is_some_and(|to| to.is_ipv4() && to.ip().is_loopback())) {
                 list.extend((2..=LAST_LOOPBACK).map(|n| Some(Ipv4Addr::new(127, 0, 0, n).into())));
             }
         }
@@ -66,10 +67,14 @@ impl Sources {
 mod tests {
     use super::*;
 
+    fn to(address: &str) -> Address {
+        Address::Tcp(address.parse().unwrap())
+    }
+
     #[test]
     fn given_addresses_are_taken_in_turn() {
         let given: Vec<IpAddr> = vec!["10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()];
-        let mut sources = Sources::new(&given, &["10.0.0.9:80".parse().unwrap()]);
+        let mut sources = Sources::new(&given, &[to("10.0.0.9:80")]);
         let taken: Vec<_> = (0..3).map(|_| sources.next()).collect();
         assert_eq!(taken, [Some(given[0]), Some(given[1]), Some(given[0])]);
         assert_eq!(sources.used(), 2);
@@ -77,13 +82,13 @@ mod tests {
 
     #[test]
     fn further_loopback_addresses_only_when_ports_run_short() {
-        let mut sources = Sources::new(&[], &["127.0.0.1:80".parse().unwrap()]);
+        let mut sources = Sources::new(&[], &[to("127.0.0.1:80")]);
         assert_eq!((sources.next(), sources.next(), sources.used()), (None, None, 1));
         sources.ran_short();
         assert_eq!((sources.next(), sources.used()), (Some("127.0.0.2".parse().unwrap()), 2));
         (2..=LAST_LOOPBACK).for_each(|_| sources.ran_short());
         assert_eq!(sources.next(), None, "after the last comes the first again");
-        let mut elsewhere = Sources::new(&[], &["10.0.0.9:80".parse().unwrap()]);
+        let mut elsewhere = Sources::new(&[], &[to("10.0.0.9:80")]);
         elsewhere.ran_short();
         assert_eq!((elsewhere.next(), elsewhere.len()), (None, 1));
     }

@@ -31,18 +31,13 @@ fn server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
 fn plan(addresses: Vec<SocketAddr>, connections: usize, requests: u64) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");
     let request = Request::new(&target, "GET", &[], None, true).expect("it is a request");
+    let addresses = addresses.into_iter().map(Into::into).collect();
     Plan {
-        target,
-        addresses,
-        sources: vec![],
-        request,
         connections,
         threads: 2,
         duration: Some(Duration::from_secs(30)),
         requests: Some(requests),
-        schedule: None,
-        keep_alive: true,
-        timeout: Duration::from_secs(10),
+        ..Plan::new(target, addresses, request)
     }
 }
 

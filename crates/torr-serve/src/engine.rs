@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
-use torr_net::{Bell, Events, Interest, Nanos, Poller, Slots, Ticker, Token, clock, socket};
+use torr_net::{Bell, Event, Events, Interest, Nanos, Poller, Slots, Ticker, Token, clock, socket};
 
 /// Connections that are worked on at a time.
 const STAGE: usize = 16;
@@ -90,23 +90,6 @@ enum Accepted {
     Nobody,
 }
 
-/// A connection that is ready, and for what.
-#[derive(Clone, Copy)]
-struct Ready {
-    token: Token,
-    readable: bool,
-    writable: bool,
-    /// After all that is to be received comes the end.
-    ended: bool,
-}
-
-impl Ready {
-    /// A connection of which nothing is known: whatever it can do will be tried.
-    fn perhaps(token: Token) -> Self {
-        Self { token, readable: true, writable: true, ended: false }
-    }
-}
-
 /// What a receive brought; nothing, where a connection only goes on with what it has.
 struct Arrival {
     token: Token,
@@ -143,9 +126,9 @@ pub(crate) struct Engine {
     leaving: Option<Nanos>,
     now: Nanos,
     events: Events,
-    ready: Vec<Ready>,
+    ready: Vec<Event>,
     again: Vec<Token>,
-    newcomers: Vec<Ready>,
+    newcomers: Vec<Event>,
     /// Connections that are accepted at a time: more as long as more are waiting, turn after turn.
     burst: usize,
     streak: u32,
@@ -225,20 +208,14 @@ impl Engine {
         let (mut accepting, mut leave, mut tick) = (false, false, false);
         self.again.sort_unstable_by_key(|token| token.bits());
         self.again.dedup();
-        ready.extend(self.again.drain(..).map(Ready::perhaps));
+        ready.extend(self.again.drain(..).map(Event::perhaps));
         let going_on = ready.len();
-        for at in 0..self.events.len() {
-            let event = self.events.get(at);
+        for event in self.events.iter() {
             match event.token {
                 LISTENER => accepting = true,
                 BELL => leave = true,
                 TICKER => tick = true,
-                token => ready.push(Ready {
-                    token,
-                    readable: event.readable(),
-                    writable: event.writable(),
-                    ended: event.ended(),
-                }),
+                _ => ready.push(event),
             }
         }
         if leave {
@@ -273,9 +250,9 @@ impl Engine {
 
     /// First stage: one receive from each connection.
     #[inline]
-    fn receive(&mut self, stage: &[Ready]) {
+    fn receive(&mut self, stage: &[Event]) {
         let mut used = self.arrivals.last().map_or(0, |arrival| arrival.bytes.end);
-        for &Ready { token, readable, writable, ended } in stage {
+        for &Event { token, readable, writable, ended } in stage {
             if writable {
                 self.go_on_sending(token);
             }

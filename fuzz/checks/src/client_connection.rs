@@ -3,8 +3,8 @@
 //! Option: the lowest bit makes the request a HEAD. A marked piece is the last of its connection.
 
 use crate::input::{Input, Piece};
-use torr_press::{Answer, Http1, Request, Session, Target};
-use torr_wire::WireError;
+use torr_gauge::Failure;
+use torr_press::{Answer, Asked, Http1, Request, Session, Target, Told};
 
 /// Checks one input.
 pub fn check(bytes: &[u8]) {
@@ -12,42 +12,50 @@ pub fn check(bytes: &[u8]) {
     let method = if input.option & 1 == 1 { "HEAD" } else { "GET" };
     let target = Target::parse("http://127.0.0.1/").expect("it is a URL");
     let request = Request::new(&target, method, &[], None, true).expect("it is a method");
-    let mut used = Http1::new(&request);
+    let mut used = Http1::default();
     for connection in input.pieces().split_inclusive(|piece| piece.marked) {
         let got = connect(&mut used, &request, connection);
-        let fresh = connect(&mut Http1::new(&request), &request, connection);
+        let fresh = connect(&mut Http1::default(), &request, connection);
         assert_eq!(got, fresh, "a connection depends on those before it");
     }
 }
 
 /// What became of one connection: its answers, and its end.
 fn connect(
-    session: &mut Http1<'_>,
+    session: &mut Http1,
     request: &Request,
     pieces: &[Piece<'_>],
-) -> (Vec<Answer>, Result<Option<Answer>, WireError>) {
+) -> (Vec<Answer>, Result<Option<Answer>, Failure>) {
     let (mut answers, mut out) = (Vec::new(), Vec::new());
-    session.open();
-    session.start(&mut out);
-    for &Piece { bytes: mut rest, .. } in pieces {
+    let mut cursor = request.cursor(0, 1);
+    session.open(&mut out);
+    let to_head = session.start(0, &mut cursor, &mut out);
+    // Always one more than is answered, so that nothing is too much.
+    let asked = Asked { count: 2, to_head };
+    for (at, &Piece { bytes, .. }) in (1..).zip(pieces) {
+        let mut piece = bytes.to_vec();
+        let mut rest = &mut piece[..];
         while !rest.is_empty() {
-            match session.receive(rest) {
-                Ok((used, Some(answer))) => {
+            match session.receive(rest, at, asked, &mut out) {
+                Ok((used, Some(Told::Answer(answer)))) => {
                     assert!(used > 0, "an answer of nothing");
-                    assert!(answer.body == 0 || !request.is_head, "a HEAD's answer has no body");
+                    assert!(answer.response.body == 0 || !to_head, "a HEAD's answer has no body");
                     answers.push(answer);
-                    session.start(&mut out);
-                    rest = &rest[used..];
+                    session.start(0, &mut cursor, &mut out);
+                    rest = &mut rest[used..];
                 }
+                Ok((_, Some(told))) => panic!("HTTP/1.1 has nothing else to tell: {told:?}"),
                 Ok((used, None)) => {
                     assert_eq!(used, rest.len(), "left without an answer");
                     break;
                 }
-                Err(error) => return (answers, Err(error)),
+                Err(failure) => return (answers, Err(failure)),
             }
         }
     }
-    assert_eq!(out, request.bytes.repeat(answers.len() + 1), "one request for each answer, and the one under way");
+    let mut one = Vec::new();
+    request.cursor(0, 1).write(&mut one);
+    assert_eq!(out, one.repeat(answers.len() + 1), "one request for each answer, and the one under way");
     let end = session.end();
     (answers, end)
 }

@@ -1,104 +1,173 @@
-//! How connections come about, and requests that are not sent at once.
+//! How connections come about: connect, tunnel, handshake; and what is not sent at once.
 
 use super::*;
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
-    /// Opens a connection for the request that waits for it.
+    /// Opens a connection for the requests that wait for it.
     pub(super) fn connect(&mut self, at: usize, lag_from: Option<Nanos>) {
-        let cold = &mut self.connections[at].cold;
-        let address: SocketAddr = self.plan.addresses[cold.next_address % self.plan.addresses.len()];
+        let connection = &mut self.connections[at];
+        let cold = &mut connection.cold;
+        let address = &self.plan.addresses[cold.next_address % self.plan.addresses.len()];
         cold.next_address += 1;
         cold.opened_at = self.clock.now();
-        let opened_at = cold.opened_at;
+        cold.begun = connection.requests.len() as u64;
         if let Some(from) = lag_from {
             // What comes after this is the time that connecting takes.
-            self.sample.lag.record(opened_at.saturating_sub(from));
+            self.sample.lag.record(cold.opened_at.saturating_sub(from));
         }
-        match self.open(address) {
+        for request in connection.requests.iter_mut().filter(|request| request.free) {
+            request.due = cold.opened_at;
+            // In a closed loop the first connection of each place is part of the set-up, not of a request; any further
+            // one is what a request has to wait for.
+            request.free = !cold.used && self.plan.keep_alive;
+        }
+        match open(self.plan, &mut self.sources, address) {
             Ok(socket) => {
-                let connection = &mut self.connections[at];
                 connection.socket = Some(socket);
-                connection.connecting = true;
-                if let Some(request) = &mut connection.request {
-                    if request.free {
-                        request.due = opened_at;
-                    }
-                    // In a closed loop the first connection of each place is part of the set-up, not of a request;
-                    // any further one is what a request has to wait for.
-                    request.free &= connection.cold.first && self.plan.keep_alive;
-                }
-                if address.ip().is_loopback() {
-                    // There is no distance: it is connected by now, and no event is needed to say so.
-                    self.write_request(at as u32, None);
+                connection.stage = Stage::Connecting;
+                if address.has_no_distance() {
+                    // It is connected by now, and no event is needed to say so.
+                    self.speak_first(at);
                 } else {
                     self.watch(at, Interest::ReadWrite);
                 }
             }
-            Err(error) => self.fail_to_connect(at, failures::connect(&error)),
+            Err(error) => self.lose(at, failures::connect(&error)),
         }
     }
 
-    /// Begins to connect, from another source address where one has no port left.
-    pub(super) fn open(&mut self, address: SocketAddr) -> io::Result<OwnedFd> {
-        let sends_once = !self.plan.keep_alive && self.plan.request.bytes.len() <= ONE_PACKET;
-        let mut others = self.sources.len() - 1;
-        loop {
-            match socket::connect(address, self.sources.next(), sends_once) {
-                Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable && others > 0 => {
-                    others -= 1;
-                    self.sources.ran_short();
-                }
-                opened => return opened,
+    /// Says what comes first on a connection: to the proxy, or to the server.
+    fn speak_first(&mut self, at: usize) {
+        match &self.plan.tunnel {
+            Some(request) => {
+                let start = self.out.len();
+                self.out.extend_from_slice(request);
+                self.say(at, start);
             }
+            None => self.open_session(at),
         }
     }
 
-    /// A socket can be written to: its connect has come to an end, or a request was not sent in full.
+    fn open_session(&mut self, at: usize) {
+        let start = self.out.len();
+        let session = &mut self.connections[at].session;
+        session.open(&mut self.out);
+        let is_securing = session.is_securing();
+        if self.out.len() > start {
+            self.say(at, start);
+        }
+        if !is_securing {
+            self.write_requests(at, None);
+        }
+    }
+
+    /// A socket can be written to: its connect has come to an end, or not everything was sent.
     #[inline]
     pub(super) fn go_on_sending(&mut self, token: Token) {
         let Some(connection) = current(&mut self.connections, token) else { return };
-        match (connection.connecting, connection.sending) {
-            (true, _) => self.end_connecting(token.index()),
-            (_, true) => self.send_rest(token.index()),
-            _ => {}
+        if connection.stage == Stage::Connecting {
+            self.end_connecting(token.index());
+        } else if connection.sending {
+            self.send_rest(token.index());
         }
     }
 
-    pub(super) fn end_connecting(&mut self, at: usize) {
+    fn end_connecting(&mut self, at: usize) {
         let Some(socket) = &self.connections[at].socket else { return };
         match socket::error(socket) {
             Ok(()) => {
+                self.speak_first(at);
                 self.established(at);
-                self.write_request(at as u32, None);
             }
-            Err(error) => self.fail_to_connect(at, failures::connect(&error)),
+            Err(error) => self.lose(at, failures::connect(&error)),
         }
     }
 
-    pub(super) fn established(&mut self, at: usize) {
+    /// There is a connection, on which the first words have been said or are about to be sent.
+    fn established(&mut self, at: usize) {
+        self.open_now += 1;
+        self.peak = self.peak.max(self.open_now);
+        self.sample.opened += 1;
+        let now = self.clock.now();
+        let connection = &mut self.connections[at];
+        self.sample.connect.record(now.saturating_sub(connection.cold.opened_at));
+        connection.cold.established_at = now;
+        connection.cold.used = true;
+        connection.stage = match (&self.plan.tunnel, connection.session.is_securing()) {
+            (Some(_), _) => Stage::Tunnelling,
+            (None, true) => Stage::Securing,
+            (None, false) => Stage::Open,
+        };
+        if connection.stage == Stage::Open {
+            self.reach();
+        }
+    }
+
+    fn reach(&mut self) {
         if !self.reached {
             self.reached = true;
             self.link.reached();
         }
-        self.open_now += 1;
-        self.peak = self.peak.max(self.open_now);
-        self.sample.opened += 1;
-        let connection = &mut self.connections[at];
-        self.sample.connect.record(self.clock.now().saturating_sub(connection.cold.opened_at));
-        connection.connecting = false;
-        connection.cold.first = false;
-        connection.session.open();
     }
 
-    /// The kernel took only part of a request, or the first on a connection.
-    pub(super) fn sent_in_part_or_first(&mut self, at: usize, bytes: Range<usize>, sent: usize) {
-        if self.connections[at].connecting {
-            if sent == 0 {
-                // Not connected yet: the request will be written again.
-                let connection = &mut self.connections[at];
-                if let Some(request) = &mut connection.request {
-                    request.free = connection.cold.first && self.plan.keep_alive && self.plan.schedule.is_none();
+    /// The proxy has answered something.
+    #[cold]
+    pub(super) fn read_tunnel(&mut self, at: usize, input: &mut [u8], now: Nanos) {
+        let connection = &mut self.connections[at];
+        // As to a HEAD: what a tunnel carries is no body.
+        match connection.cold.tunnel.read(input, true) {
+            Ok((_, None)) => {}
+            Ok((used, Some(answer))) if (200..300).contains(&answer.status) => {
+                connection.cold.established_at = now;
+                connection.stage = Stage::Securing;
+                self.open_session(at);
+                if used < input.len() {
+                    self.read(at, &mut input[used..], now);
+                } else {
+                    self.go_on_opening(at, now);
                 }
+            }
+            Ok((_, Some(answer))) => self.lose(at, failures::no_tunnel(answer.status)),
+            Err(error) => self.lose(at, failures::protocol(error)),
+        }
+    }
+
+    /// A connection with a handshake under way, or with requests that wait, has received something.
+    #[cold]
+    pub(super) fn go_on_opening(&mut self, at: usize, now: Nanos) {
+        let connection = &mut self.connections[at];
+        if connection.stage == Stage::Securing && !connection.session.is_securing() {
+            connection.stage = Stage::Open;
+            if let Some(handshake) = connection.session.handshake() {
+                self.sample.tls.record(now.saturating_sub(connection.cold.established_at));
+                match handshake {
+                    Handshake::Full => self.sample.full_handshakes += 1,
+                    Handshake::Resumed => self.sample.resumed_handshakes += 1,
+                }
+            }
+            self.reach();
+        }
+        let connection = &mut self.connections[at];
+        if connection.stage != Stage::Open {
+            return;
+        }
+        let written = connection.requests.len() - usize::from(connection.unwritten);
+        if connection.session.is_leaving() && written == 0 {
+            return self.server_closes(at);
+        }
+        self.write_requests(at, None);
+    }
+
+    /// The kernel took only part of what was to be sent, or the first words on a connection.
+    pub(super) fn sent_in_part_or_first(&mut self, at: usize, bytes: Range<usize>, sent: usize) {
+        if self.connections[at].stage == Stage::Connecting {
+            if sent == 0 {
+                // Not connected yet: all will be said again.
+                let (first, closed) = (!self.connections[at].cold.used, !self.plan.is_scheduled());
+                let connection = &mut self.connections[at];
+                let free = first && closed && self.plan.keep_alive;
+                connection.requests.iter_mut().for_each(|request| request.free = free);
+                connection.unwritten = connection.requests.len() as u16;
                 return self.watch(at, Interest::ReadWrite);
             }
             self.established(at);
@@ -115,7 +184,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     }
 
     #[cold]
-    pub(super) fn send_rest(&mut self, at: usize) {
+    fn send_rest(&mut self, at: usize) {
         let connection = &mut self.connections[at];
         let Some(socket) = &connection.socket else { return };
         match socket::send(socket, &connection.cold.unsent) {
@@ -131,7 +200,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
     }
 
-    pub(super) fn watch(&mut self, at: usize, interest: Interest) {
+    fn watch(&mut self, at: usize, interest: Interest) {
         let connection = &mut self.connections[at];
         let Some(socket) = &connection.socket else { return };
         let token = Token::new(at as u32, connection.generation);
@@ -142,6 +211,20 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         connection.watched = true;
         if let Err(error) = watched {
             self.lose(at, failures::connect(&error));
+        }
+    }
+}
+
+/// Begins to connect, from another source address where one has no port left.
+fn open(plan: &Plan, sources: &mut Sources, address: &Address) -> io::Result<OwnedFd> {
+    let mut others = sources.len() - 1;
+    loop {
+        match socket::connect(address, sources.next(), plan.sends_once()) {
+            Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable && others > 0 => {
+                others -= 1;
+                sources.ran_short();
+            }
+            opened => return opened,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How requests, connections and the run end other than by an answer; and what is done now and then.
+//! How requests and connections end other than by an answer.
 
 use super::*;
 
@@ -6,116 +6,143 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// The server has ended its side.
     pub(super) fn server_ended(&mut self, at: usize, now: Nanos) {
         let connection = &mut self.connections[at];
+        let written = connection.requests.len() - usize::from(connection.unwritten);
         match connection.session.end() {
-            Ok(Some(answer)) => {
-                self.answered(at, answer, now);
-                self.close(at);
-            }
-            Ok(None) if connection.request.is_some() => self.lose(at, failures::closed_unanswered()),
-            Ok(None) => {
-                self.sample.closed_by_server += 1;
-                self.close(at);
-            }
-            Err(error) => self.lose(at, failures::protocol(error)),
+            // It says itself that no other can follow on this connection.
+            Ok(Some(answer)) => self.answered(at, answer, now),
+            Ok(None) if connection.stage != Stage::Open => self.lose(at, failures::closed_unready()),
+            Ok(None) if written > 0 => self.lose(at, failures::closed_unanswered()),
+            Ok(None) => self.server_closes(at),
+            Err(failure) => self.lose(at, failure),
         }
     }
 
-    #[cold]
-    pub(super) fn fail_to_connect(&mut self, at: usize, failure: Failure) {
-        if !self.reached {
-            self.link.not_reached(&failure);
+    /// The server wants this connection to end. Requests that it has not looked at go on another.
+    pub(super) fn server_closes(&mut self, at: usize) {
+        if !self.is_spent(at) {
+            self.sample.closed_by_server += 1;
         }
-        self.lose(at, failure);
+        self.close(at);
+        if !self.connections[at].requests.is_empty() {
+            self.connect(at, None);
+        }
     }
 
-    /// Ends a connection that is of no more use, and its request as failed. It is opened again after a while that
-    /// grows with the number of failures in a row.
+    /// A connection that may not carry more requests ends with its last answer.
+    #[inline]
+    pub(super) fn retire(&mut self, at: usize) {
+        if self.is_spent(at) && self.connections[at].requests.is_empty() {
+            self.close(at);
+        }
+    }
+
+    /// Lets a place wait for the end of a connection that may not carry more requests.
+    #[inline]
+    pub(super) fn park(&mut self, at: u32) -> bool {
+        let spent = self.is_spent(at as usize);
+        if spent {
+            self.connections[at as usize].cold.parked += 1;
+        }
+        spent
+    }
+
+    fn is_spent(&self, at: usize) -> bool {
+        let connection = &self.connections[at];
+        let spent = |most| connection.socket.is_some() && connection.cold.begun >= most;
+        self.carries.is_some_and(spent)
+    }
+
+    /// Ends a connection that is of no more use, and its requests as failed. It is opened again after a while that grows
+    /// with the number of failures in a row.
     #[cold]
     pub(super) fn lose(&mut self, at: usize, failure: Failure) {
+        if self.connections[at].stage != Stage::Open && !self.reached {
+            self.link.not_reached(&failure);
+        }
         self.close(at);
         let connection = &mut self.connections[at];
-        if connection.request.take().is_none() {
+        if connection.requests.is_empty() {
             return;
         }
-        self.under_way -= 1;
         let now = self.clock.now();
-        self.pacer.ended(now);
-        self.sample.failures.count(failure);
-        let wait = backoff::wait_after(connection.failures.into());
+        let until = now + backoff::wait_after(connection.failures.into());
         connection.failures = connection.failures.saturating_add(1);
-        self.retries.push(Reverse((now + wait, at as u32)));
+        connection.unwritten = 0;
+        while let Some(request) = self.connections[at].requests.take_oldest() {
+            self.count_failed(request, failure.clone(), now);
+            self.later.push(Reverse((until, at as u32)));
+        }
     }
 
+    /// One request has failed, but not its connection.
+    #[cold]
+    pub(super) fn fail(&mut self, at: usize, key: u32, failure: Failure) {
+        let connection = &mut self.connections[at];
+        let Some(request) = connection.requests.take(key) else { return };
+        let now = self.clock.now();
+        let until = now + backoff::wait_after(connection.failures.into());
+        connection.failures = connection.failures.saturating_add(1);
+        self.count_failed(request, failure, now);
+        self.later.push(Reverse((until, at as u32)));
+    }
+
+    fn count_failed(&mut self, request: Pending, failure: Failure, now: Nanos) {
+        self.under_way -= 1;
+        self.pacer.ended(now);
+        self.sample_of(&request).failures.count(failure);
+    }
+
+    /// A request is to be written again, on another connection.
+    #[cold]
+    pub(super) fn unprocessed(&mut self, at: usize, key: u32) {
+        let connection = &mut self.connections[at];
+        if let Some(request) = connection.requests.take(key) {
+            connection.requests.push(request);
+            connection.unwritten += 1;
+        }
+    }
+
+    /// Closes a connection. Its requests, if it has any, wait for the next one.
     pub(super) fn close(&mut self, at: usize) {
         let connection = &mut self.connections[at];
-        if connection.socket.take().is_some() {
-            connection.generation = connection.generation.wrapping_add(1);
-            self.open_now -= u64::from(!connection.connecting);
-            connection.connecting = false;
-            connection.watched = false;
-            if std::mem::take(&mut connection.sending) {
-                connection.cold.unsent = Vec::new();
+        if connection.socket.take().is_none() {
+            return;
+        }
+        connection.generation = connection.generation.wrapping_add(1);
+        self.open_now -= u64::from(connection.stage != Stage::Connecting);
+        connection.stage = Stage::Closed;
+        connection.watched = false;
+        connection.unwritten = connection.requests.len() as u16;
+        if std::mem::take(&mut connection.sending) {
+            connection.cold.unsent = Vec::new();
+        }
+        if self.plan.tunnel.is_some() {
+            connection.cold.tunnel.reset();
+        }
+        if self.carries.is_some() {
+            let parked = std::mem::take(&mut connection.cold.parked);
+            self.free.extend(std::iter::repeat_n(at as u32, parked.into()));
+        }
+    }
+
+    /// Closes the connections that have nothing to do.
+    pub(super) fn close_idle(&mut self) {
+        if self.open_now == 0 || self.open_now as usize <= self.under_way {
+            return;
+        }
+        for n in 0..self.free.len() {
+            let at = self.free[n] as usize;
+            if self.connections[at].requests.is_empty() {
+                self.close(at);
             }
         }
     }
 
-    /// What is done now and then: hand over a sample, reopen connections, look for time-outs.
-    #[inline]
-    pub(super) fn tend(&mut self, now: Nanos) {
-        while now >= self.next_sample() {
-            self.link.sample(self.intervals, std::mem::take(&mut self.sample), false);
-            self.intervals += 1;
-        }
-        while self.retries.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-            self.free.extend(self.retries.pop().map(|Reverse((_, at))| at));
-        }
-        if now >= self.next_sweep {
-            self.next_sweep = now + SWEEP;
-            self.time_out(now);
-        }
-    }
-
-    pub(super) fn time_out(&mut self, now: Nanos) {
-        let timeout = clock::nanos(self.plan.timeout);
-        for at in 0..self.connections.len() {
-            let connection = &self.connections[at];
-            let Some(request) = connection.request else { continue };
-            let age = now.saturating_sub(request.due);
-            if age < timeout {
-                continue;
-            }
-            self.sample.unanswered.record(age);
-            if connection.connecting {
-                self.fail_to_connect(at, failures::no_connection_in_time());
-            } else {
-                self.lose(at, failures::no_answer_in_time());
-            }
-        }
-    }
-
-    pub(super) fn end(mut self, now: Nanos) -> Ended {
-        for connection in &self.connections {
-            if let Some(request) = connection.request {
-                self.sample.unfinished += 1;
-                self.sample.unanswered.record(now.saturating_sub(request.due));
-            }
-        }
-        // Requests that were due, but never had a place, have waited for an answer like any other.
-        while let Due::At(due) = self.pacer.next(now) {
-            if due > now {
-                break;
-            }
-            self.asked += 1;
-            self.sample.unfinished += 1;
-            self.sample.unanswered.record(now - due);
-        }
-        self.link.sample(self.intervals, self.sample, true);
-        Ended {
-            at: now,
-            idle: Duration::from_nanos(self.idle),
-            asked: self.asked,
-            peak: self.peak,
-            sources: self.sources.used(),
+    /// Where what becomes of a request is recorded.
+    pub(super) fn sample_of(&mut self, request: &Pending) -> &mut Sample {
+        match (request.warm, &mut self.warm) {
+            (true, Some(warm)) => warm,
+            _ => &mut self.sample,
         }
     }
 }

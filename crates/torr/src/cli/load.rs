@@ -1,17 +1,20 @@
 //! How hard to press: connections, pace, length.
 
-use super::values::{duration, positive, rate, requests, stages};
+use super::values::{Stages, depth, duration, positive, rate, requests, stages, think};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::time::Duration;
-use torr_press::{Arrivals, Schedule};
+use torr_press::{Arrivals, Pace, Schedule, Think};
 
 /// How hard, how fast, how long.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load", group(ArgGroup::new("open").args(["rate", "stages"])))]
 pub struct LoadArgs {
-    /// Connections at a time
-    #[arg(short, long, default_value = "100", value_parser = positive)]
-    pub connections: usize,
+    /// Connections at a time [default: 100]
+    #[arg(short, long, value_parser = positive, value_name = "N")]
+    pub connections: Option<usize>,
+    /// Most connections of an open loop, opened as they are needed [default: as -c]
+    #[arg(long, value_parser = positive, value_name = "N", requires = "open", conflicts_with = "connections")]
+    pub max_connections: Option<usize>,
     /// Threads [default: one per CPU]
     #[arg(short, long, value_parser = positive)]
     pub threads: Option<usize>,
@@ -24,29 +27,54 @@ pub struct LoadArgs {
     /// An open loop: requests per second that are due whatever the service does; -c is the most connections
     #[arg(short, long, value_name = "RATE", value_parser = rate, conflicts_with = "stages")]
     pub rate: Option<Schedule>,
-    /// An open loop whose rate goes in straight lines, such as '10s:100,30s:1000,5s:0'
+    /// An open loop whose rate goes in straight lines, such as '10s:100,30s:1000,5s:0'; with a 'c' after each number, a
+    /// closed loop whose connections do
     #[arg(long, value_name = "STAGES", value_parser = stages)]
-    pub stages: Option<Schedule>,
+    pub stages: Option<Stages>,
     /// How requests of an open loop are spread: evenly, or at random as many independent users would
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Constant, requires = "open")]
     pub arrivals: ArrivalsArg,
     /// After how long without a whole answer a request has failed
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,
+    /// Press so long before anything counts
+    #[arg(long, value_parser = duration, value_name = "DURATION")]
+    pub warmup: Option<Duration>,
+    /// Wait so long between an answer and the next request of a closed loop; a range, such as 50ms..150ms, is drawn from
+    /// evenly
+    #[arg(long, value_parser = think, value_name = "DURATION", conflicts_with = "rate")]
+    pub think: Option<Think>,
+    /// Requests under way at a time on each connection (HTTP/1.1 pipelining)
+    #[arg(long, value_parser = depth, value_name = "N", conflicts_with = "no_keepalive")]
+    pub pipeline: Option<u16>,
+    /// Close each connection after so many requests
+    #[arg(long, value_parser = requests, value_name = "N", conflicts_with = "no_keepalive")]
+    pub requests_per_connection: Option<u64>,
     /// Open a connection for each request
     #[arg(long)]
     pub no_keepalive: bool,
 }
 
 impl LoadArgs {
-    /// The open loop that is asked for.
-    pub fn schedule(&self) -> Option<(Schedule, Arrivals)> {
+    /// When requests are due.
+    pub fn pace(&self) -> Pace {
         let arrivals = match self.arrivals {
             ArrivalsArg::Constant => Arrivals::Constant,
             ArrivalsArg::Poisson => Arrivals::Poisson,
         };
-        let schedule = self.rate.as_ref().or(self.stages.as_ref())?;
-        Some((schedule.clone(), arrivals))
+        match (&self.rate, &self.stages) {
+            (Some(rate), _) | (None, Some(Stages::Rates(rate))) => Pace::Open(rate.clone(), arrivals),
+            (None, Some(Stages::Connections(connections))) => Pace::Connections(connections.clone()),
+            (None, None) => Pace::Closed,
+        }
+    }
+
+    /// Connections at a time.
+    pub fn connections(&self) -> usize {
+        match &self.stages {
+            Some(Stages::Connections(connections)) => connections.peak().ceil() as usize,
+            _ => self.max_connections.or(self.connections).unwrap_or(100),
+        }
     }
 }
 

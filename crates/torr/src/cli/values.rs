@@ -1,7 +1,7 @@
 //! Values on the command line: counts, durations, rates.
 
 use std::time::Duration;
-use torr_press::Schedule;
+use torr_press::{Schedule, Think};
 
 pub fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "not a whole number from 1 up".into())
@@ -25,16 +25,57 @@ pub fn rate(text: &str) -> Result<Schedule, String> {
     Schedule::constant(rate).map_err(|error| error.to_string())
 }
 
-/// Pairs of a length and a rate.
-pub fn stages(text: &str) -> Result<Schedule, String> {
+/// What `--stages` lets rise and fall.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stages {
+    /// Requests per second.
+    Rates(Schedule),
+    /// Connections at a time.
+    Connections(Schedule),
+}
+
+/// Pairs of a length and a rate, or a number of connections.
+pub fn stages(text: &str) -> Result<Stages, String> {
     let stage = |stage: &str| {
-        let (length, rate) = stage.split_once(':').ok_or_else(|| format!("'{stage}' is not of the form 10s:100"))?;
+        let (length, level) = stage.split_once(':').ok_or_else(|| format!("'{stage}' is not of the form 10s:100"))?;
         let length = if length == "0" { Ok(Duration::ZERO) } else { duration(length) };
-        let rate = rate.parse().map_err(|_| format!("'{rate}' is not a number of requests per second"))?;
-        Ok((length?, rate))
+        let (number, connections) = level.strip_suffix('c').map_or((level, false), |number| (number, true));
+        let bad = || match connections {
+            true => format!("'{level}' is not a number of connections up to {MOST_CONNECTIONS}"),
+            false => format!("'{level}' is not a number of requests per second"),
+        };
+        let level = number.parse::<f64>().map_err(|_| bad())?;
+        if connections && !(0.0..=MOST_CONNECTIONS).contains(&level) {
+            return Err(bad());
+        }
+        Ok((length?, level, connections))
     };
-    let stages: Vec<(Duration, f64)> = text.split(',').map(|s| stage(s.trim())).collect::<Result<_, String>>()?;
-    Schedule::stages(&stages).map_err(|error| error.to_string())
+    let stages: Vec<_> = text.split(',').map(|s| stage(s.trim())).collect::<Result<_, String>>()?;
+    let connections = stages.iter().all(|stage| stage.2);
+    if !connections && stages.iter().any(|stage| stage.2) {
+        return Err("either all stages are of connections ('c') or none".into());
+    }
+    let lines: Vec<_> = stages.iter().map(|&(length, level, _)| (length, level)).collect();
+    let schedule = Schedule::stages(&lines).map_err(|error| error.to_string())?;
+    Ok(if connections { Stages::Connections(schedule) } else { Stages::Rates(schedule) })
+}
+
+/// More cannot be had from one machine.
+const MOST_CONNECTIONS: f64 = 1e6;
+
+/// How many requests may be under way on a connection.
+pub fn depth(text: &str) -> Result<u16, String> {
+    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or_else(|| "not a whole number from 1 to 1000".into())
+}
+
+/// A time to think, or a range of them.
+pub fn think(text: &str) -> Result<Think, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let (from, to) = (duration(from)?, duration(to)?);
+    if from > to {
+        return Err("the range ends before it begins".into());
+    }
+    Ok(Think { range: from..=to })
 }
 
 pub fn duration(text: &str) -> Result<Duration, String> {

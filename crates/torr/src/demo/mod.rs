@@ -104,17 +104,11 @@ fn plan(server: &Server, connections: usize, keep_alive: bool, each: Duration) -
     let request = Request::new(&target, "GET", &[], None, keep_alive).map_err(|error| ours(error.to_string()))?;
     let addresses = address::resolve(&target.host, target.port).map_err(|error| ours(error.to_string()))?;
     Ok(Plan {
-        target,
-        addresses,
-        sources: vec![],
-        request,
         connections,
         threads: cpus(),
         duration: Some(each),
-        requests: None,
-        schedule: None,
         keep_alive,
-        timeout: Duration::from_secs(10),
+        ..Plan::new(target, addresses.into_iter().map(Into::into).collect(), request)
     })
 }
 

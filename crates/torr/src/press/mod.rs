@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
-use torr_press::{Plan, PlanError, RunError, Target};
+use torr_press::{Pace, Plan, PlanError, RunError, Target};
 use torr_report::live::Live;
 use torr_report::text;
 
@@ -54,19 +54,24 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let keep_alive = !load.no_keepalive;
     let request = request::request(&args.request, &target, keep_alive)?;
     let (addresses, sources) = transport::addresses(&args.transport, &target)?;
+    if load.think.is_some() && matches!(load.pace(), Pace::Open(..)) {
+        return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
+    }
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
-        target,
-        addresses,
         sources,
-        request,
-        connections: load.connections,
+        pace: load.pace(),
+        connections: load.connections(),
+        depth: load.pipeline.unwrap_or(1),
         threads: load.threads.unwrap_or_else(cpus),
         duration: load.duration.or(endless.then_some(DURATION)),
         requests: load.requests,
-        schedule: load.schedule(),
+        warmup: load.warmup.unwrap_or_default(),
+        think: load.think.clone(),
         keep_alive,
+        requests_per_connection: load.requests_per_connection,
         timeout: load.timeout,
+        ..Plan::new(target, addresses, request)
     })
 }
 

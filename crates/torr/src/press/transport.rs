@@ -3,15 +3,15 @@
 use crate::cli::TransportArgs;
 use crate::exit::Stop;
 use std::net::{IpAddr, SocketAddr};
-use torr_net::address;
+use torr_net::{Address, address};
 use torr_press::Target;
 
 /// Where to connect to, and where from.
-pub fn addresses(args: &TransportArgs, target: &Target) -> Result<(Vec<SocketAddr>, Vec<IpAddr>), Stop> {
+pub fn addresses(args: &TransportArgs, target: &Target) -> Result<(Vec<Address>, Vec<IpAddr>), Stop> {
     let addresses = address::resolve(&target.host, target.port)
         .map_err(|_| Stop::Unreachable(format!("the name '{}' does not resolve", target.host)))?;
     check_sources(&args.bind, &addresses)?;
-    Ok((addresses, args.bind.clone()))
+    Ok((addresses.into_iter().map(Address::Tcp).collect(), args.bind.clone()))
 }
 
 /// Source addresses must be this machine's, and of the target's family.

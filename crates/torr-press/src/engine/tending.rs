@@ -1,0 +1,111 @@
+//! What is done now and then: samples, the end of the warm-up, time-outs, the end.
+
+use super::*;
+
+impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+    /// Hands over a sample, frees places whose time has come, looks for time-outs.
+    #[inline]
+    pub(super) fn tend(&mut self, now: Nanos) {
+        while now >= self.next_sample() && self.is_warm() {
+            self.link.sample(self.intervals, std::mem::take(&mut self.sample), false);
+            self.intervals += 1;
+        }
+        while self.later.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+            self.free.extend(self.later.pop().map(|Reverse((_, at))| at));
+        }
+        if now >= self.next_sweep {
+            self.next_sweep = now + SWEEP;
+            self.time_out(now);
+        }
+    }
+
+    /// From here on it counts. What comes of requests from before is kept apart.
+    #[inline]
+    pub(super) fn end_warmup(&mut self, now: Nanos) {
+        if !self.is_warm() && now >= self.warm_until {
+            self.warm = Some(Box::new(std::mem::take(&mut self.sample)));
+            self.carried = self.open_now;
+            self.peak = self.open_now;
+        }
+    }
+
+    fn time_out(&mut self, now: Nanos) {
+        let timeout = clock::nanos(self.plan.timeout);
+        let is_late = |request: &Pending| now.saturating_sub(request.due) >= timeout;
+        for at in 0..self.connections.len() {
+            let connection = &self.connections[at];
+            if !connection.requests.oldest().is_some_and(is_late) {
+                // In whatever order they are answered, the oldest one is the first to be late.
+                continue;
+            }
+            let failure = match connection.stage {
+                Stage::Open => failures::no_answer_in_time(),
+                _ => failures::no_connection_in_time(),
+            };
+            if S::KEYED && connection.stage == Stage::Open {
+                self.cancel_late(at, is_late, &failure, now);
+            } else {
+                for request in connection.requests.iter().copied().collect::<Vec<_>>() {
+                    self.sample_of(&request).unanswered.record(now.saturating_sub(request.due));
+                }
+                self.lose(at, failure);
+            }
+        }
+    }
+
+    /// Gives up those requests alone that are late, if the protocol knows how.
+    fn cancel_late(&mut self, at: usize, is_late: impl Fn(&Pending) -> bool, failure: &Failure, now: Nanos) {
+        let late: Vec<_> = self.connections[at].requests.iter().filter(|r| is_late(r)).copied().collect();
+        for request in late {
+            let start = self.out.len();
+            self.sample_of(&request).unanswered.record(now.saturating_sub(request.due));
+            if !self.connections[at].session.cancel(request.key, &mut self.out) {
+                return self.lose(at, failure.clone());
+            }
+            if self.out.len() > start {
+                self.say(at, start);
+            }
+            self.fail(at, request.key, failure.clone());
+        }
+        self.send_all();
+    }
+
+    pub(super) fn end(mut self, now: Nanos) -> Ended {
+        for at in 0..self.connections.len() {
+            while let Some(request) = self.connections[at].requests.take_oldest() {
+                let sample = self.sample_of(&request);
+                sample.unfinished += 1;
+                sample.unanswered.record(now.saturating_sub(request.due));
+            }
+        }
+        // Requests that were due, but never had a place, have waited for an answer like any other.
+        while let Due::At(due) = self.pacer.next(now) {
+            if due > now {
+                break;
+            }
+            let warm = due < self.warm_until;
+            self.asked += u64::from(!warm);
+            let sample = self.sample_of(&Pending { due, key: 0, free: false, warm, is_head: false });
+            sample.unfinished += 1;
+            sample.unanswered.record(now - due);
+        }
+        // Who was stopped while warming up has measured nothing.
+        let (warm, sample) = match self.warm {
+            Some(warm) => (Some(*warm), self.sample),
+            None if self.warm_until > 0 => (Some(self.sample), Sample::default()),
+            None => (None, self.sample),
+        };
+        if let Some(warm) = warm {
+            self.link.warmup(warm);
+        }
+        self.link.sample(self.intervals, sample, true);
+        Ended {
+            at: now.saturating_sub(self.warm_until),
+            idle: Duration::from_nanos(self.idle),
+            asked: self.asked,
+            peak: self.peak,
+            carried: self.carried,
+            sources: self.sources.used(),
+        }
+    }
+}
