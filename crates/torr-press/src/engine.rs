@@ -333,8 +333,11 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                         Told::Failed(key, failure) => self.fail(at, key, failure),
                         Told::Unprocessed(key) => self.unprocessed(at, key),
                     }
-                    if (!S::HOLDS && input.is_empty()) || self.connections[at].generation != generation {
+                    if self.connections[at].generation != generation {
                         return;
+                    }
+                    if !S::HOLDS && input.is_empty() {
+                        break;
                     }
                 }
                 Ok((_, None)) => break,
