@@ -17,7 +17,6 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["-c", "5"], "<URL>"),
         (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "127.0.0.1:2"),
         (&["ftp://127.0.0.1/"], "only http://"),
-        (&["https://127.0.0.1/"], "only http://"),
         (&["http://"], "not a URL"),
         (&[""], "not a URL"),
         (&["http://127.0.0.1:99999/"], "port"),

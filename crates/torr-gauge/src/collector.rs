@@ -4,7 +4,7 @@ use crate::failure::Kind;
 use crate::generator::{Generator, ThreadUse, round3};
 use crate::host::Host;
 use crate::latency::Summary;
-use crate::result::{Bytes, Cause, Connections, Errors, Handshakes, Phases, PlanSummary, RunResult, SCHEMA, Warmup};
+use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::Series;
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
@@ -106,6 +106,8 @@ pub struct RunFacts {
     pub sources: u64,
     /// What each thread used.
     pub threads: Vec<ThreadUse>,
+    /// Version and cipher suite of TLS, if it was spoken.
+    pub tls: Option<(String, String)>,
     /// The server's machine.
     pub host: Option<Host>,
 }
@@ -229,8 +231,12 @@ impl Collector {
                 closed_by_server: total.closed_by_server,
                 requests_per_connection: round3(requests as f64 / (total.opened + facts.carried).max(1) as f64),
             },
-            handshakes: (total.tls.count() > 0)
-                .then_some(Handshakes { full: total.full_handshakes, resumed: total.resumed_handshakes }),
+            tls: facts.tls.map(|(version, cipher)| Tls {
+                version,
+                cipher,
+                full: total.full_handshakes,
+                resumed: total.resumed_handshakes,
+            }),
             warmup: self.warmup.map(|warmup| Warmup {
                 requests: warmup.answered.count(),
                 errors: warmup.failures.total() + warmup.status.errors(),

@@ -54,9 +54,9 @@ pub struct RunResult {
     pub phases_us: Phases,
     /// Connections.
     pub connections: Connections,
-    /// TLS handshakes.
+    /// TLS, if it was spoken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handshakes: Option<Handshakes>,
+    pub tls: Option<Tls>,
     /// What was seen while warming up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
@@ -136,12 +136,16 @@ pub struct Warmup {
     pub p50: Option<u64>,
 }
 
-/// TLS handshakes of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Handshakes {
-    /// With certificates and a key exchange of their own.
+/// TLS of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tls {
+    /// The version, such as `TLSv1.3`; of the first connection.
+    pub version: String,
+    /// The cipher suite, such as `TLS13_AES_256_GCM_SHA384`; of the first connection.
+    pub cipher: String,
+    /// Handshakes with certificates and a key exchange of their own.
     pub full: u64,
-    /// From an earlier connection's session.
+    /// Handshakes that went on from an earlier connection's session.
     pub resumed: u64,
 }
 

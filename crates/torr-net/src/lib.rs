@@ -14,6 +14,7 @@ pub mod poller;
 pub mod slots;
 pub mod socket;
 pub mod ticker;
+pub mod tls;
 
 pub use address::Address;
 pub use bell::Bell;

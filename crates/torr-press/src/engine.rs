@@ -13,7 +13,7 @@ use crate::failures;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
 use crate::request::Cursor;
-use crate::session::{Answer, Asked, Handshake, Session, Told};
+use crate::session::{Answer, Asked, Session, Told};
 use crate::sources::Sources;
 use connection::{Connection, Pending, Stage, current};
 use std::cmp::Reverse;
@@ -23,6 +23,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 use torr_gauge::{Failure, Kind, Sample};
+use torr_net::tls::Secured;
 use torr_net::{Address, Clock, Event, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
 
 /// Connections that are worked on at a time.
@@ -79,7 +80,7 @@ struct Arrival {
 }
 
 /// What a thread knows at its end that no sample tells.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ended {
     /// When, counted from the end of the warm-up.
     pub at: Nanos,
@@ -89,6 +90,8 @@ pub(crate) struct Ended {
     /// Connections that were open already when the warm-up ended.
     pub carried: u64,
     pub sources: usize,
+    /// How the first connection was secured.
+    pub secured: Option<Secured>,
 }
 
 pub(crate) struct Engine<'r, S, P, L> {
@@ -136,6 +139,7 @@ pub(crate) struct Engine<'r, S, P, L> {
     peak: u64,
     carried: u64,
     idle: Nanos,
+    secured: Option<Secured>,
 }
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
@@ -186,6 +190,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             peak: 0,
             carried: 0,
             idle: 0,
+            secured: None,
         })
     }
 
@@ -458,30 +463,28 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     fn write_requests(&mut self, at: usize, lag_from: Option<Nanos>) {
         let connection = &mut self.connections[at];
+        let (start, mut requests) = (self.out.len(), 0);
         while connection.unwritten > 0 && connection.session.has_room() {
-            let start = self.out.len();
-            let waiting = usize::from(connection.unwritten);
             let key = if S::KEYED { connection.cold.new_key() } else { 0 };
             let is_head = connection.session.start(key, &mut self.cursor, &mut self.out);
-            if let Some(request) = connection.requests.nth_youngest(waiting) {
+            if let Some(request) = connection.requests.nth_youngest(connection.unwritten.into()) {
                 (request.key, request.is_head) = (key, is_head);
             }
             connection.unwritten -= 1;
-            let end = self.out.len();
-            match self.sends.last_mut() {
-                // One after another on one connection, and nothing to be told of each: one send does.
-                Some(last) if last.at == at as u32 && last.bytes.end == start && lag_from.is_none() => {
-                    last.bytes.end = end;
-                    last.requests += 1;
-                }
-                _ => self.sends.push(Send {
-                    at: at as u32,
-                    generation: connection.generation,
-                    bytes: start..end,
-                    requests: 1,
-                    lag_from,
-                }),
+            requests += 1;
+        }
+        if let Err(failure) = connection.session.flush(&mut self.out) {
+            return self.lose(at, failure);
+        }
+        let (at, generation, end) = (at as u32, connection.generation, self.out.len());
+        match self.sends.last_mut() {
+            _ if end == start => {}
+            // One after another on one connection, and nothing to be told of each: one send does.
+            Some(last) if last.at == at && last.bytes.end == start && lag_from.is_none() => {
+                last.bytes.end = end;
+                last.requests += requests;
             }
+            _ => self.sends.push(Send { at, generation, bytes: start..end, requests, lag_from }),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use torr_gauge::{Failure, Kind, Side};
+use torr_net::tls::TlsError;
 use torr_wire::WireError;
 
 /// Why no connection came about.
@@ -38,6 +39,16 @@ pub(crate) fn protocol(error: WireError) -> Failure {
 
 pub(crate) fn closed_unanswered() -> Failure {
     Failure::new(Kind::Read, Side::Server, "closed before answering")
+}
+
+/// What goes wrong with TLS, which both sides have a part in; it is the server that cannot be spoken to.
+pub(crate) fn tls(error: TlsError) -> Failure {
+    Failure::new(Kind::Tls, Side::Server, error.to_string())
+}
+
+/// The server ended the connection without saying so in TLS: something may have been cut off.
+pub(crate) fn cut_off() -> Failure {
+    Failure::new(Kind::Read, Side::Server, "ended without TLS's close_notify, so that the answer may be cut off")
 }
 
 pub(crate) fn closed_unready() -> Failure {

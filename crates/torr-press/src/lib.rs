@@ -14,6 +14,7 @@ mod plan;
 mod request;
 mod run;
 mod schedule;
+mod secured;
 mod session;
 mod sources;
 
@@ -25,4 +26,4 @@ pub use plan::{Pace, Plan, PlanError, Protocol, Target, Think};
 pub use request::{Begun, Cursor, Request, Requests};
 pub use run::{RunError, run};
 pub use schedule::{Schedule, ScheduleError};
-pub use session::{Answer, Asked, Handshake, Session, Told};
+pub use session::{Answer, Asked, Session, Told};

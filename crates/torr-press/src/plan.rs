@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::PlanSummary;
+use torr_net::tls::TlsSettings;
 use torr_net::{Address, Nanos, clock};
 
 /// One run.
@@ -70,6 +71,8 @@ pub enum Pace {
 pub struct Protocol {
     /// HTTP/2 instead of HTTP/1.1.
     pub http2: bool,
+    /// TLS, and how.
+    pub tls: Option<TlsSettings>,
 }
 
 /// A time between an answer and the next request, drawn evenly from a range.
@@ -94,7 +97,7 @@ impl Plan {
             addresses,
             sources: Vec::new(),
             request,
-            protocol: Protocol { http2: false },
+            protocol: Protocol { http2: false, tls: None },
             tunnel: None,
             pace: Pace::Closed,
             connections: 100,
@@ -159,7 +162,7 @@ impl Plan {
 
     /// Whether all that a connection ever sends leaves at once in one packet.
     pub(crate) fn sends_once(&self) -> bool {
-        let plain = self.tunnel.is_none() && !self.protocol.http2;
+        let plain = self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
         plain && !self.keep_alive && self.request.largest() <= ONE_PACKET
     }
 }
@@ -178,8 +181,8 @@ pub enum PlanError {
         /// What is wrong.
         why: String,
     },
-    /// A URL of another scheme than `http`.
-    #[error("cannot press '{0}' yet: only http:// URLs")]
+    /// A URL of another scheme.
+    #[error("cannot press '{0}': only http:// and https:// URLs")]
     Scheme(String),
     /// A header that is not one.
     #[error("header '{0}' is not of the form 'Name: value'")]
@@ -197,6 +200,8 @@ pub enum PlanError {
 pub struct Target {
     /// The whole URL.
     pub url: String,
+    /// Whether the scheme is `https`.
+    pub tls: bool,
     /// A name or an address, without brackets.
     pub host: String,
     /// The port, given or the scheme's.
@@ -208,7 +213,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses a URL; `http://` may be left out.
+    /// Parses a URL of `http` or `https`; `http://` may be left out.
     ///
     /// # Errors
     /// [`PlanError::Url`] and [`PlanError::Scheme`].
@@ -216,9 +221,11 @@ impl Target {
         let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let bad = |why: &str| PlanError::Url { url: url.to_owned(), why: why.to_owned() };
         let uri: Uri = full.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
-        if uri.scheme_str() != Some("http") {
-            return Err(PlanError::Scheme(url.to_owned()));
-        }
+        let tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(PlanError::Scheme(url.to_owned())),
+        };
         let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
         if authority.as_str().contains('@') {
             return Err(bad("give a user and password as a header instead"));
@@ -228,6 +235,7 @@ impl Target {
             return Err(bad("it has no host"));
         }
         let port = match &authority.as_str()[authority.host().len()..] {
+            "" if tls => 443,
             "" => 80,
             ":" => return Err(bad("the port is missing after ':'")),
             port => port[1..].parse().ok().filter(|&p| p != 0).ok_or_else(|| bad("the port is not 1 to 65535"))?,
@@ -235,7 +243,7 @@ impl Target {
         let path = uri.path_and_query().map_or("/", |p| p.as_str());
         // A query without a path still asks for the root (RFC 9112, section 3.2.1).
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { host: host.to_owned(), port, authority: authority.to_string(), path, url: full })
+        Ok(Self { tls, host: host.to_owned(), port, authority: authority.to_string(), path, url: full })
     }
 }
 
@@ -249,6 +257,7 @@ mod tests {
             ("http://example.com", "example.com", 80, "example.com", "/"),
             ("example.com:8080/a?b=c#d", "example.com", 8080, "example.com:8080", "/a?b=c"),
             ("http://[::1]:81/x", "::1", 81, "[::1]:81", "/x"),
+            ("https://a/", "a", 443, "a", "/"),
             ("HTTP://127.0.0.1?q", "127.0.0.1", 80, "127.0.0.1", "/?q"),
         ] {
             let target = Target::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
@@ -270,7 +279,6 @@ mod tests {
             ("http://a b/", "is not a URL"),
             ("http://user:secret@host/", "user and password"),
             ("ftp://host/", "only http://"),
-            ("https://host/", "only http://"),
         ] {
             let error = Target::parse(url).expect_err(url).to_string();
             assert!(error.contains(why), "{url}: {error}");

@@ -6,6 +6,7 @@ use crate::http1::Http1;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
 use crate::plan::{Pace, Plan};
+use crate::secured::TlsFor;
 use crate::session::Session;
 use std::io;
 use std::ops::Range;
@@ -104,6 +105,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         peak: ended.iter().map(|(e, _)| e.peak).sum(),
         sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
         threads: ended.iter().map(|(_, used)| *used).collect(),
+        tls: ended.iter().find_map(|(e, _)| e.secured.clone()).map(|secured| (secured.version, secured.cipher)),
         host: host_watch.and_then(|watch| watch.read()),
     }))
 }
@@ -123,7 +125,12 @@ fn press(
     link: &ThreadLink<'_>,
     time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
-    press_by(plan, number, budget, link, time, Http1::default)
+    let Some(settings) = &plan.protocol.tls else {
+        return press_by(plan, number, budget, link, time, Http1::default);
+    };
+    // Sessions are kept by thread, so that threads do not meet over them.
+    let tls = TlsFor::new(settings).map_err(io::Error::other)?;
+    press_by(plan, number, budget, link, time, || tls.session(Http1::default()))
 }
 
 /// The same, in one protocol.
@@ -141,7 +148,8 @@ fn press_by<S: Session>(
     let cursor = plan.request.cursor(number, threads);
     let pacer = pacer(plan, number, budget, &numbers);
     let ended = Engine::new(plan, numbers, session, pacer, cursor, link, time)?.run()?;
-    Ok((ended, meter.read(ended.idle)))
+    let used = meter.read(ended.idle);
+    Ok((ended, used))
 }
 
 fn pacer<'r>(plan: &'r Plan, number: usize, budget: &'r Budget, numbers: &Range<usize>) -> AnyPacer<'r> {

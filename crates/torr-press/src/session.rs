@@ -4,6 +4,7 @@ use crate::request::Cursor;
 use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_net::Nanos;
+use torr_net::tls::Secured;
 use torr_wire::response::Response;
 
 /// One connection's protocol. It sees bytes only; the engine owns socket, clocks and counters.
@@ -23,8 +24,8 @@ pub trait Session {
         false
     }
 
-    /// What kind of TLS handshake has been completed.
-    fn handshake(&self) -> Option<Handshake> {
+    /// How the handshake went, if there was one and it is complete.
+    fn secured(&self) -> Option<Secured> {
         None
     }
 
@@ -34,8 +35,17 @@ pub trait Session {
         true
     }
 
-    /// Writes the next request to `out`. Gives whether it is a HEAD.
+    /// Writes the next request to `out`, or has [`Session::flush`] write it. Gives whether it is a HEAD.
     fn start(&mut self, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool;
+
+    /// Writes what was started since the last time, and has not been written yet, to `out`.
+    ///
+    /// # Errors
+    /// If it cannot be written. The connection is of no more use then.
+    #[inline]
+    fn flush(&mut self, _out: &mut Vec<u8>) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Takes bytes from the front of `input`, up to the next thing to be told; if there is none, all of it. May change
     /// what it takes. What is to be said in return goes to `out`.
@@ -98,13 +108,4 @@ pub struct Answer {
     pub response: Response,
     /// Checks that it failed, a bit each.
     pub failed_checks: u32,
-}
-
-/// How a TLS connection came about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Handshake {
-    /// With certificates and a key exchange of its own.
-    Full,
-    /// From an earlier connection's session.
-    Resumed,
 }

@@ -138,12 +138,13 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let connection = &mut self.connections[at];
         if connection.stage == Stage::Securing && !connection.session.is_securing() {
             connection.stage = Stage::Open;
-            if let Some(handshake) = connection.session.handshake() {
+            if let Some(secured) = connection.session.secured() {
                 self.sample.tls.record(now.saturating_sub(connection.cold.established_at));
-                match handshake {
-                    Handshake::Full => self.sample.full_handshakes += 1,
-                    Handshake::Resumed => self.sample.resumed_handshakes += 1,
+                match secured.resumed {
+                    false => self.sample.full_handshakes += 1,
+                    true => self.sample.resumed_handshakes += 1,
                 }
+                self.secured.get_or_insert(secured);
             }
             self.reach();
         }

@@ -106,6 +106,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             peak: self.peak,
             carried: self.carried,
             sources: self.sources.used(),
+            secured: self.secured,
         }
     }
 }

@@ -1,0 +1,191 @@
+//! What is asked of TLS, and the library's configuration for it.
+
+use super::TlsError;
+use super::tickets::Tickets;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a client speaks TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// The server's name, for its certificate and for SNI.
+    pub name: String,
+    /// Whom to trust.
+    pub roots: Roots,
+    /// A certificate of one's own and its key, as PEM files.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Which versions may be used.
+    pub versions: Versions,
+    /// The protocols to offer (ALPN), such as `h2`. With one only, the server has to take it or none.
+    pub alpn: Vec<String>,
+    /// What becomes of sessions.
+    pub resumption: Resumption,
+}
+
+/// Who may have signed the server's certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Roots {
+    /// Whom the system trusts.
+    System,
+    /// Those in a PEM file.
+    File(PathBuf),
+    /// Anybody: the certificate is not checked.
+    Anybody,
+}
+
+/// Versions of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Versions {
+    /// 1.2 and 1.3.
+    Both,
+    /// 1.2.
+    Tls12,
+    /// 1.3.
+    Tls13,
+}
+
+/// Whether later connections go on from earlier ones' sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumption {
+    /// As browsers do.
+    On,
+    /// Servers are told that tickets are of no use, and send none.
+    Off,
+    /// As visitors do who come for the first time: tickets are taken, but never used, and each handshake is a full one.
+    Full,
+}
+
+impl TlsSettings {
+    /// A server of this name, checked against the system's roots, with nothing special about it.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            roots: Roots::System,
+            identity: None,
+            versions: Versions::Both,
+            alpn: Vec::new(),
+            resumption: Resumption::On,
+        }
+    }
+
+    /// The configuration for it. Reads files.
+    ///
+    /// # Errors
+    /// [`TlsError::File`] if one cannot be read or holds nothing of use.
+    pub(super) fn config(&self) -> Result<ClientConfig, TlsError> {
+        let provider = Arc::new(ring::default_provider());
+        let algorithms = provider.signature_verification_algorithms;
+        let versions: &[_] = match self.versions {
+            Versions::Both => &[&TLS13, &TLS12],
+            Versions::Tls12 => &[&TLS12],
+            Versions::Tls13 => &[&TLS13],
+        };
+        let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions)?;
+        let builder = match &self.roots {
+            Roots::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Credulous { algorithms })),
+            Roots::System => builder.with_root_certificates(system_roots()?),
+            Roots::File(path) => builder.with_root_certificates(roots_of(path)?),
+        };
+        let mut config = match &self.identity {
+            None => builder.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let refused = |error| TlsError::File(format!("{}: {error}", certificate.display()));
+                builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?).map_err(refused)?
+            }
+        };
+        config.alpn_protocols = self.alpn.iter().map(|protocol| protocol.clone().into_bytes()).collect();
+        config.resumption = match self.resumption {
+            Resumption::On => rustls::client::Resumption::store(Arc::new(Tickets::new(true))),
+            Resumption::Full => rustls::client::Resumption::store(Arc::new(Tickets::new(false))),
+            Resumption::Off => rustls::client::Resumption::disabled(),
+        };
+        Ok(config)
+    }
+
+    /// The name in the library's form.
+    ///
+    /// # Errors
+    /// [`TlsError::Name`].
+    pub(super) fn server_name(&self) -> Result<ServerName<'static>, TlsError> {
+        ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))
+    }
+}
+
+fn system_roots() -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        let nobody = "the system has no list of whom to trust: give --cacert, or install ca-certificates";
+        return Err(TlsError::File(nobody.into()));
+    }
+    Ok(roots)
+}
+
+fn roots_of(path: &Path) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path)? {
+        roots.add(certificate).map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
+    }
+    Ok(roots)
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let unread = |error| TlsError::File(format!("cannot read certificates from {}: {error}", path.display()));
+    let all: Vec<_> = CertificateDer::pem_file_iter(path).map_err(unread)?.collect::<Result<_, _>>().map_err(unread)?;
+    if all.is_empty() {
+        return Err(TlsError::File(format!("there is no certificate in {}", path.display())));
+    }
+    Ok(all)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_file(path)
+        .map_err(|error| TlsError::File(format!("cannot read a private key from {}: {error}", path.display())))
+}
+
+/// Believes every certificate, but has the server prove that it holds the key.
+#[derive(Debug)]
+struct Credulous {
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ServerCertVerifier for Credulous {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
