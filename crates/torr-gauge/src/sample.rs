@@ -40,6 +40,13 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The response times of all requests that have one, or an age instead: answered, timed out, unfinished.
+    pub fn latency(&self) -> Latency {
+        let mut latency = self.answered.clone();
+        latency.add(&self.unanswered);
+        latency
+    }
+
     /// Adds what another sample holds.
     pub fn add(&mut self, other: &Self) {
         self.answered.add(&other.answered);
