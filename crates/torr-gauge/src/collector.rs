@@ -33,6 +33,8 @@ pub struct Measured {
     pub total: Sample,
     /// Each thread's own counts.
     pub threads: Vec<ThreadCounts>,
+    /// What came about since the last progress: intervals that the end of the run cut short.
+    pub rest: Option<Progress>,
     /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
     pub thread_rates: Latency,
 }
@@ -173,10 +175,12 @@ impl Collector {
     pub fn finish(mut self, facts: RunFacts) -> Measured {
         // The last intervals are those that not all threads lived to see whole.
         let duration_s = facts.duration.as_secs_f64();
-        for interval in self.open.keys().copied().collect::<Vec<_>>() {
+        let open: Vec<_> = self.open.keys().copied().collect();
+        let close = |interval| {
             let whole = self.interval.as_secs_f64() * (interval + 1) as f64;
-            self.close(interval, whole.min(duration_s));
-        }
+            self.close(interval, whole.min(duration_s))
+        };
+        let rest = open.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier));
         let total = self.total;
         let requests = total.answered.count();
         let mut first_byte = total.answered.clone();
@@ -232,7 +236,7 @@ impl Collector {
             thresholds: Vec::new(),
             verdict: None,
         };
-        Measured { result, total, threads: self.threads, thread_rates: self.thread_rates }
+        Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The response times as an HdrHistogram interval log, written while the run goes on.
 
-use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError};
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError};
+use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use torr_gauge::Latency;
@@ -17,7 +17,6 @@ pub struct Log<W> {
     serializer: V2DeflateSerializer,
     /// Where the last interval ended.
     end: Duration,
-    written: Latency,
 }
 
 impl<W: Write> Log<W> {
@@ -35,7 +34,7 @@ impl<W: Write> Log<W> {
             .begin_log_with(&mut out, &mut serializer)?;
         out.write_all(LEGEND.as_bytes())?;
         out.flush()?;
-        Ok(Self { out, serializer, end: Duration::ZERO, written: Latency::default() })
+        Ok(Self { out, serializer, end: Duration::ZERO })
     }
 
     /// Writes what has come about since the last progress.
@@ -43,40 +42,31 @@ impl<W: Write> Log<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn interval(&mut self, progress: &Progress) -> io::Result<()> {
-        self.append(&progress.latency, Duration::from_secs_f64(progress.elapsed_s))
+        let end = Duration::from_secs_f64(progress.elapsed_s).max(self.end);
+        self.append(&progress.latency, end - self.end).map_err(|error| match error {
+            IntervalLogWriterError::IoError(error) => error,
+            IntervalLogWriterError::SerializeError(error) => io::Error::other(error),
+        })?;
+        self.end = end;
+        self.out.flush()
     }
 
-    /// Writes the rest: an interval that the end of the run cut short is no progress.
+    /// Writes the rest, which the end of the run cut short.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn finish(mut self, run: &Measured) -> io::Result<()> {
-        let mut rest = run.total.latency();
-        rest.subtract(&self.written);
-        if rest.count() == 0 {
-            return Ok(());
+        match &run.rest {
+            Some(rest) if rest.latency.count() > 0 => self.interval(rest),
+            _ => Ok(()),
         }
-        self.append(&rest, Duration::from_secs_f64(run.result.duration_s))
     }
 
-    fn append(&mut self, latency: &Latency, end: Duration) -> io::Result<()> {
-        let length = end.saturating_sub(self.end);
-        self.write_line(latency, length).map_err(|error| match error {
-            IntervalLogWriterError::IoError(error) => error,
-            IntervalLogWriterError::SerializeError(error) => io::Error::other(error),
-        })?;
-        self.out.flush()?;
-        self.end = self.end.max(end);
-        self.written.add(latency);
-        Ok(())
-    }
-
-    fn write_line(&mut self, latency: &Latency, length: Duration) -> Result<(), LineError> {
+    fn append(&mut self, latency: &Latency, length: Duration) -> Result<(), LineError> {
         // A writer of its own for each line: it adds nothing to a log where it has no head to write.
-        let mut writer: IntervalLogWriter<'_, '_, W, _> =
-            IntervalLogWriterBuilder::new().begin_log_with(&mut self.out, &mut self.serializer)?;
+        let mut writer = IntervalLogWriterBuilder::new().begin_log_with(&mut self.out, &mut self.serializer)?;
         writer.write_histogram(latency.histogram(), self.end, length, None)
     }
 }
 
-type LineError = IntervalLogWriterError<hdrhistogram::serialization::V2DeflateSerializeError>;
+type LineError = IntervalLogWriterError<V2DeflateSerializeError>;

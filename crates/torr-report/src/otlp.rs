@@ -123,11 +123,16 @@ impl Collector {
         let body = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().unwrap_or_default();
         match ExportMetricsServiceResponse::decode(&body[..]).ok().and_then(|answer| answer.partial_success) {
             Some(part) if part.rejected_data_points > 0 => {
-                Err(SendError::Refused(part.rejected_data_points, part.error_message))
+                Err(SendError::Refused(part.rejected_data_points, one_line(&part.error_message)))
             }
             _ => Ok(()),
         }
     }
+}
+
+/// What somebody else said, fit for a line of ours.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// All metrics of a run.
