@@ -31,7 +31,7 @@ Examples:
   torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
   torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
   torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
-  torr URL --fail-if 'p99>50ms,errors>0.1%'  exit code 1 if the service is not that good
+  torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
