@@ -25,6 +25,17 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["-X", "GE T", "http://127.0.0.1:1"], "method"),
         (&["--data", "@/no/such/file", "http://127.0.0.1:1"], "/no/such/file"),
         (&["--json", "/no/such/folder/x.json", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--csv", "/no/such/folder/x.csv", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--hlog", "/no/such/folder/x.hlog", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--prometheus", "/no/such/folder/x.prom", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--junit", "/no/such/folder/x.xml", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--json", "-", "--csv", "-", "http://127.0.0.1:1"], "--json and --csv cannot both"),
+        (&["--hlog", "-", "--junit", "-", "http://127.0.0.1:1"], "--hlog and --junit cannot both"),
+        (&["--otlp", "https://127.0.0.1/", "http://127.0.0.1:1"], "only http://"),
+        (&["--otlp", "http://", "http://127.0.0.1:1"], "not a URL such as"),
+        (&["--fail-if", "p99", "http://127.0.0.1:1"], "p99>50ms"),
+        (&["--fail-if", "p99>50", "http://127.0.0.1:1"], "needs us, ms, s or m"),
+        (&["--fail-if", "errors>0.1%,speed<5", "http://127.0.0.1:1"], "'speed' is none of min, mean"),
         (&["--bind", "192.0.2.1", "http://127.0.0.1:1"], "no address of this machine"),
         (&["--bind", "::1", "http://127.0.0.1:1"], "IPv6"),
         (&["--bind", "eth0", "http://127.0.0.1:1"], "--bind"),
@@ -72,9 +83,27 @@ fn help_and_version_go_to_standard_output() {
         assert!(ended.stdout.to_lowercase().contains("torr"), "{args:?}: {}", ended.stdout);
     }
     let help = torr(&["--help"]).stdout;
-    for flag in
-        ["-c", "-t", "-d", "-n", "-H", "-X", "--data", "--timeout", "--no-keepalive", "--json", "-q", "serve", "demo"]
-    {
+    for flag in [
+        "--csv",
+        "--hlog",
+        "--prometheus",
+        "--junit",
+        "--otlp",
+        "--fail-if",
+        "-c",
+        "-t",
+        "-d",
+        "-n",
+        "-H",
+        "-X",
+        "--data",
+        "--timeout",
+        "--no-keepalive",
+        "--json",
+        "-q",
+        "serve",
+        "demo",
+    ] {
         assert!(help.contains(flag), "{flag} is not in --help:\n{help}");
     }
     let nothing = torr(&[]);

@@ -34,6 +34,8 @@ pub struct Measured {
     pub total: Sample,
     /// Each thread's own counts.
     pub threads: Vec<ThreadCounts>,
+    /// What came about since the last progress: intervals that the end of the run cut short.
+    pub rest: Option<Progress>,
     /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
     pub thread_rates: Latency,
 }
@@ -79,8 +81,16 @@ pub struct Progress {
     pub rps: f64,
     /// The 99th percentile in the last interval, in microseconds.
     pub p99_us: Option<u64>,
-    /// The response times of the last interval.
+    /// The response times since the progress before this one: of the last interval, or of several that ended at once.
     pub latency: Latency,
+}
+
+impl Progress {
+    /// Takes in what was told before it, so that nobody has to be told twice.
+    fn after(mut self, earlier: &Self) -> Self {
+        self.latency.add(&earlier.latency);
+        self
+    }
 }
 
 /// What the collector cannot know by itself.
@@ -147,7 +157,7 @@ impl Collector {
             self.open.iter().filter(|(interval, (reported, _))| (1..=*reported).contains(&whole(**interval)));
         let complete: Vec<_> = complete.map(|(&interval, _)| interval).collect();
         let close = |interval| self.close(interval, self.interval.as_secs_f64() * (interval + 1) as f64);
-        complete.into_iter().filter_map(close).last()
+        complete.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier))
     }
 
     /// Takes what a thread recorded of its warm-up.
@@ -160,8 +170,7 @@ impl Collector {
         let (_, sample) = self.open.remove(&interval)?;
         self.total.add(&sample);
         let (requests, errors) = (sample.answered.count(), sample.failures.total() + sample.status.errors());
-        let mut latency = sample.answered;
-        latency.add(&sample.unanswered);
+        let latency = sample.latency();
         self.series.push(round3(end_s), requests, errors, &latency);
         Some(Progress {
             elapsed_s: end_s,
@@ -177,18 +186,19 @@ impl Collector {
     pub fn finish(mut self, facts: RunFacts) -> Measured {
         // The last intervals are those that not all threads lived to see whole.
         let duration_s = facts.duration.as_secs_f64();
-        for interval in self.open.keys().copied().collect::<Vec<_>>() {
+        let open: Vec<_> = self.open.keys().copied().collect();
+        let close = |interval| {
             let whole = self.interval.as_secs_f64() * (interval + 1) as f64;
-            self.close(interval, whole.min(duration_s));
-        }
+            self.close(interval, whole.min(duration_s))
+        };
+        let rest = open.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier));
         let total = self.total;
         let requests = total.answered.count();
         let mut first_byte = total.answered.clone();
         first_byte.subtract(&total.last_apart);
         first_byte.add(&total.first_apart);
         let shortest = total.answered.summary().map(|answered| answered.min);
-        let mut latency = total.answered.clone();
-        latency.add(&total.unanswered);
+        let latency = total.latency();
         // The age of an unfinished request may be anything from nothing up: it says nothing of the least.
         let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
@@ -249,7 +259,7 @@ impl Collector {
             thresholds: Vec::new(),
             verdict: None,
         };
-        Measured { result, total, threads: self.threads, thread_rates: self.thread_rates }
+        Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates }
     }
 }
 
@@ -269,6 +279,17 @@ mod tests {
         let mut sample = Sample::default();
         (0..requests).for_each(|_| sample.answered.record(1000));
         sample
+    }
+
+    #[test]
+    fn intervals_that_end_at_once_are_told_together() {
+        let mut collector = Collector::new(2, Duration::from_secs(1));
+        assert!(collector.take(0, 0, &sample(1), false).is_none());
+        assert!(collector.take(0, 1, &sample(2), false).is_none());
+        // The other ended early, and says so late.
+        let progress = collector.take(1, 0, &sample(4), true).expect("both intervals are complete");
+        assert_eq!((progress.elapsed_s, progress.requests), (2.0, 7));
+        assert_eq!((progress.rps, progress.latency.count()), (2.0, 7));
     }
 
     #[test]

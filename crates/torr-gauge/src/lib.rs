@@ -13,6 +13,7 @@ pub mod machine;
 pub mod result;
 pub mod sample;
 pub mod series;
+pub mod threshold;
 pub mod verdict;
 
 pub use collector::Collector;
@@ -21,4 +22,5 @@ pub use latency::Latency;
 pub use machine::Machine;
 pub use result::RunResult;
 pub use sample::Sample;
+pub use threshold::Rule;
 pub use verdict::{Confidence, Factor, Verdict};

@@ -56,6 +56,13 @@ impl Sample {
         self.failed_checks.iter_mut().enumerate().for_each(|(bit, count)| *count += u64::from(failed >> bit & 1));
     }
 
+    /// The response times of all requests that have one, or an age instead: answered, timed out, unfinished.
+    pub fn latency(&self) -> Latency {
+        let mut latency = self.answered.clone();
+        latency.add(&self.unanswered);
+        latency
+    }
+
     /// Adds what another sample holds.
     pub fn add(&mut self, other: &Self) {
         self.answered.add(&other.answered);

@@ -1,8 +1,15 @@
-//! A result as text, as JSON and as a live line. Knows nothing of how it was made.
+//! A result as text, as a live line, and in the formats that other programs read. Knows nothing of how it was made.
 #![forbid(unsafe_code)]
 
+pub mod buckets;
+pub mod csv;
+pub mod expectations;
+pub mod hlog;
 pub mod human;
+pub mod junit;
 pub mod live;
+pub mod otlp;
+pub mod prometheus;
 pub mod style;
 pub mod table;
 pub mod text;

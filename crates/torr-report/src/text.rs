@@ -1,5 +1,6 @@
 //! The report of one run, to be read at a glance.
 
+use crate::expectations;
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align;
@@ -23,6 +24,10 @@ pub fn report(run: &RunResult) -> String {
     let _ = writeln!(text, "  {:<12} {}", "generator", generator(run));
     if let Some(server) = server(run) {
         let _ = writeln!(text, "  {:<12} {server}", "server");
+    }
+    if !run.checks.is_empty() || !run.thresholds.is_empty() {
+        text.push('\n');
+        text.push_str(&expectations::section(run));
     }
     if let Some(verdict) = &run.verdict {
         text.push('\n');

@@ -27,6 +27,12 @@ impl Stop {
     }
 }
 
+/// The work was done, but not all is well: a line for each thing that is not, and exit code 1. `None` if all is.
+pub fn failed(lines: &[String]) -> Option<ExitCode> {
+    lines.iter().for_each(|line| anstream::eprintln!("torr: {line}"));
+    (!lines.is_empty()).then(|| ExitCode::from(1))
+}
+
 /// Everything was done, but somebody ended it early: exit code 130.
 pub fn interrupted() -> ExitCode {
     ExitCode::from(130)

@@ -2,41 +2,80 @@
 
 use crate::exit::Stop;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Where JSON is to be written, opened before the work so that a mistake shows before and not after it.
-pub struct JsonSink(Option<File>);
+/// Where something is to be written, opened before the work so that a mistake shows before and not after it.
+#[derive(Debug)]
+pub struct Sink {
+    /// `None` is standard output.
+    file: Option<File>,
+    name: String,
+}
 
-impl JsonSink {
+impl Sink {
     /// `-` is standard output.
     pub fn open(path: &Path) -> Result<Self, Stop> {
-        if path == Path::new("-") {
-            return Ok(Self(None));
+        let name = path.display().to_string();
+        if is_stdout(path) {
+            return Ok(Self { file: None, name: "standard output".into() });
         }
-        let file =
-            File::create(path).map_err(|error| Stop::Usage(format!("cannot write {}: {error}", path.display())))?;
-        Ok(Self(Some(file)))
+        let file = File::create(path).map_err(|error| Stop::Usage(format!("cannot write {name}: {error}")))?;
+        Ok(Self { file: Some(file), name })
     }
 
-    /// Whether standard output belongs to the JSON alone.
+    /// Whether standard output belongs to this alone.
     pub fn takes_stdout(&self) -> bool {
-        self.0.is_none()
+        self.file.is_none()
     }
 
-    /// Writes the whole text.
-    pub fn write(self, json: &str) -> Result<(), Stop> {
-        match self.0 {
-            None => {
-                print(&format!("{json}\n"));
-                Ok(())
-            }
-            Some(mut file) => {
-                let written = file.write_all(json.as_bytes()).and_then(|()| file.write_all(b"\n"));
-                written.map_err(|error| Stop::Failed(format!("the JSON could not be written: {error}")))
-            }
+    /// What tells a file on disk from all others, however it was named.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        let metadata = self.file.as_ref()?.metadata().ok()?;
+        metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+    }
+
+    /// Writes the whole text, and ends its last line. An error is a line that says what could not be written.
+    pub fn put(mut self, text: &str) -> Result<(), String> {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let written = self.write_all(text.as_bytes()).and_then(|()| self.write_all(end.as_bytes()));
+        written.and_then(|()| self.flush()).map_err(|error| self.failed(&error))
+    }
+
+    /// A line that says what could not be written, and why.
+    pub fn failed(&self, error: &dyn std::fmt::Display) -> String {
+        format!("{} could not be written: {error}", self.name)
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            None => unless_gone(io::stdout().write(bytes), bytes.len()),
+            Some(file) => file.write(bytes),
         }
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.file {
+            None => unless_gone(io::stdout().flush(), ()),
+            Some(file) => file.flush(),
+        }
+    }
+}
+
+/// A reader of standard output that has gone away is none of our business.
+fn unless_gone<T>(written: io::Result<T>, all: T) -> io::Result<T> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(all),
+        written => written,
+    }
+}
+
+/// Whether a path means standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Prints to standard output; a reader that has gone away is none of our business.

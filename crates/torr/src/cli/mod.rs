@@ -31,10 +31,11 @@ Examples:
   torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
   torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
   torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
+  torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
-Exit codes: 0 done, 1 failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
 
 /// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
 #[derive(Debug, Parser)]

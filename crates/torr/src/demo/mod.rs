@@ -6,7 +6,7 @@ mod server;
 use crate::cli::DemoArgs;
 use crate::exit::{self, Stop};
 use crate::interrupt;
-use crate::output::{self, JsonSink};
+use crate::output::{self, Sink};
 use crate::press::{self, cpus};
 use reference::Reference;
 use serde::Serialize;
@@ -52,7 +52,7 @@ struct Row {
 
 /// Runs the demo and prints its table.
 pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
-    let json = JsonSink::open(&args.json)?;
+    let json = Sink::open(&args.json)?;
     let stop = interrupt::flag()?;
     let workers = cpus();
     let server = Server::start(workers)?;
@@ -69,7 +69,8 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
     if !json.takes_stdout() {
         output::print(&render(&demo, &args.json.display().to_string()));
     }
-    json.write(&serde_json::to_string_pretty(&demo).map_err(|error| Stop::Failed(error.to_string()))?)?;
+    json.put(&serde_json::to_string_pretty(&demo).map_err(|error| Stop::Failed(error.to_string()))?)
+        .map_err(Stop::Failed)?;
     Ok(if stop.load(Ordering::Relaxed) { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 

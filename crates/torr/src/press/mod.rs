@@ -1,12 +1,13 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
+mod outputs;
 mod request;
 mod transport;
 
 use crate::cli::PressArgs;
-use crate::exit::{self, Stop};
+use crate::exit::Stop;
 use crate::interrupt;
-use crate::output::{self, JsonSink};
+use outputs::Outputs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +15,6 @@ use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
 use torr_press::{Pace, Plan, PlanError, RunError, Target};
 use torr_report::live::Live;
-use torr_report::text;
 
 /// How long a run takes if nobody says.
 const DURATION: Duration = Duration::from_secs(10);
@@ -22,19 +22,18 @@ const DURATION: Duration = Duration::from_secs(10);
 /// Presses the URL and prints the report.
 pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
     let plan = plan(args)?;
-    let json = args.output.json.as_deref().map(JsonSink::open).transpose()?;
     let stop = interrupt::flag()?;
+    let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
     let live = Live::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
-    let run = press(&plan, &stop, |progress| live.progress(progress));
+    let run = press(&plan, &stop, |progress| {
+        live.progress(progress);
+        outputs.progress(progress);
+    });
     live.clear();
-    let result = run?.result;
-    if !json.as_ref().is_some_and(JsonSink::takes_stdout) {
-        output::print(&text::report(&result));
+    match run {
+        Ok(run) => Ok(outputs.finish(run)),
+        Err(stop) => Err(outputs.give_up(&plan.target.url, stop)),
     }
-    if let Some(json) = json {
-        json.write(&torr_report::json(&result).map_err(|error| Stop::Failed(error.to_string()))?)?;
-    }
-    Ok(if result.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
 /// One run with its verdict.

@@ -1,0 +1,50 @@
+//! What was expected of a run and its answers: in the report, and in one line for each that failed.
+
+use crate::human::count;
+use crate::style::{BAD, GOOD, paint};
+use crate::table::align;
+use torr_gauge::RunResult;
+use torr_gauge::result::{Check, Threshold};
+
+/// The section of the report; nothing if nothing was expected.
+pub fn section(run: &RunResult) -> String {
+    let checks = run.checks.iter().map(|check| {
+        let passed = format!("{} passed", count(check.passed));
+        match check.failed {
+            0 => ["check", &check.name, &passed, &paint(GOOD, "ok")].map(str::to_owned),
+            n => ["check", &check.name, &passed, &paint(BAD, format!("{} failed", count(n)))].map(str::to_owned),
+        }
+    });
+    let thresholds = run.thresholds.iter().map(|threshold| {
+        let judged = if threshold.failed { paint(BAD, "failed") } else { paint(GOOD, "ok") };
+        let measured = threshold.measured.as_deref().unwrap_or(UNTOLD);
+        ["fails if", &threshold.rule, measured, &judged].map(str::to_owned)
+    });
+    let rows: Vec<Vec<String>> = checks
+        .chain(thresholds)
+        .map(|[what, name, measured, judged]| vec![format!("{what:<12} {name}"), measured, judged])
+        .collect();
+    align(&rows).lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// A line for each check and each threshold that failed.
+pub fn failures(run: &RunResult) -> Vec<String> {
+    let checks = run.checks.iter().filter(|check| check.failed > 0);
+    let checks = checks.map(|check| format!("check failed: {}: {}", check.name, check_failure(check)));
+    let thresholds = run.thresholds.iter().filter(|threshold| threshold.failed);
+    let thresholds =
+        thresholds.map(|threshold| format!("threshold failed: {}: {}", threshold.rule, threshold_failure(threshold)));
+    checks.chain(thresholds).collect()
+}
+
+const UNTOLD: &str = "too few samples to tell";
+
+/// Why a check failed.
+pub fn check_failure(check: &Check) -> String {
+    format!("not so in {} of {} answers", count(check.failed), count(check.passed + check.failed))
+}
+
+/// Why a threshold failed.
+pub fn threshold_failure(threshold: &Threshold) -> String {
+    threshold.measured.as_ref().map_or_else(|| UNTOLD.to_owned(), |measured| format!("measured {measured}"))
+}

@@ -1,0 +1,321 @@
+//! The figures of a run as OpenTelemetry metrics, sent to a collector by OTLP over HTTP.
+
+use crate::buckets;
+use opentelemetry_proto::tonic::collector::metrics::v1::{ExportMetricsServiceRequest, ExportMetricsServiceResponse};
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{
+    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint, ResourceMetrics,
+    ScopeMetrics, Sum, metric, number_data_point,
+};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use percent_encoding::percent_decode_str;
+use prost::Message;
+use std::time::{Duration, UNIX_EPOCH};
+use thiserror::Error;
+use torr_gauge::collector::Measured;
+use torr_gauge::{Kind, RunResult};
+use ureq::Agent;
+use ureq::http::{HeaderName, HeaderValue, Uri};
+
+/// How long sending may take in all.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The most of an answer that is read.
+const LONGEST_ANSWER: u64 = 64 * 1024;
+
+/// A collector: where, and with which headers.
+#[derive(Debug, Clone)]
+pub struct Collector {
+    url: Uri,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// Why something is no collector.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CollectorError {
+    /// Not a URL.
+    #[error("not a URL such as http://localhost:4318")]
+    Url,
+    /// A URL of another scheme.
+    #[error("only http:// collectors can be reached; for https:// put an OpenTelemetry Collector in between")]
+    Scheme,
+    /// The headers are not of their form.
+    #[error("'{0}' is not of the form name=value,name=value")]
+    Headers(String),
+}
+
+/// Why the metrics were not taken.
+#[derive(Debug, Error)]
+pub enum SendError {
+    /// There was no answer.
+    #[error("{0}")]
+    Transport(#[from] ureq::Error),
+    /// The answer was no success.
+    #[error("the collector answered {0}")]
+    Status(ureq::http::StatusCode),
+    /// The collector refused some.
+    #[error("the collector refused {0} of the points: {1}")]
+    Refused(i64, String),
+}
+
+impl Collector {
+    /// The collector at a URL. `http://` may be left out; the path is `/v1/metrics` if there is none.
+    ///
+    /// # Errors
+    /// If that is no URL that can be sent to.
+    pub fn parse(url: &str) -> Result<Self, CollectorError> {
+        let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+        let parsed: Uri = url.parse().map_err(|_| CollectorError::Url)?;
+        match (parsed.scheme_str(), parsed.host()) {
+            (Some("http"), Some(host)) if !host.is_empty() => {}
+            (Some("http") | None, _) => return Err(CollectorError::Url),
+            (Some(_), _) => return Err(CollectorError::Scheme),
+        }
+        let mut parts = parsed.into_parts();
+        if parts.path_and_query.as_ref().is_none_or(|path| path == "/") {
+            parts.path_and_query = Some("/v1/metrics".parse().expect("a constant that is a path"));
+        }
+        let url = Uri::from_parts(parts).map_err(|_| CollectorError::Url)?;
+        Ok(Self { url, headers: Vec::new() })
+    }
+
+    /// Adds headers in the form of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values percent-encoded.
+    ///
+    /// # Errors
+    /// If they are of another form.
+    pub fn with_headers(mut self, text: &str) -> Result<Self, CollectorError> {
+        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let header = || {
+                let (name, value) = pair.split_once('=')?;
+                let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
+                Some((name.trim().parse().ok()?, HeaderValue::from_str(&value).ok()?))
+            };
+            self.headers.push(header().ok_or_else(|| CollectorError::Headers(pair.to_owned()))?);
+        }
+        Ok(self)
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        self.url.to_string()
+    }
+
+    /// Sends the figures, once.
+    ///
+    /// # Errors
+    /// If they were not all taken.
+    pub fn send(&self, run: &Measured) -> Result<(), SendError> {
+        let agent: Agent = Agent::config_builder()
+            .timeout_global(Some(PATIENCE))
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .user_agent(concat!("torr/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .into();
+        let mut request = agent.post(&self.url).header("Content-Type", "application/x-protobuf");
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let mut response = request.send(&metrics(run).encode_to_vec()[..])?;
+        if !response.status().is_success() {
+            return Err(SendError::Status(response.status()));
+        }
+        // Who took them may say nothing more, or say it in another format.
+        let body = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().unwrap_or_default();
+        match ExportMetricsServiceResponse::decode(&body[..]).ok().and_then(|answer| answer.partial_success) {
+            Some(part) if part.rejected_data_points > 0 => {
+                Err(SendError::Refused(part.rejected_data_points, one_line(&part.error_message)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What somebody else said, fit for a line of ours.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// All metrics of a run.
+pub fn metrics(run: &Measured) -> ExportMetricsServiceRequest {
+    let result = &run.result;
+    let points = Points::new(result);
+    let scope = InstrumentationScope {
+        name: "torr".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        ..InstrumentationScope::default()
+    };
+    let resource = Resource {
+        attributes: vec![text("service.name", "torr"), text("service.version", env!("CARGO_PKG_VERSION"))],
+        ..Resource::default()
+    };
+    let by_status = result
+        .status
+        .iter()
+        .map(|(&status, &n)| points.count(n, vec![number("http.response.status_code", i64::from(status))]));
+    let by_kind =
+        Kind::ALL.iter().map(|&kind| points.count(result.errors.of(kind), vec![text("error.type", kind.name())]));
+    let directions = [("transmit", result.bytes.sent), ("receive", result.bytes.received)];
+    let bytes = directions.map(|(direction, n)| points.count(n, vec![text("network.io.direction", direction)]));
+    let metrics = vec![
+        sum("torr.requests", "{request}", "Requests answered in full, by status", by_status.collect()),
+        sum("torr.errors", "{request}", "Failed requests by kind; those of status were answered", by_kind.collect()),
+        sum("torr.asked", "{request}", "Requests begun", vec![points.count(result.asked, Vec::new())]),
+        sum(
+            "torr.unfinished",
+            "{request}",
+            "Requests without an answer when the run ended",
+            vec![points.count(result.unfinished, Vec::new())],
+        ),
+        sum("torr.bytes", "By", "Traffic, heads and framing included", bytes.into()),
+        sum(
+            "torr.connections",
+            "{connection}",
+            "Connections opened",
+            vec![points.count(result.connections.opened, Vec::new())],
+        ),
+        Metric {
+            name: "torr.latency".into(),
+            unit: "s".into(),
+            description: "From due to last byte; time-outs and unfinished requests at their age".into(),
+            data: Some(metric::Data::Histogram(Histogram {
+                data_points: vec![points.latency(run)],
+                aggregation_temporality: AggregationTemporality::Cumulative.into(),
+            })),
+            ..Metric::default()
+        },
+        gauge("torr.rps", "{request}/s", "Requests answered per second over the whole run", points.value(result.rps)),
+        gauge("torr.duration", "s", "How long the run took", points.value(result.duration_s)),
+    ];
+    let scope_metrics = vec![ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() }];
+    let all = ResourceMetrics { resource: Some(resource), scope_metrics, ..ResourceMetrics::default() };
+    ExportMetricsServiceRequest { resource_metrics: vec![all] }
+}
+
+/// What all points of a run share: they stand for the whole of it, from its beginning to its end.
+struct Points {
+    start: u64,
+    end: u64,
+    attributes: Vec<KeyValue>,
+}
+
+impl Points {
+    fn new(run: &RunResult) -> Self {
+        let started = humantime::parse_rfc3339(&run.started_at).ok();
+        let start = started.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        let end = start + Duration::from_secs_f64(run.duration_s);
+        Self {
+            start: start.as_nanos() as u64,
+            end: end.as_nanos() as u64,
+            attributes: vec![text("url.full", &run.target), text("http.request.method", &run.plan.method)],
+        }
+    }
+
+    fn point(&self, value: number_data_point::Value, more: Vec<KeyValue>) -> NumberDataPoint {
+        NumberDataPoint {
+            attributes: self.attributes.iter().cloned().chain(more).collect(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.end,
+            value: Some(value),
+            ..NumberDataPoint::default()
+        }
+    }
+
+    fn count(&self, n: u64, more: Vec<KeyValue>) -> NumberDataPoint {
+        self.point(number_data_point::Value::AsInt(n as i64), more)
+    }
+
+    fn value(&self, value: f64) -> NumberDataPoint {
+        self.point(number_data_point::Value::AsDouble(value), Vec::new())
+    }
+
+    fn latency(&self, run: &Measured) -> HistogramDataPoint {
+        let latency = run.total.latency();
+        let (bounds, up_to): (Vec<f64>, Vec<u64>) = buckets::cumulative(&latency).unzip();
+        // Each bucket for itself, and one more for what is longer than all bounds.
+        let ends = up_to.iter().copied().chain([latency.count()]);
+        let begins = std::iter::once(0).chain(up_to.iter().copied());
+        let summary = run.result.latency_us;
+        HistogramDataPoint {
+            attributes: self.attributes.clone(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.end,
+            count: latency.count(),
+            sum: Some(latency.sum() / 1e6),
+            bucket_counts: ends.zip(begins).map(|(end, begin)| end - begin).collect(),
+            explicit_bounds: bounds,
+            min: summary.map(|s| s.min as f64 / 1e6),
+            max: summary.map(|s| s.max as f64 / 1e6),
+            ..HistogramDataPoint::default()
+        }
+    }
+}
+
+fn sum(name: &str, unit: &str, description: &str, data_points: Vec<NumberDataPoint>) -> Metric {
+    let aggregation_temporality = AggregationTemporality::Cumulative.into();
+    Metric {
+        name: name.into(),
+        unit: unit.into(),
+        description: description.into(),
+        data: Some(metric::Data::Sum(Sum { data_points, aggregation_temporality, is_monotonic: true })),
+        ..Metric::default()
+    }
+}
+
+fn gauge(name: &str, unit: &str, description: &str, point: NumberDataPoint) -> Metric {
+    Metric {
+        name: name.into(),
+        unit: unit.into(),
+        description: description.into(),
+        data: Some(metric::Data::Gauge(Gauge { data_points: vec![point] })),
+        ..Metric::default()
+    }
+}
+
+fn text(key: &str, value: &str) -> KeyValue {
+    attribute(key, any_value::Value::StringValue(value.into()))
+}
+
+fn number(key: &str, value: i64) -> KeyValue {
+    attribute(key, any_value::Value::IntValue(value))
+}
+
+fn attribute(key: &str, value: any_value::Value) -> KeyValue {
+    KeyValue { key: key.into(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_a_url_is_added() {
+        for (given, meant) in [
+            ("localhost:4318", "http://localhost:4318/v1/metrics"),
+            ("http://localhost:4318/", "http://localhost:4318/v1/metrics"),
+            ("http://[::1]:9/of/mine?a=b", "http://[::1]:9/of/mine?a=b"),
+        ] {
+            assert_eq!(Collector::parse(given).expect(given).url(), meant);
+        }
+        for (bad, why) in [
+            ("https://x/", CollectorError::Scheme),
+            ("ftp://x/", CollectorError::Scheme),
+            ("", CollectorError::Url),
+            ("http://", CollectorError::Url),
+            ("http://a b/", CollectorError::Url),
+            ("/v1/metrics", CollectorError::Url),
+        ] {
+            assert_eq!(Collector::parse(bad).map(|c| c.url()), Err(why), "{bad}");
+        }
+    }
+
+    #[test]
+    fn headers_are_read_as_the_variable_has_them() {
+        let collector = Collector::parse("x").expect("a host").with_headers("api-key=a%20b, x = y=z ,").expect("two");
+        let headers: Vec<_> = collector.headers.iter().map(|(n, v)| (n.as_str(), v.as_bytes())).collect();
+        assert_eq!(headers, [("api-key", &b"a b"[..]), ("x", b"y=z")]);
+        for bad in ["name", "a b=c", "a=%0a"] {
+            let refused = Collector::parse("x").expect("a host").with_headers(bad);
+            assert!(matches!(refused, Err(CollectorError::Headers(_))), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The figures of a run in Prometheus' text format.
+
+use crate::buckets;
+use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
+use prometheus::{Result, TextEncoder};
+use torr_gauge::collector::Measured;
+use torr_gauge::{Kind, RunResult};
+
+/// All of them, with the target and the method as labels.
+///
+/// # Errors
+/// Never for a result that a run made; the encoder cannot promise that.
+pub fn text(run: &Measured) -> Result<String> {
+    let result = &run.result;
+    let errors = Kind::ALL.map(|kind| ([("kind", kind.name().to_owned())], result.errors.of(kind)));
+    let bytes = [("sent", result.bytes.sent), ("received", result.bytes.received)];
+    let page = Page { result };
+    let families = [
+        page.counters(
+            "torr_requests_total",
+            "Requests answered in full, by status.",
+            result.status.iter().map(|(status, &n)| ([("status", status.to_string())], n)),
+        ),
+        page.counters("torr_errors_total", "Failed requests by kind; those of kind status were answered, too.", errors),
+        page.counter("torr_asked_total", "Requests begun.", result.asked),
+        page.counter("torr_unfinished_total", "Requests without an answer when the run ended.", result.unfinished),
+        page.counters(
+            "torr_bytes_total",
+            "Traffic, heads and framing included.",
+            bytes.map(|(direction, n)| ([("direction", direction.to_owned())], n)),
+        ),
+        page.counter("torr_body_bytes_total", "Content of bodies received.", result.bytes.body),
+        page.counter("torr_connections_total", "Connections opened.", result.connections.opened),
+        page.histogram(run),
+        page.gauge("torr_requests_per_second", "Requests answered per second over the whole run.", result.rps),
+        page.gauge("torr_duration_seconds", "How long the run took.", result.duration_s),
+        page.gauge(
+            "torr_generator_saturated",
+            "Whether the load generator was the bottleneck, or near it.",
+            f64::from(u8::from(result.generator.saturated)),
+        ),
+        page.counters(
+            "torr_check_failures_total",
+            "Answers that were not as expected, by check.",
+            result.checks.iter().map(|check| ([("check", check.name.clone())], check.failed)),
+        ),
+        page.gauges(
+            "torr_threshold_failed",
+            "Whether the run failed by a threshold.",
+            result.thresholds.iter().map(|t| ([("rule", t.rule.clone())], f64::from(u8::from(t.failed)))),
+        ),
+    ];
+    // What has no sample, such as checks where none was asked for, has no place in the format either.
+    let families: Vec<_> = families.into_iter().filter(|family| !family.get_metric().is_empty()).collect();
+    TextEncoder::new().encode_to_string(&families)
+}
+
+/// What all metrics of a run share.
+struct Page<'r> {
+    result: &'r RunResult,
+}
+
+type Labels = [(&'static str, String); 1];
+
+impl Page<'_> {
+    fn counter(&self, name: &str, help: &str, n: u64) -> MetricFamily {
+        family(name, help, MetricType::COUNTER, vec![self.counted(&[], n)])
+    }
+
+    fn counters(&self, name: &str, help: &str, counts: impl IntoIterator<Item = (Labels, u64)>) -> MetricFamily {
+        let metrics = counts.into_iter().map(|(labels, n)| self.counted(&labels, n)).collect();
+        family(name, help, MetricType::COUNTER, metrics)
+    }
+
+    fn gauge(&self, name: &str, help: &str, value: f64) -> MetricFamily {
+        family(name, help, MetricType::GAUGE, vec![self.gauged(&[], value)])
+    }
+
+    fn gauges(&self, name: &str, help: &str, values: impl IntoIterator<Item = (Labels, f64)>) -> MetricFamily {
+        let metrics = values.into_iter().map(|(labels, value)| self.gauged(&labels, value)).collect();
+        family(name, help, MetricType::GAUGE, metrics)
+    }
+
+    fn histogram(&self, run: &Measured) -> MetricFamily {
+        let latency = run.total.latency();
+        let buckets = buckets::cumulative(&latency).map(|(bound, count)| {
+            let mut bucket = Bucket::default();
+            bucket.set_upper_bound(bound);
+            bucket.set_cumulative_count(count);
+            bucket
+        });
+        let mut histogram = Histogram::default();
+        histogram.set_bucket(buckets.collect());
+        histogram.set_sample_count(latency.count());
+        histogram.set_sample_sum(latency.sum() / 1e6);
+        let mut metric = Metric::from_label(self.labels(&[]));
+        metric.set_histogram(histogram);
+        let help = "From due to last byte; time-outs and unfinished requests at their age.";
+        family("torr_latency_seconds", help, MetricType::HISTOGRAM, vec![metric])
+    }
+
+    fn counted(&self, labels: &[(&str, String)], n: u64) -> Metric {
+        let mut counter = Counter::default();
+        counter.set_value(n as f64);
+        let mut metric = Metric::from_label(self.labels(labels));
+        metric.set_counter(counter);
+        metric
+    }
+
+    fn gauged(&self, labels: &[(&str, String)], value: f64) -> Metric {
+        let mut gauge = Gauge::default();
+        gauge.set_value(value);
+        let mut metric = Metric::from_label(self.labels(labels));
+        metric.set_gauge(gauge);
+        metric
+    }
+
+    fn labels(&self, more: &[(&str, String)]) -> Vec<LabelPair> {
+        let shared = [("target", &self.result.target), ("method", &self.result.plan.method)];
+        let all = shared.into_iter().chain(more.iter().map(|(name, value)| (*name, value)));
+        all.map(|(name, value)| {
+            let mut label = LabelPair::default();
+            label.set_name(name.to_owned());
+            label.set_value(value.clone());
+            label
+        })
+        .collect()
+    }
+}
+
+fn family(name: &str, help: &str, kind: MetricType, metrics: Vec<Metric>) -> MetricFamily {
+    let mut family = MetricFamily::default();
+    family.set_name(name.to_owned());
+    family.set_help(help.to_owned());
+    family.set_field_type(kind);
+    family.set_metric(metrics);
+    family
+}

@@ -1,0 +1,109 @@
+//! Checks of answers, in every output that shows them.
+
+use std::time::Duration;
+use torr_gauge::Collector;
+use torr_gauge::collector::{Measured, RunFacts};
+use torr_gauge::result::{Check, PlanSummary, Threshold};
+use torr_report::{csv, expectations, junit, otlp, prometheus, text};
+
+/// A run in which nothing happened.
+fn nothing() -> Measured {
+    Collector::new(1, Duration::from_secs(1)).finish(RunFacts {
+        target: "http://x/?a=\"<b>\"".into(),
+        plan: PlanSummary {
+            connections: 1,
+            threads: 1,
+            duration_s: None,
+            requests: None,
+            rate: None,
+            keep_alive: true,
+            protocol: "http/1.1".into(),
+            method: "GET".into(),
+            timeout_s: 1.0,
+            depth: 1,
+            warmup_s: None,
+            requests_per_connection: None,
+        },
+        started_at: "2020-01-02T03:04:05.678Z".into(),
+        interrupted: false,
+        duration: Duration::from_secs(1),
+        asked: 0,
+        peak: 0,
+        sources: 1,
+        threads: Vec::new(),
+        carried: 0,
+        tls: None,
+        host: None,
+    })
+}
+
+fn checked() -> Measured {
+    let mut run = nothing();
+    let check = |name: &str, failed| Check { name: name.into(), passed: 1000, failed };
+    run.result.checks = vec![check("status 200", 0), check("body \"<ok>\"", 234)];
+    run.result.thresholds = vec![Threshold { rule: "p99>1ms".into(), measured: None, failed: true }];
+    run
+}
+
+#[test]
+fn the_report_shows_what_was_as_expected_and_what_was_not() {
+    let plain = anstream::adapter::strip_str(&text::report(&checked().result)).to_string();
+    let section: Vec<_> = plain.lines().filter(|line| line.contains("check") || line.contains("fails if")).collect();
+    let expected = [
+        "  check        status 200              1,000 passed          ok",
+        "  check        body \"<ok>\"             1,000 passed  234 failed",
+        "  fails if     p99>1ms      too few samples to tell      failed",
+    ];
+    assert_eq!(section, expected, "{plain}");
+    let bare = text::report(&nothing().result);
+    assert!(!bare.contains("check") && !bare.contains("fails if"), "{bare}");
+}
+
+#[test]
+fn each_that_failed_has_its_line() {
+    let expected = [
+        "check failed: body \"<ok>\": not so in 234 of 1,234 answers",
+        "threshold failed: p99>1ms: too few samples to tell",
+    ];
+    assert_eq!(expectations::failures(&checked().result), expected);
+    assert!(expectations::failures(&nothing().result).is_empty());
+}
+
+#[test]
+fn junit_has_a_case_for_each() {
+    let xml = junit::run(&checked().result).expect("it can be written");
+    for part in [
+        "tests=\"4\"",
+        "failures=\"2\"",
+        "timestamp=\"2020-01-02T03:04:05.678+00:00\"",
+        "name=\"status 200\"",
+        "name=\"body &quot;&lt;ok&gt;&quot;\"",
+        "message=\"not so in 234 of 1,234 answers\" type=\"check\"",
+        "message=\"too few samples to tell\" type=\"threshold\"",
+    ] {
+        assert!(xml.contains(part), "{part} is not in {xml}");
+    }
+}
+
+#[test]
+fn prometheus_counts_those_that_failed() {
+    let text = prometheus::text(&checked()).expect("it can be written");
+    let run = r#"target="http://x/?a=\"<b>\"",method="GET""#;
+    for line in [
+        format!("torr_check_failures_total{{{run},check=\"status 200\"}} 0"),
+        format!("torr_check_failures_total{{{run},check=\"body \\\"<ok>\\\"\"}} 234"),
+        format!("torr_threshold_failed{{{run},rule=\"p99>1ms\"}} 1"),
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
+    }
+}
+
+#[test]
+fn a_run_in_which_nothing_happened_can_be_told() {
+    let run = nothing();
+    assert_eq!(csv::series(&run.result).expect("it can be written").lines().count(), 1);
+    let text = prometheus::text(&run).expect("it can be written");
+    assert!(text.contains("torr_latency_seconds_count") && !text.contains("torr_requests_total"), "{text}");
+    assert_eq!(otlp::metrics(&run).resource_metrics.len(), 1);
+    assert!(junit::run(&run.result).expect("it can be written").contains("tests=\"1\""));
+}
