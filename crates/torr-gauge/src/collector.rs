@@ -94,7 +94,7 @@ impl Progress {
 }
 
 /// What the collector cannot know by itself.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RunFacts {
     /// The URL.
     pub target: String,

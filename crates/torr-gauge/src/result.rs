@@ -79,7 +79,7 @@ pub struct RunResult {
 }
 
 /// What was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanSummary {
     /// Connections at a time.
     pub connections: usize,

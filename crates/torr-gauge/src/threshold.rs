@@ -244,7 +244,6 @@ impl Comparison {
 mod tests {
     use super::*;
     use crate::collector::RunFacts;
-    use crate::result::PlanSummary;
     use crate::{Collector, Failure, Sample, Side};
     use std::time::Duration;
 
@@ -267,29 +266,7 @@ mod tests {
     }
 
     fn facts(asked: u64) -> RunFacts {
-        let plan = PlanSummary {
-            connections: 1,
-            threads: 1,
-            duration_s: None,
-            requests: None,
-            rate: None,
-            keep_alive: true,
-            protocol: "http/1.1".into(),
-            method: "GET".into(),
-            timeout_s: 2.0,
-        };
-        RunFacts {
-            target: "http://x/".into(),
-            plan,
-            started_at: "2020-01-01T00:00:00Z".into(),
-            interrupted: false,
-            duration: Duration::from_secs(2),
-            asked,
-            peak: 1,
-            sources: 1,
-            threads: Vec::new(),
-            host: None,
-        }
+        RunFacts { duration: Duration::from_secs(2), asked, ..RunFacts::default() }
     }
 
     #[test]

@@ -10,30 +10,10 @@ use torr_report::{csv, expectations, junit, otlp, prometheus, text};
 fn nothing() -> Measured {
     Collector::new(1, Duration::from_secs(1)).finish(RunFacts {
         target: "http://x/?a=\"<b>\"".into(),
-        plan: PlanSummary {
-            connections: 1,
-            threads: 1,
-            duration_s: None,
-            requests: None,
-            rate: None,
-            keep_alive: true,
-            protocol: "http/1.1".into(),
-            method: "GET".into(),
-            timeout_s: 1.0,
-            depth: 1,
-            warmup_s: None,
-            requests_per_connection: None,
-        },
+        plan: PlanSummary { method: "GET".into(), ..PlanSummary::default() },
         started_at: "2020-01-02T03:04:05.678Z".into(),
-        interrupted: false,
         duration: Duration::from_secs(1),
-        asked: 0,
-        peak: 0,
-        sources: 1,
-        threads: Vec::new(),
-        carried: 0,
-        tls: None,
-        host: None,
+        ..RunFacts::default()
     })
 }
 
