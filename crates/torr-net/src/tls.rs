@@ -6,6 +6,7 @@
 mod client;
 mod settings;
 mod tickets;
+mod trust;
 
 pub use client::{Secured, TlsClient};
 pub use settings::{Resumption, Roots, TlsSettings, Versions};
@@ -27,6 +28,9 @@ pub enum TlsError {
     /// The server does not speak the protocol that is asked for.
     #[error("the server does not speak {0} (ALPN)")]
     Alpn(String),
+    /// What answers there does not speak TLS.
+    #[error("the server does not speak TLS on this port")]
+    NoTls,
     /// Anything else, in the words of the TLS library.
     #[error("TLS: {0}")]
     Protocol(String),
@@ -37,6 +41,7 @@ impl From<rustls::Error> for TlsError {
         match error {
             rustls::Error::InvalidCertificate(why) => Self::Untrusted(why.to_string()),
             rustls::Error::NoApplicationProtocol => Self::Alpn("the protocol asked for".into()),
+            rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => Self::NoTls,
             error => Self::Protocol(error.to_string()),
         }
     }

@@ -11,6 +11,8 @@ pub(crate) fn connect(error: &io::Error) -> Failure {
         ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse => {
             return Failure::new(Kind::Ports, Side::Client, "no local port is free");
         }
+        ErrorKind::NotFound => return Failure::new(Kind::Connect, Side::Client, "there is no such socket"),
+        ErrorKind::WouldBlock => return Failure::new(Kind::Connect, Side::Server, "its backlog is full"),
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => (Kind::Connect, Side::Server),
         ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
             (Kind::Connect, Side::Network)

@@ -149,6 +149,16 @@ impl Plan {
         self.threads.clamp(1, self.connections)
     }
 
+    /// Whom connections are made to, for people.
+    pub(crate) fn reached_by(&self) -> String {
+        let target = format!("{}:{}", self.target.host, self.target.port);
+        match self.addresses.first() {
+            Some(Address::Unix(path)) => format!("the Unix socket {}", path.display()),
+            Some(proxy) if self.tunnel.is_some() => format!("{target} by the proxy {proxy}"),
+            _ => target,
+        }
+    }
+
     /// Whether requests are due at times of their own.
     pub(crate) fn is_scheduled(&self) -> bool {
         matches!(self.pace, Pace::Open(..))
@@ -213,6 +223,16 @@ pub struct Target {
 }
 
 impl Target {
+    /// Path and query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether the URL names a port.
+    pub fn has_port(&self) -> bool {
+        self.authority.rsplit(']').next().is_some_and(|rest| rest.contains(':'))
+    }
+
     /// Parses a URL of `http` or `https`; `http://` may be left out.
     ///
     /// # Errors

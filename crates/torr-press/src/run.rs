@@ -90,8 +90,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     })?;
 
     if let Some(failure) = shared.unreachable() {
-        let target = format!("{}:{}", plan.target.host, plan.target.port);
-        return Err(RunError::Unreachable { target, failure });
+        return Err(RunError::Unreachable { target: plan.reached_by(), failure });
     }
     let duration = ended.iter().map(|(e, _)| e.at).max().unwrap_or(0);
     Ok(collector.finish(RunFacts {

@@ -2,12 +2,13 @@
 
 use super::TlsError;
 use super::tickets::Tickets;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
+use super::trust::{Credulous, GivenOrSigned};
+use rustls::client::WebPkiServerVerifier;
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, RootCertStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -86,11 +87,18 @@ impl TlsSettings {
             Versions::Tls12 => &[&TLS12],
             Versions::Tls13 => &[&TLS13],
         };
-        let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions)?;
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
         let builder = match &self.roots {
             Roots::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Credulous { algorithms })),
             Roots::System => builder.with_root_certificates(system_roots()?),
-            Roots::File(path) => builder.with_root_certificates(roots_of(path)?),
+            Roots::File(path) => {
+                let given = certificates(path)?;
+                let roots = Arc::new(roots_of(&given, path)?);
+                let by_signature = WebPkiServerVerifier::builder_with_provider(roots, provider)
+                    .build()
+                    .map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(GivenOrSigned { given, by_signature }))
+            }
         };
         let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
@@ -127,10 +135,10 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
     Ok(roots)
 }
 
-fn roots_of(path: &Path) -> Result<RootCertStore, TlsError> {
+fn roots_of(certificates: &[CertificateDer<'static>], path: &Path) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(path)? {
-        roots.add(certificate).map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
+    for certificate in certificates {
+        roots.add(certificate.clone()).map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
     }
     Ok(roots)
 }
@@ -147,45 +155,4 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     PrivateKeyDer::from_pem_file(path)
         .map_err(|error| TlsError::File(format!("cannot read a private key from {}: {error}", path.display())))
-}
-
-/// Believes every certificate, but has the server prove that it holds the key.
-#[derive(Debug)]
-struct Credulous {
-    algorithms: WebPkiSupportedAlgorithms,
-}
-
-impl ServerCertVerifier for Credulous {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
-    }
 }

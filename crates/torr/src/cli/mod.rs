@@ -5,6 +5,7 @@ mod output;
 mod press;
 mod request;
 mod serve;
+mod tls;
 mod transport;
 mod values;
 
@@ -13,6 +14,7 @@ pub use output::OutputArgs;
 pub use press::PressArgs;
 pub use request::RequestArgs;
 pub use serve::{DemoArgs, ServeArgs};
+pub use tls::{TlsArgs, TlsResumption};
 pub use transport::TransportArgs;
 
 use crate::exit::Stop;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
-use torr_press::{Pace, Plan, PlanError, RunError, Target};
+use torr_press::{Pace, Plan, PlanError, Protocol, RunError, Target};
 use torr_report::live::Live;
 
 /// How long a run takes if nobody says.
@@ -52,13 +52,15 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let load = &args.load;
     let keep_alive = !load.no_keepalive;
     let request = request::request(&args.request, &target, keep_alive)?;
-    let (addresses, sources) = transport::addresses(&args.transport, &target)?;
+    let way = transport::way(&args.transport, &target)?;
     if load.think.is_some() && matches!(load.pace(), Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
-        sources,
+        sources: way.sources,
+        tunnel: way.tunnel,
+        protocol: Protocol { http2: false, tls: way.tls },
         pace: load.pace(),
         connections: load.connections(),
         depth: load.pipeline.unwrap_or(1),
@@ -70,7 +72,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
         keep_alive,
         requests_per_connection: load.requests_per_connection,
         timeout: load.timeout,
-        ..Plan::new(target, addresses, request)
+        ..Plan::new(target, way.addresses, request)
     })
 }
 
