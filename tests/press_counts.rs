@@ -6,22 +6,9 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::program::{Running, torr_command, torr_json};
+use support::result::adds_up;
 use support::script::{OK, Script, answering};
 use support::wait_until;
-
-/// Checks that every request begun has one end, and that the histogram holds what it should.
-fn adds_up(result: &Value) {
-    let n = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {result}"));
-    let errors = &result["errors"];
-    let failed: u64 =
-        ["connect", "tls", "timeout", "read", "write", "protocol", "ports"].iter().map(|kind| n(&errors[kind])).sum();
-    assert_eq!(n(&result["asked"]), n(&result["requests"]) + failed + n(&result["unfinished"]), "{result}");
-    let by_status: u64 = result["status"].as_object().expect("it is a map").values().map(n).sum();
-    assert_eq!(by_status, n(&result["requests"]), "{result}");
-    let in_series: u64 =
-        result["series"].as_array().expect("it is a list").iter().map(|point| n(&point["requests"])).sum();
-    assert_eq!(in_series, n(&result["requests"]), "{result}");
-}
 
 #[test]
 fn exactly_n_requests_on_exactly_c_connections() {

@@ -2,16 +2,12 @@
 
 mod support;
 
-use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::program::{torr, torr_json};
+use support::result::count;
 use support::script::{OK, Script, answering};
 use support::servers::Serve;
-
-fn count(result: &Value, pointer: &str) -> u64 {
-    result.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {result}"))
-}
 
 #[test]
 fn the_rate_that_is_asked_for_is_the_rate_that_is_sent() {

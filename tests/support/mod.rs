@@ -1,9 +1,11 @@
 //! What whole-program tests share: running `torr`, and servers to run it against. Everything started ends with its value.
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
+pub mod certificates;
 pub mod client;
 pub mod namespace;
 pub mod program;
+pub mod result;
 pub mod script;
 pub mod servers;
 

@@ -112,6 +112,27 @@ impl Client {
         Some(())
     }
 
+    /// How many requests all connections together have sent.
+    pub fn seen_requests(&self) -> usize {
+        self.seen.requests.load(Ordering::SeqCst)
+    }
+
+    /// Passes everything on to a server at this address, and back, until one side ends.
+    pub fn relay(&mut self, to: &str) {
+        let mut server = TcpStream::connect(to).unwrap_or_else(|error| panic!("{to}: {error}"));
+        let _ = server.write_all(&std::mem::take(&mut self.buffer));
+        let (mut from, mut back) = (self.stream.try_clone().expect("a socket can be shared"), server.try_clone());
+        let there = thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut server);
+            let _ = server.shutdown(std::net::Shutdown::Both);
+        });
+        if let Ok(back) = &mut back {
+            let _ = std::io::copy(back, &mut self.stream);
+        }
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        let _ = there.join();
+    }
+
     /// Sends all of it; a client that has gone is its own affair.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);

@@ -5,6 +5,7 @@ use super::program::{Running, signal, torr_command};
 use super::wait_until;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -99,6 +100,22 @@ impl Nginx {
     /// With these lines in its `server` block.
     pub fn start(server: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
+        Self::start_in(folder, "", server)
+    }
+
+    /// Over TLS, with these files.
+    pub fn start_tls(certificate: &Path, key: &Path, server: &str) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (certificate, key) = (certificate.display(), key.display());
+        let tls = "ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache shared:all:1m";
+        Self::start_in(
+            folder,
+            "ssl",
+            &format!("ssl_certificate {certificate}; ssl_certificate_key {key}; {tls}; {server}"),
+        )
+    }
+
+    fn start_in(folder: tempfile::TempDir, listen: &str, server: &str) -> Self {
         let path = |name: &str| folder.path().join(name).display().to_string();
         let address = format!("127.0.0.1:{}", free_port());
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -106,7 +123,7 @@ impl Nginx {
             .concat();
         let config = format!(
             "daemon off; master_process off; pid {}; error_log {};\nevents {{ worker_connections 4096; }}\n\
-             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} backlog=4096; {server} }} }}\n",
+             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} {listen} backlog=4096; {server} }} }}\n",
             path("pid"),
             path("error.log"),
         );
@@ -120,6 +137,10 @@ impl Nginx {
 
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    pub fn https(&self) -> String {
+        format!("https://{}/", self.address)
     }
 }
 

@@ -70,7 +70,7 @@ impl Pacer for ClosedLoop<'_> {
     }
 
     #[inline]
-    fn ended(&mut self, _now: Nanos) {}
+    fn freed(&mut self, _now: Nanos) {}
 }
 
 /// A closed loop whose connections become more and fewer.
@@ -82,7 +82,7 @@ pub struct Ramp<'r> {
     thread: u64,
     threads: u64,
     depth: u64,
-    under_way: u64,
+    in_use: u64,
 }
 
 impl<'r> Ramp<'r> {
@@ -94,7 +94,7 @@ impl<'r> Ramp<'r> {
         depth: u16,
     ) -> Self {
         let warm_until = requests.warm_until;
-        Self { requests, connections, warm_until, thread, threads, depth: depth.into(), under_way: 0 }
+        Self { requests, connections, warm_until, thread, threads, depth: depth.into(), in_use: 0 }
     }
 
     /// This thread's share of the connections at a time: they are dealt out like cards.
@@ -107,16 +107,16 @@ impl<'r> Ramp<'r> {
 
 impl Pacer for Ramp<'_> {
     fn next(&mut self, now: Nanos) -> Due {
-        if self.under_way >= self.allowed(now) {
+        if self.in_use >= self.allowed(now) {
             return Due::NotBefore(now + RAMP_STEP);
         }
         let due = self.requests.next(now);
-        self.under_way += u64::from(due == Due::Free);
+        self.in_use += u64::from(due == Due::Free);
         due
     }
 
-    fn ended(&mut self, _now: Nanos) {
-        self.under_way -= 1;
+    fn freed(&mut self, _now: Nanos) {
+        self.in_use -= 1;
     }
 }
 
@@ -158,11 +158,11 @@ mod tests {
             let active: u64 = threads
                 .iter_mut()
                 .map(|t| {
-                    while t.under_way > t.allowed(now) {
-                        t.ended(now);
+                    while t.in_use > t.allowed(now) {
+                        t.freed(now);
                     }
                     while t.next(now) == Due::Free {}
-                    t.under_way
+                    t.in_use
                 })
                 .sum();
             assert_eq!(active, expected, "after {second} s");

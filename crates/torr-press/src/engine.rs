@@ -366,7 +366,6 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let Some(request) = request else { return };
         connection.failures = 0;
         self.under_way -= 1;
-        self.pacer.ended(last_byte);
         let sample = match (request.warm, &mut self.warm) {
             (true, Some(warm)) => warm,
             _ => &mut self.sample,
@@ -387,16 +386,17 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         } else if self.carries.is_some() {
             self.retire(at);
         }
-        self.set_free(at);
+        match &self.plan.think {
+            Some(think) => self.later.push(Reverse((last_byte + think.time(), at as u32))),
+            None => self.set_free(at, last_byte),
+        }
     }
 
     /// A place may take its next request.
     #[inline]
-    fn set_free(&mut self, at: usize) {
-        if let Some(think) = &self.plan.think {
-            let until = self.clock.now() + think.time();
-            self.later.push(Reverse((until, at as u32)));
-        } else if self.plan.prefers_open() && self.connections[at].socket.is_some() {
+    fn set_free(&mut self, at: usize, now: Nanos) {
+        self.pacer.freed(now);
+        if self.plan.prefers_open() && self.connections[at].socket.is_some() {
             // The fewest connections that do, and the last one used, whose memory is still near.
             self.free.push_front(at as u32);
         } else {

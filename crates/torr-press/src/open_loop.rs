@@ -72,7 +72,7 @@ impl Pacer for OpenLoop {
         Due::At(due)
     }
 
-    fn ended(&mut self, _now: Nanos) {}
+    fn freed(&mut self, _now: Nanos) {}
 }
 
 #[cfg(test)]

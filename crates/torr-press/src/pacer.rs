@@ -10,8 +10,8 @@ pub trait Pacer {
     /// thereby begun and will not be asked for again.
     fn next(&mut self, now: Nanos) -> Due;
 
-    /// A request has come to its end, answered or not.
-    fn ended(&mut self, now: Nanos);
+    /// A place for a request that was begun is free again: the request has ended, and who sent it has thought.
+    fn freed(&mut self, now: Nanos);
 }
 
 /// When the next request is due.
@@ -47,11 +47,11 @@ impl Pacer for AnyPacer<'_> {
     }
 
     #[inline]
-    fn ended(&mut self, now: Nanos) {
+    fn freed(&mut self, now: Nanos) {
         match self {
-            Self::Closed(pacer) => pacer.ended(now),
-            Self::Ramp(pacer) => pacer.ended(now),
-            Self::Open(pacer) => pacer.ended(now),
+            Self::Closed(pacer) => pacer.freed(now),
+            Self::Ramp(pacer) => pacer.freed(now),
+            Self::Open(pacer) => pacer.freed(now),
         }
     }
 }

@@ -69,7 +69,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         connection.failures = connection.failures.saturating_add(1);
         connection.unwritten = 0;
         while let Some(request) = self.connections[at].requests.take_oldest() {
-            self.count_failed(request, failure.clone(), now);
+            self.count_failed(request, failure.clone());
             self.later.push(Reverse((until, at as u32)));
         }
     }
@@ -82,13 +82,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let now = self.clock.now();
         let until = now + backoff::wait_after(connection.failures.into());
         connection.failures = connection.failures.saturating_add(1);
-        self.count_failed(request, failure, now);
+        self.count_failed(request, failure);
         self.later.push(Reverse((until, at as u32)));
     }
 
-    fn count_failed(&mut self, request: Pending, failure: Failure, now: Nanos) {
+    fn count_failed(&mut self, request: Pending, failure: Failure) {
         self.under_way -= 1;
-        self.pacer.ended(now);
         self.sample_of(&request).failures.count(failure);
     }
 

@@ -11,7 +11,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.intervals += 1;
         }
         while self.later.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-            self.free.extend(self.later.pop().map(|Reverse((_, at))| at));
+            if let Some(Reverse((_, at))) = self.later.pop() {
+                self.set_free(at as usize, now);
+            }
         }
         if now >= self.next_sweep {
             self.next_sweep = now + SWEEP;

@@ -1,0 +1,194 @@
+//! How hard and how: pipelining, ramps of connections, warm-up, thinking, and how many requests a connection carries.
+
+mod support;
+
+use serde_json::Value;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use support::program::{torr, torr_json};
+use support::result::{adds_up, count};
+use support::script::{OK, Script, answering};
+use support::servers::{Nginx, Serve};
+
+#[test]
+fn pipelined_requests_are_answered_in_order_and_none_is_lost() {
+    let server = Serve::start(&["--workers", "1"]);
+    for (n, c, depth) in [(1000, 3, 7), (1000, 1, 16), (10, 4, 100), (5000, 2, 1)] {
+        let (n, c, depth) = (n.to_string(), c.to_string(), depth.to_string());
+        let result = torr_json(&["-n", &n, "-c", &c, "-t", "2", "--pipeline", &depth, &server.url("/")]);
+        adds_up(&result);
+        assert_eq!((count(&result, "/requests").to_string(), count(&result, "/errors/protocol")), (n, 0), "{result}");
+    }
+}
+
+#[test]
+fn a_pipeline_is_as_deep_as_was_asked_for() {
+    let deepest = std::sync::Arc::new(AtomicUsize::new(0));
+    let seen = std::sync::Arc::clone(&deepest);
+    // Answers only once so many requests have come as may be under way, and all at once.
+    let server = Script::start(move |client| {
+        let mut waiting = 0;
+        while client.request().is_some() {
+            waiting += 1;
+            seen.fetch_max(waiting, Ordering::SeqCst);
+            if waiting == 8 || client.seen_requests() == 1 {
+                client.send(&OK.repeat(std::mem::take(&mut waiting)));
+            }
+        }
+    });
+    let result = torr_json(&["-n", "81", "-c", "1", "-t", "1", "--pipeline", "8", "--timeout", "20s", &server.url()]);
+    adds_up(&result);
+    assert_eq!((count(&result, "/requests"), deepest.load(Ordering::SeqCst)), (81, 8), "{result}");
+}
+
+#[test]
+fn pipelined_requests_that_a_closing_server_never_saw_go_on_another_connection() {
+    // nginx announces the end with the last of 10 answers; the other requests it has not read.
+    let server = Nginx::start("keepalive_requests 10; location / { return 200 'hello'; }");
+    let result = torr_json(&["-n", "1000", "-c", "2", "-t", "1", "--pipeline", "16", &server.url()]);
+    adds_up(&result);
+    assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (1000, 0), "{result}");
+    assert!((100..=110).contains(&count(&result, "/connections/opened")), "{result}");
+}
+
+#[test]
+fn pipelined_requests_behind_one_that_hangs_time_out_with_it() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let result = torr_json(&["-n", "4", "-c", "1", "-t", "1", "--pipeline", "4", "--timeout", "300ms", &server.url()]);
+    adds_up(&result);
+    assert_eq!(count(&result, "/errors/timeout"), 4, "{result}");
+}
+
+#[test]
+fn a_connection_carries_as_many_requests_as_it_may() {
+    for (each, depth) in [(1, "1"), (10, "1"), (10, "4"), (3, "7")] {
+        let server = Script::start(answering(OK));
+        let arg = each.to_string();
+        let result = torr_json(&[
+            "-n",
+            "300",
+            "-c",
+            "3",
+            "-t",
+            "2",
+            "--requests-per-connection",
+            &arg,
+            "--pipeline",
+            depth,
+            &server.url(),
+        ]);
+        adds_up(&result);
+        assert_eq!((count(&result, "/requests"), server.requests()), (300, 300), "{each} {depth}: {result}");
+        let opened = count(&result, "/connections/opened") as usize;
+        // The last ones may be left with fewer.
+        assert!((300 / each..=300 / each + 3).contains(&opened), "{each} {depth}: {opened} opened: {result}");
+        assert_eq!(server.connections(), opened, "{each} {depth}");
+        assert_eq!(count(&result, "/connections/closed_by_server"), 0, "{result}");
+    }
+}
+
+#[test]
+fn what_comes_of_the_warm_up_is_kept_apart() {
+    // The first half second answers with 503, as a service that is not up yet.
+    let start = Instant::now();
+    let server = Script::start(move |client| {
+        while client.request().is_some() {
+            match start.elapsed() < Duration::from_millis(500) {
+                true => client.send(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"),
+                false => client.send(OK),
+            }
+        }
+    });
+    for load in [&["-c", "4"][..], &["-r", "500", "-c", "20"], &["-r", "500", "--arrivals", "poisson"]] {
+        let result = torr_json(&[load, &["--warmup", "1s", "-d", "1s", "-t", "2", &server.url()]].concat());
+        adds_up(&result);
+        assert_eq!(count(&result, "/errors/status"), 0, "{load:?}: {result}");
+        assert!(count(&result, "/warmup/requests") > 100, "{load:?}: {result}");
+        let took = result["duration_s"].as_f64().unwrap();
+        assert!((0.9..1.5).contains(&took), "{load:?}: {result}");
+        if load.contains(&"500") && !load.contains(&"poisson") {
+            assert_eq!(count(&result, "/asked"), 500, "{result}");
+        }
+    }
+    let result = torr_json(&["-n", "100", "-c", "4", "-t", "2", "--warmup", "300ms", &server.url()]);
+    adds_up(&result);
+    assert_eq!(count(&result, "/requests"), 100, "{result}");
+    assert!(count(&result, "/connections/carried") >= 1, "{result}");
+}
+
+#[test]
+fn a_run_that_ends_while_warming_up_has_measured_nothing() {
+    let server = Script::start(answering(OK));
+    let mut command = support::program::torr_command(&["--warmup", "60s", "--json", "-", &server.url()]);
+    let running = support::program::Running::start({
+        command.env("NO_COLOR", "1");
+        command
+    });
+    support::wait_until("the warm-up to be under way", || (server.requests() > 10).then_some(()));
+    running.signal("INT");
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
+    adds_up(&result);
+    assert_eq!((count(&result, "/requests"), count(&result, "/asked")), (0, 0), "{result}");
+    assert!(count(&result, "/warmup/requests") > 10, "{result}");
+}
+
+#[test]
+fn who_thinks_waits_between_an_answer_and_the_next_request() {
+    let gaps = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let seen = std::sync::Arc::clone(&gaps);
+    let server = Script::start(move |client| {
+        let mut answered: Option<Instant> = None;
+        while client.request().is_some() {
+            if let Some(answered) = answered {
+                seen.lock().expect("nobody panics with it").push(answered.elapsed());
+            }
+            client.send(OK);
+            answered = Some(Instant::now());
+        }
+    });
+    let result = torr_json(&["-n", "40", "-c", "4", "-t", "2", "--think", "50ms..80ms", &server.url()]);
+    adds_up(&result);
+    let gaps = gaps.lock().expect("nobody panics with it");
+    assert_eq!(gaps.len(), 36, "{gaps:?}");
+    assert!(gaps.iter().all(|gap| *gap >= Duration::from_millis(49)), "{gaps:?}");
+    // Thinking is no response time.
+    assert!(count(&result, "/latency_us/p50") < 40_000, "{result}");
+}
+
+#[test]
+fn connections_become_more_and_fewer() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["--stages", "1s:20c,1s:20c,1s:0c", "--think", "5ms", "-t", "2", &server.url()]);
+    adds_up(&result);
+    assert_eq!(count(&result, "/connections/peak"), 20, "{result}");
+    let in_second = |n: usize| result["series"][n]["requests"].as_u64().unwrap_or_else(|| panic!("{result}"));
+    // Half as many in the ramps as between them, on average.
+    for ramp in [0, 2] {
+        let share = in_second(ramp) as f64 / in_second(1) as f64;
+        assert!((0.3..0.75).contains(&share), "second {ramp}: {share} of the second between: {result}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_load_are_one_line() {
+    for (args, word) in [
+        (&["--pipeline", "0"][..], "--pipeline"),
+        (&["--pipeline", "4", "--no-keepalive"], "--no-keepalive"),
+        (&["--requests-per-connection", "0"], "--requests-per-connection"),
+        (&["--think", "1s", "-r", "10"], "--think"),
+        (&["--think", "1s", "--stages", "1s:10"], "--think"),
+        (&["--think", "2s..1s"], "ends before it begins"),
+        (&["--stages", "1s:10c,1s:10"], "either all"),
+        (&["--stages", "1s:-1c"], "connections"),
+        (&["--max-connections", "10"], "--rate"),
+        (&["--max-connections", "10", "-c", "5", "-r", "1"], "-c"),
+        (&["--warmup", "soon"], "duration"),
+    ] {
+        let ended = torr(&[args, &["http://127.0.0.1:1"]].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,22 @@
+//! Reading a result, and what must hold for each.
+
+use serde_json::Value;
+
+/// A number in a result.
+pub fn count(result: &Value, pointer: &str) -> u64 {
+    result.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {result}"))
+}
+
+/// Checks that every request begun has one end, and that the histogram holds what it should.
+pub fn adds_up(result: &Value) {
+    let n = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {result}"));
+    let errors = &result["errors"];
+    let failed: u64 =
+        ["connect", "tls", "timeout", "read", "write", "protocol", "ports"].iter().map(|kind| n(&errors[kind])).sum();
+    assert_eq!(n(&result["asked"]), n(&result["requests"]) + failed + n(&result["unfinished"]), "{result}");
+    let by_status: u64 = result["status"].as_object().expect("it is a map").values().map(n).sum();
+    assert_eq!(by_status, n(&result["requests"]), "{result}");
+    let in_series: u64 =
+        result["series"].as_array().expect("it is a list").iter().map(|point| n(&point["requests"])).sum();
+    assert_eq!(in_series, n(&result["requests"]), "{result}");
+}
