@@ -9,6 +9,7 @@ mod failures;
 mod open_loop;
 mod pacer;
 mod plan;
+pub mod request;
 mod run;
 mod schedule;
 mod session;
@@ -16,7 +17,8 @@ mod sources;
 
 pub use open_loop::{Arrivals, OpenLoop};
 pub use pacer::{ClosedLoop, Due, Pacer};
-pub use plan::{Plan, PlanError, Request, Target};
+pub use plan::{Plan, PlanError, Target};
+pub use request::{RequestError, Requests};
 pub use run::{RunError, run};
 pub use schedule::{Schedule, ScheduleError};
 pub use session::{Answer, Http1, Session};

@@ -114,7 +114,7 @@ fn press(
 ) -> io::Result<(Ended, ThreadUse)> {
     let meter = ThreadMeter::start();
     let numbers = share(plan.connections, plan.thread_count(), number);
-    let session = || Http1::new(&plan.request);
+    let session = || Http1::new(plan.request.cursor(number, plan.thread_count()));
     let ended = match &plan.schedule {
         None => {
             let pacer = ClosedLoop::new(budget, &numbers);

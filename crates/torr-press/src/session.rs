@@ -1,6 +1,6 @@
 //! The protocol on one connection: how a request is written and an answer read.
 
-use crate::plan::Request;
+use crate::request::Cursor;
 use torr_wire::WireError;
 use torr_wire::response::{Response, ResponseReader};
 
@@ -31,14 +31,16 @@ pub type Answer = Response;
 /// HTTP/1.1, one request at a time.
 #[derive(Debug)]
 pub struct Http1<'p> {
-    request: &'p Request,
+    cursor: Cursor<'p>,
+    /// Whether the last request was a HEAD.
+    to_head: bool,
     reader: ResponseReader,
 }
 
 impl<'p> Http1<'p> {
-    /// Sends this request over and over.
-    pub fn new(request: &'p Request) -> Self {
-        Self { request, reader: ResponseReader::default() }
+    /// Sends one request after another.
+    pub fn new(cursor: Cursor<'p>) -> Self {
+        Self { cursor, to_head: false, reader: ResponseReader::default() }
     }
 }
 
@@ -49,12 +51,12 @@ impl Session for Http1<'_> {
 
     #[inline]
     fn start(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.request.bytes);
+        self.to_head = self.cursor.write(out).is_head;
     }
 
     #[inline]
     fn receive(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), WireError> {
-        self.reader.read(input, self.request.is_head)
+        self.reader.read(input, self.to_head)
     }
 
     fn end(&mut self) -> Result<Option<Answer>, WireError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
-use torr_press::{Plan, Request, Target, run};
+use torr_press::{Plan, Requests, Target, run};
 
 /// Answers everything on an address, for as long as the test runs, and counts its connections.
 fn server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
@@ -30,7 +30,7 @@ fn server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
 
 fn plan(addresses: Vec<SocketAddr>, connections: usize, requests: u64) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");
-    let request = Request::new(&target, "GET", &[], None, true).expect("it is a request");
+    let request = Requests::get(&target, true).expect("it is a request");
     Plan {
         target,
         addresses,

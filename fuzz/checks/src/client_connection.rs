@@ -3,7 +3,8 @@
 //! Option: the lowest bit makes the request a HEAD. A marked piece is the last of its connection.
 
 use crate::input::{Input, Piece};
-use torr_press::{Answer, Http1, Request, Session, Target};
+use torr_press::request::Options;
+use torr_press::{Answer, Http1, Requests, Session, Target};
 use torr_wire::WireError;
 
 /// Checks one input.
@@ -11,11 +12,12 @@ pub fn check(bytes: &[u8]) {
     let input = Input::new(bytes);
     let method = if input.option & 1 == 1 { "HEAD" } else { "GET" };
     let target = Target::parse("http://127.0.0.1/").expect("it is a URL");
-    let request = Request::new(&target, method, &[], None, true).expect("it is a method");
-    let mut used = Http1::new(&request);
+    let options = Options { method: Some(method.into()), ..Options::default() };
+    let requests = Requests::new(&[target.into()], &options).expect("it is a method");
+    let mut used = Http1::new(requests.cursor(0, 1));
     for connection in input.pieces().split_inclusive(|piece| piece.marked) {
-        let got = connect(&mut used, &request, connection);
-        let fresh = connect(&mut Http1::new(&request), &request, connection);
+        let got = connect(&mut used, &requests, connection);
+        let fresh = connect(&mut Http1::new(requests.cursor(0, 1)), &requests, connection);
         assert_eq!(got, fresh, "a connection depends on those before it");
     }
 }
@@ -23,10 +25,11 @@ pub fn check(bytes: &[u8]) {
 /// What became of one connection: its answers, and its end.
 fn connect(
     session: &mut Http1<'_>,
-    request: &Request,
+    requests: &Requests,
     pieces: &[Piece<'_>],
 ) -> (Vec<Answer>, Result<Option<Answer>, WireError>) {
-    let (mut answers, mut out) = (Vec::new(), Vec::new());
+    let (mut answers, mut out, mut request) = (Vec::new(), Vec::new(), Vec::new());
+    let is_head = requests.cursor(0, 1).write(&mut request).is_head;
     session.open();
     session.start(&mut out);
     for &Piece { bytes: mut rest, .. } in pieces {
@@ -34,7 +37,7 @@ fn connect(
             match session.receive(rest) {
                 Ok((used, Some(answer))) => {
                     assert!(used > 0, "an answer of nothing");
-                    assert!(answer.body == 0 || !request.is_head, "a HEAD's answer has no body");
+                    assert!(answer.body == 0 || !is_head, "a HEAD's answer has no body");
                     answers.push(answer);
                     session.start(&mut out);
                     rest = &rest[used..];
@@ -47,7 +50,7 @@ fn connect(
             }
         }
     }
-    assert_eq!(out, request.bytes.repeat(answers.len() + 1), "one request for each answer, and the one under way");
+    assert_eq!(out, request.repeat(answers.len() + 1), "one request for each answer, and the one under way");
     let end = session.end();
     (answers, end)
 }

@@ -40,7 +40,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     /// Begins to connect, from another source address where one has no port left.
     pub(super) fn open(&mut self, address: SocketAddr) -> io::Result<OwnedFd> {
-        let sends_once = !self.plan.keep_alive && self.plan.request.bytes.len() <= ONE_PACKET;
+        let sends_once = !self.plan.keep_alive && self.plan.request.largest_bytes() <= ONE_PACKET;
         let mut others = self.sources.len() - 1;
         loop {
             match socket::connect(address, self.sources.next(), sends_once) {

@@ -1,5 +1,7 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
+mod form;
+mod input;
 mod request;
 mod transport;
 
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
-use torr_press::{Plan, PlanError, RunError, Target};
+use torr_press::{Plan, RunError};
 use torr_report::live::Live;
 use torr_report::text;
 
@@ -49,10 +51,9 @@ pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -
 }
 
 fn plan(args: &PressArgs) -> Result<Plan, Stop> {
-    let target = Target::parse(args.url()).map_err(mistake)?;
     let load = &args.load;
     let keep_alive = !load.no_keepalive;
-    let request = request::request(&args.request, &target, keep_alive)?;
+    let (target, request) = request::requests(&args.request, args.url(), keep_alive)?;
     let (addresses, sources) = transport::addresses(&args.transport, &target)?;
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
@@ -70,7 +71,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     })
 }
 
-fn mistake(error: PlanError) -> Stop {
+fn mistake(error: impl std::fmt::Display) -> Stop {
     Stop::Usage(error.to_string())
 }
 
