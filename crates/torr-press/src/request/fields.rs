@@ -33,7 +33,7 @@ pub(super) fn compose(
             continue;
         }
         fields.retain(|(default, _)| !is(default));
-        if !value.is_empty() {
+        if !value.is_empty() || !line.contains(':') {
             own.push((name.to_owned(), value));
         }
     }
@@ -98,10 +98,11 @@ fn basic(credentials: &str, parser: &mut Parser<'_>) -> Result<Template, Request
     Ok(value)
 }
 
-/// Splits a header line.
+/// Splits a header line. `Name;` is a field whose value is empty, as with curl.
 fn split(line: &str) -> Result<(&str, &str), RequestError> {
     let bad = || RequestError::Header(line.to_owned());
-    let (name, value) = line.split_once(':').ok_or_else(bad)?;
+    let empty = || Some((line.strip_suffix(';')?, ""));
+    let (name, value) = line.split_once(':').or_else(empty).ok_or_else(bad)?;
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
     Ok((name, value))
 }

@@ -17,6 +17,8 @@ mod multipart;
 mod numbers;
 mod options;
 mod template;
+#[cfg(test)]
+mod tests;
 mod urls;
 
 pub use cursor::{Begun, Cursor, Parts};

@@ -308,3 +308,127 @@ impl<'f> Parser<'f> {
 fn bad(text: impl Into<String>, why: impl Into<String>) -> RequestError {
     RequestError::Template { text: text.into(), why: why.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::draw::Order;
+    use super::super::numbers::Numbers;
+    use super::*;
+    use fastrand::Rng;
+    use proptest::prelude::*;
+
+    /// Writes a template so many times.
+    fn render(template: &Template, columns: &[Column], times: usize) -> Vec<String> {
+        let (numbers, records) = (Numbers::default(), Numbers::default());
+        let mut draw = Draw {
+            rng: Rng::with_seed(1),
+            columns,
+            records: columns.first().map_or(1, Column::len),
+            record_order: Order::Sequence,
+            numbers: numbers.block(1),
+            record_numbers: records.block(1),
+            number: 0,
+            record: 0,
+        };
+        let mut write = || {
+            let mut out = Vec::new();
+            draw.begin(template.needs());
+            template.write(&mut draw, &mut out);
+            assert!(out.len() <= template.longest(columns), "{} bytes: {template:?}", out.len());
+            String::from_utf8(out).expect("templates here are text")
+        };
+        (0..times).map(|_| write()).collect()
+    }
+
+    fn parse(text: &str) -> Result<Template, RequestError> {
+        Parser::new(None, true).parse(text, Escape::Nothing)
+    }
+
+    fn one(text: &str) -> String {
+        render(&parse(text).unwrap_or_else(|error| panic!("{text}: {error}")), &[], 1).remove(0)
+    }
+
+    #[test]
+    fn each_placeholder_has_its_values() {
+        assert_eq!(render(&parse("<{{seq}},{{ seq }}>").unwrap(), &[], 3), ["<1,1>", "<2,2>", "<3,3>"]);
+        let dice: Vec<i64> =
+            render(&parse("{{rand -1 4}}").unwrap(), &[], 600).iter().map(|text| text.parse().unwrap()).collect();
+        assert_eq!((dice.iter().min(), dice.iter().max()), (Some(&-1), Some(&4)));
+        assert_eq!(one("{{rand 7 7}}"), "7");
+        let letters = render(&parse("{{randstr 8}}").unwrap(), &[], 100);
+        assert!(letters.iter().all(|text| text.len() == 8 && text.bytes().all(|b| b.is_ascii_alphanumeric())));
+        assert!(letters.iter().any(|text| *text != letters[0]));
+        let uuid = one("{{uuid}}");
+        let form: String = uuid.chars().map(|c| if c.is_ascii_hexdigit() { 'x' } else { c }).collect();
+        assert_eq!(form, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
+        assert!(&uuid[14..15] == "4" && "89ab".contains(&uuid[19..20]), "{uuid}");
+        let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+        let before = now();
+        let said: u128 = one("{{now}}").parse().unwrap();
+        assert!((before..=now()).contains(&said));
+        assert_eq!(one("{{env CARGO_PKG_NAME}}"), "torr-press");
+    }
+
+    #[test]
+    fn braces_can_be_meant() {
+        for (text, meant) in [
+            ("{{{{x}}", "{{x}}"),
+            ("a}}b{c}", "a}}b{c}"),
+            ("{{{{{{rand 1 1}}}}", "{{1}}"),
+            ("{\"a\":{\"b\":{{rand 1 1}}}}", "{\"a\":{\"b\":1}}"),
+        ] {
+            assert_eq!(one(text), meant, "{text}");
+        }
+        let off = Parser::new(None, false).parse("{{seq}} {{", Escape::Nothing).unwrap();
+        assert_eq!(off.constant(), Some(&b"{{seq}} {{"[..]));
+    }
+
+    #[test]
+    fn a_record_is_the_same_all_over_a_request() {
+        let file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+        std::fs::write(file.path(), "id,first name,seq\n1,A b,x\n2,C&d,y\n").unwrap();
+        let feeder = Feeder::read(file.path()).unwrap();
+        let mut parser = Parser::new(Some(&feeder), true);
+        let mut template = parser.parse("{{id}}/{{first name}}", Escape::Path).unwrap();
+        template.push(&parser.parse("?{{first name}}{{id}}{{seq}}", Escape::Component).unwrap());
+        let got = render(&template, &parser.columns, 3);
+        assert_eq!(got, ["1/A%20b?A%20b1x", "2/C&d?C%26d2y", "1/A%20b?A%20b1x"]);
+        let error = parser.parse("{{name}}", Escape::Path).unwrap_err().to_string();
+        assert!(error.contains("the fields id, first name, seq"), "{error}");
+    }
+
+    #[test]
+    fn what_means_nothing_says_what_does() {
+        for (text, why) in [
+            ("{{sequence}}", "seq, uuid, now, rand LOW HIGH, randstr LENGTH, env NAME"),
+            ("{{sequence}}", "write '{{{{' where you mean '{{'"),
+            ("{{}}", "unknown"),
+            ("a {{seq", "has no '}}'"),
+            ("{{rand 5 1}}", "smaller one first"),
+            ("{{rand 5}}", "two whole numbers"),
+            ("{{rand a b}}", "two whole numbers"),
+            ("{{randstr 0}}", "length"),
+            ("{{randstr}}", "length"),
+            ("{{env TORR_HAS_NO_SUCH_VARIABLE}}", "not set"),
+            ("{{env}}", "name of a variable"),
+        ] {
+            let error = parse(text).expect_err(text).to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn without_placeholders_bytes_stay_as_they_are(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assume!(!bytes.windows(2).any(|two| two == b"{{"));
+            let template = Parser::new(None, true).parse_bytes(&bytes, Escape::Json).unwrap();
+            prop_assert_eq!(template.constant(), Some(bytes.as_slice()));
+        }
+
+        #[test]
+        fn doubled_braces_come_back_as_they_were(text in "[{}a ö]{0,40}") {
+            let template = parse(&text.replace("{{", "{{{{")).unwrap();
+            prop_assert_eq!(template.constant(), Some(text.as_bytes()));
+        }
+    }
+}
