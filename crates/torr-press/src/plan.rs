@@ -111,6 +111,9 @@ impl Target {
         let bad = |why: &str| PlanError::Url { url: url.to_owned(), why: why.to_owned() };
         let parts = split(url);
         let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
+        if parts.authority.contains(['{', '}']) {
+            return Err(bad("its host cannot have placeholders"));
+        }
         let origin = format!("{scheme}://{}", parts.authority);
         let uri: Uri = origin.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
         if scheme != "http" {
@@ -120,9 +123,6 @@ impl Target {
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
             return Err(bad("it has no host"));
-        }
-        if host.contains(['{', '}']) {
-            return Err(bad("its host cannot have placeholders"));
         }
         let port = match &authority.as_str()[authority.host().len()..] {
             "" => 80,

@@ -1,6 +1,7 @@
 //! One thread's place in what is sent: the hot path of writing requests.
 
 use super::Shared;
+use super::choice::Choice;
 use super::draw::Draw;
 use super::entry::Entry;
 use super::numbers::Block;
@@ -37,8 +38,9 @@ pub struct Parts {
 pub struct Cursor<'r> {
     /// The only request there is, where it is the same every time.
     constant: Option<(&'r [u8], Begun)>,
-    shared: &'r Shared,
     entries: &'r [Entry],
+    /// A reference of its own: beside the choice lie numbers that other threads write to.
+    choice: Option<&'r Choice>,
     draw: Draw<'r>,
     turns: Block<'r>,
     scratch: Vec<u8>,
@@ -51,8 +53,8 @@ impl<'r> Cursor<'r> {
         let begun = Begun { is_head: shared.entries[0].is_head, url: 0 };
         Self {
             constant: shared.constant.as_ref().map(|bytes| (bytes.as_slice(), begun)),
-            shared,
             entries: &shared.entries,
+            choice: shared.choice.as_ref(),
             draw: Draw {
                 rng: Rng::with_seed(seed),
                 columns: &shared.columns,
@@ -122,7 +124,7 @@ impl<'r> Cursor<'r> {
     #[inline]
     fn next(&mut self) -> (&'r Entry, Begun) {
         let entries = self.entries;
-        let at = match &self.shared.choice {
+        let at = match self.choice {
             None => 0,
             Some(choice) => choice.next(&mut self.draw.rng, &mut self.turns),
         };

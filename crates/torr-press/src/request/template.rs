@@ -300,7 +300,7 @@ impl<'f> Parser<'f> {
         });
         format!(
             "is unknown: there are seq, uuid, now, rand LOW HIGH, randstr LENGTH, env NAME{fields}; \
-             write '{{{{{{{{' where you mean '{{{{'"
+             write '{{{{{{{{' where you mean '{{{{', or add --no-template"
         )
     }
 }
