@@ -250,7 +250,7 @@ fn the_commands_of_the_guide_work() {
     std::fs::write(folder.path().join("Cargo.toml"), "a file to send").expect("a file can be written");
     let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
     let mut runs = 0;
-    for block in section.split("\n```\n").skip(1).step_by(2) {
+    for block in section.split("```\n").skip(1).step_by(2) {
         if let Some((name, list)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
             std::fs::write(folder.path().join(name), list).expect("a file can be written");
             continue;

@@ -5,6 +5,9 @@ use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 use torr_press::request::Order;
 
+/// Not a comment of the field: its brackets are no links.
+const URLS: &str = "More URLs, a line for each as '[weight] [METHOD] URL-or-path [body]'; '-' is standard input";
+
 /// The request, or many. Names are curl's where curl has one.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Request")]
@@ -51,8 +54,7 @@ pub struct RequestArgs {
     /// Ask for answers in gzip, brotli or zstd
     #[arg(long)]
     pub compressed: bool,
-    /// More URLs, a line for each as '[weight] [METHOD] URL-or-path [body]'; '-' is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = URLS)]
     pub urls: Option<PathBuf>,
     /// How URLs are chosen
     #[arg(long, value_enum, default_value_t = OrderArg::Random, requires = "urls")]
