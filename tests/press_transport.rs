@@ -95,7 +95,7 @@ fn a_network_gives_all_of_its_addresses_that_are_ours() {
     adds_up(&result);
     assert_eq!((count(&result, "/requests"), count(&result, "/connections/sources")), (60, 7), "{result}");
     for (bind, word) in
-        [("192.0.2.0/24", "no address of this machine"), ("10.0.0.0/99", "neither an address nor a network")]
+        [("203.0.113.0/24", "no address of this machine"), ("10.0.0.0/99", "neither an address nor a network")]
     {
         let ended = torr(&["--bind", bind, "http://127.0.0.1:1"]);
         assert_eq!((ended.code, ended.stderr.contains(word)), (Some(2), true), "{ended:?}");

@@ -24,6 +24,32 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["-H", "Content-Length: 5", "http://127.0.0.1:1"], "leave it out"),
         (&["-X", "GE T", "http://127.0.0.1:1"], "method"),
         (&["--data", "@/no/such/file", "http://127.0.0.1:1"], "/no/such/file"),
+        (&["-X", "CONNECT", "http://127.0.0.1:1"], "method"),
+        (&["--data", "@-", "--data", "@-", "http://127.0.0.1:1"], "read already"),
+        (&["--data", "a", "--json-body", "{}", "http://127.0.0.1:1"], "--json-body"),
+        (&["--data", "a", "-F", "a=b", "http://127.0.0.1:1"], "--form"),
+        (&["--json-body", "{}", "-F", "a=b", "http://127.0.0.1:1"], "--form"),
+        (&["-F", "name", "http://127.0.0.1:1"], "name=value"),
+        (&["-F", "a=@/no/such/file", "http://127.0.0.1:1"], "form part 'a'"),
+        (&["-F", "a=b", "-H", "Content-Type: text/x", "http://127.0.0.1:1"], "leave it out"),
+        (&["-G", "http://127.0.0.1:1"], "--data"),
+        (&["-I", "--data", "a", "http://127.0.0.1:1"], "--get"),
+        (&["-I", "-X", "GET", "http://127.0.0.1:1"], "--request"),
+        (&["-u", "name", "http://127.0.0.1:1"], "name:password"),
+        (&["-u", "a:b", "--oauth2-bearer", "c", "http://127.0.0.1:1"], "--oauth2-bearer"),
+        (&["-b", "file.txt", "http://127.0.0.1:1"], "name=value"),
+        (&["http://127.0.0.1:1/a b"], "not a URL"),
+        (&["http://127.0.0.1:1/{{sequence}}"], "seq, uuid, now, rand LOW HIGH"),
+        (&["http://127.0.0.1:1/{{rand 9 1}}"], "{{rand 1 100}}"),
+        (&["--data", "{{seq", "http://127.0.0.1:1"], "--no-template"),
+        (&["-H", "X: {{env TORR_HAS_NO_SUCH_VARIABLE}}", "http://127.0.0.1:1"], "not set"),
+        (&["http://{{host}}/"], "placeholders"),
+        (&["--urls", "/no/such/file"], "/no/such/file"),
+        (&["--urls", "/dev/null"], "empty"),
+        (&["--order", "sequence", "http://127.0.0.1:1"], "--urls"),
+        (&["--feeder", "/no/such/file.csv", "http://127.0.0.1:1"], "/no/such/file.csv"),
+        (&["--feeder", "/dev/null", "http://127.0.0.1:1"], ".jsonl"),
+        (&["--feeder-order", "random", "http://127.0.0.1:1"], "--feeder"),
         (&["--json", "/no/such/folder/x.json", "http://127.0.0.1:1"], "/no/such/folder"),
         (&["--csv", "/no/such/folder/x.csv", "http://127.0.0.1:1"], "/no/such/folder"),
         (&["--hlog", "/no/such/folder/x.hlog", "http://127.0.0.1:1"], "/no/such/folder"),
@@ -50,6 +76,31 @@ fn mistakes_get_one_line_with_a_hint() {
         assert_eq!(ended.stdout, "", "{args:?}");
         assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.starts_with("torr: ") && ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn mistakes_in_files_get_one_line_with_their_place() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let cases: &[(&str, &str, &[&str], &str)] = &[
+        ("a.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:2/\n", &["--urls"], "one scheme, host and port"),
+        ("b.txt", "/a\n", &["--urls"], "line 1"),
+        ("c.txt", "http://127.0.0.1:1/a\n\n0 /b\n", &["--urls"], "line 3"),
+        ("d.txt", "http://127.0.0.1:1/{{name}}\n", &["--urls"], "unknown"),
+        ("e.csv", "id\n", &["http://127.0.0.1:1", "--feeder"], "no records"),
+        ("f.csv", "id,name\n1\n", &["http://127.0.0.1:1", "--feeder"], "line: 2"),
+        ("g.csv", "id\n1\n", &["http://127.0.0.1:1/{{name}}", "--feeder"], "the fields id"),
+        ("h.csv", "id\n\"1\n2\"\n", &["http://127.0.0.1:1", "-H", "X: {{id}}", "--feeder"], "record 1"),
+        ("i.jsonl", "{\"id\": 1}\n{\"name\": 1}\n", &["http://127.0.0.1:1/{{id}}", "--feeder"], "record 2"),
+        ("j.jsonl", "{\"id\": 1}\nid\n", &["http://127.0.0.1:1/{{id}}", "--feeder"], "line 2"),
+    ];
+    for (name, content, args, word) in cases {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        let ended = torr(&[args, &[path.to_str().expect("it is text")][..]].concat());
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{name}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{name}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("torr: ") && ended.stderr.contains(word), "{name}: {}", ended.stderr);
     }
 }
 
@@ -97,6 +148,10 @@ fn help_and_version_go_to_standard_output() {
         "-H",
         "-X",
         "--data",
+        "--json-body",
+        "-F",
+        "--urls",
+        "--feeder",
         "--timeout",
         "--no-keepalive",
         "--json",

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use torr_gauge::Latency;
 use torr_gauge::sample::Statuses;
-use torr_press::{Asked, Http1, Request, Session, Target};
+use torr_press::{Asked, Http1, Requests, Session, Target};
 use torr_wire::request::{self, Limits};
 use torr_wire::response::ResponseReader;
 use torr_wire::{WireError, encode};
@@ -88,7 +88,7 @@ fn encode_response_head(times: u64) -> Result<(), WireError> {
 /// What the load engine asks of its protocol for one exchange.
 fn session(times: u64) -> Result<(), WireError> {
     let target = Target::parse("http://127.0.0.1:8080/benchmark").expect("it is a URL");
-    let request = Request::new(&target, "GET", &[], None, true).expect("it is a method");
+    let request = Requests::get(&target, true).expect("it is a request");
     let (mut session, mut cursor) = (Http1::default(), request.cursor(0, 1));
     let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
     session.open(&mut out);

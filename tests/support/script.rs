@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+/// Requests that are kept.
+const KEPT: usize = 10_000;
+
 /// One connection, as the script sees it.
 pub struct Client {
     pub stream: TcpStream,
@@ -21,6 +24,8 @@ pub struct Seen {
     pub requests: AtomicUsize,
     /// The first request, head and body.
     pub first: Mutex<Vec<u8>>,
+    /// The first requests of all connections in the order in which they were read, as many as are kept.
+    pub all: Mutex<Vec<Vec<u8>>>,
 }
 
 /// A server on a free port that gives each connection to the script, on a thread of its own.
@@ -69,6 +74,12 @@ impl Script {
     pub fn requests(&self) -> usize {
         self.seen.requests.load(Ordering::SeqCst)
     }
+
+    /// The requests themselves, as text.
+    pub fn texts(&self) -> Vec<String> {
+        let all = self.seen.all.lock().expect("nobody panics with it");
+        all.iter().map(|request| String::from_utf8_lossy(request).into_owned()).collect()
+    }
 }
 
 impl Drop for Script {
@@ -102,6 +113,11 @@ impl Client {
         if self.seen.requests.fetch_add(1, Ordering::SeqCst) == 0 {
             *self.seen.first.lock().expect("nobody panics with it") = request.clone();
         }
+        let mut all = self.seen.all.lock().expect("nobody panics with it");
+        if all.len() < KEPT {
+            all.push(request.clone());
+        }
+        drop(all);
         Some(request)
     }
 

@@ -1,7 +1,7 @@
 //! What to press, and how hard.
 
 use crate::open_loop::Arrivals;
-use crate::request::Requests;
+use crate::request::{Requests, split};
 use crate::schedule::Schedule;
 use http::Uri;
 use std::net::IpAddr;
@@ -173,7 +173,7 @@ impl Plan {
     /// Whether all that a connection ever sends leaves at once in one packet.
     pub(crate) fn sends_once(&self) -> bool {
         let plain = self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
-        plain && !self.keep_alive && self.request.largest() <= ONE_PACKET
+        plain && !self.keep_alive && self.request.largest_bytes() <= ONE_PACKET
     }
 }
 
@@ -194,21 +194,12 @@ pub enum PlanError {
     /// A URL of another scheme.
     #[error("cannot press '{0}': only http:// and https:// URLs")]
     Scheme(String),
-    /// A header that is not one.
-    #[error("header '{0}' is not of the form 'Name: value'")]
-    Header(String),
-    /// A header that the engine must set itself.
-    #[error("header '{0}' is set by the body that is sent: leave it out")]
-    OwnHeader(String),
-    /// A method that is not one.
-    #[error("'{0}' is not an HTTP method")]
-    Method(String),
 }
 
 /// The parts of the URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The whole URL.
+    /// The whole URL, but for a user and password.
     pub url: String,
     /// Whether the scheme is `https`.
     pub tls: bool,
@@ -216,9 +207,13 @@ pub struct Target {
     pub host: String,
     /// The port, given or the scheme's.
     pub port: u16,
+    /// In lower case.
+    pub(crate) scheme: String,
+    /// User and password, as they stand in the URL.
+    pub(crate) userinfo: Option<String>,
     /// What stands in the `Host` field, unless overridden.
     pub(crate) authority: String,
-    /// Path and query.
+    /// Path and query as given: they may have placeholders, and are checked with what is sent.
     pub(crate) path: String,
 }
 
@@ -238,18 +233,20 @@ impl Target {
     /// # Errors
     /// [`PlanError::Url`] and [`PlanError::Scheme`].
     pub fn parse(url: &str) -> Result<Self, PlanError> {
-        let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let bad = |why: &str| PlanError::Url { url: url.to_owned(), why: why.to_owned() };
-        let uri: Uri = full.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
-        let tls = match uri.scheme_str() {
-            Some("http") => false,
-            Some("https") => true,
+        let parts = split(url);
+        let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
+        if parts.authority.contains(['{', '}']) {
+            return Err(bad("its host cannot have placeholders"));
+        }
+        let origin = format!("{scheme}://{}", parts.authority);
+        let uri: Uri = origin.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
+        let tls = match scheme.as_str() {
+            "http" => false,
+            "https" => true,
             _ => return Err(PlanError::Scheme(url.to_owned())),
         };
         let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
-        if authority.as_str().contains('@') {
-            return Err(bad("give a user and password as a header instead"));
-        }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
             return Err(bad("it has no host"));
@@ -260,10 +257,32 @@ impl Target {
             ":" => return Err(bad("the port is missing after ':'")),
             port => port[1..].parse().ok().filter(|&p| p != 0).ok_or_else(|| bad("the port is not 1 to 65535"))?,
         };
-        let path = uri.path_and_query().map_or("/", |p| p.as_str());
         // A query without a path still asks for the root (RFC 9112, section 3.2.1).
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { tls, host: host.to_owned(), port, authority: authority.to_string(), path, url: full })
+        let path = if parts.path.starts_with('/') { parts.path.to_owned() } else { format!("/{}", parts.path) };
+        Ok(Self {
+            tls,
+            url: format!("{origin}{}", parts.path),
+            host: host.to_owned(),
+            port,
+            userinfo: parts.userinfo.map(str::to_owned),
+            authority: authority.to_string(),
+            path,
+            scheme,
+        })
+    }
+
+    /// The URL of another path of the same scheme, host and port.
+    pub(crate) fn whole(&self, path: &str) -> String {
+        format!("{}://{}{path}", self.scheme, self.authority)
+    }
+
+    /// Scheme, host and port.
+    pub(crate) fn origin(&self) -> String {
+        self.whole("")
+    }
+
+    pub(crate) fn has_origin_of(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.port == other.port && self.host.eq_ignore_ascii_case(&other.host)
     }
 }
 
@@ -279,12 +298,14 @@ mod tests {
             ("http://[::1]:81/x", "::1", 81, "[::1]:81", "/x"),
             ("https://a/", "a", 443, "a", "/"),
             ("HTTP://127.0.0.1?q", "127.0.0.1", 80, "127.0.0.1", "/?q"),
+            ("http://user:secret@h:1/{{rand 1 9}}", "h", 1, "h:1", "/{{rand 1 9}}"),
         ] {
             let target = Target::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert_eq!(
                 (target.host.as_str(), target.port, target.authority.as_str(), target.path.as_str()),
                 (host, port, authority, path)
             );
+            assert!(!target.url.contains("secret"), "{}", target.url);
         }
     }
 
@@ -297,7 +318,7 @@ mod tests {
             ("http://host:0/", "the port"),
             ("http://host:99999/", "the port"),
             ("http://a b/", "is not a URL"),
-            ("http://user:secret@host/", "user and password"),
+            ("http://a{{b}}/", "is not a URL"),
             ("ftp://host/", "only http://"),
         ] {
             let error = Target::parse(url).expect_err(url).to_string();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
-use torr_press::{Plan, Request, Target, run};
+use torr_press::{Plan, Requests, Target, run};
 
 /// Answers everything on an address, for as long as the test runs, and counts its connections.
 fn server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
@@ -30,8 +30,8 @@ fn server(address: &str) -> (SocketAddr, Arc<AtomicUsize>) {
 
 fn plan(addresses: Vec<SocketAddr>, connections: usize, requests: u64) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");
-    let request = Request::new(&target, "GET", &[], None, true).expect("it is a request");
     let addresses = addresses.into_iter().map(Into::into).collect();
+    let request = Requests::get(&target, true).expect("it is a request");
     Plan {
         connections,
         threads: 2,
@@ -56,7 +56,10 @@ fn connections_take_every_address_in_turn() {
 #[test]
 fn a_dead_address_beside_a_living_one_costs_only_its_attempts() {
     let (alive, connections) = server("127.0.0.1:0");
-    let dead = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port is free");
+    // Bound, so that nobody else takes it, but nobody listens.
+    let holder = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket can be had");
+    holder.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
+    let dead = holder.local_addr().ok().and_then(|address| address.as_socket()).expect("it is bound");
     let result = run(&plan(vec![dead, alive], 4, 400), &AtomicBool::new(false), |_| {}).expect("it runs").result;
     // Two connections begin at the dead address, fail once each, and go on to the other.
     assert_eq!((result.errors.connect, result.requests), (2, 398), "{result:?}");

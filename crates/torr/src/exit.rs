@@ -52,7 +52,7 @@ pub fn from_clap(error: clap::Error) -> Result<ExitCode, Stop> {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     // What is missing, or what there is to choose from.
-    let tells = |line: &str| line.trim().starts_with(['<', '[']);
+    let tells = |line: &str| ["<", "[", "--"].iter().any(|start| line.trim().starts_with(start));
     let more = text.lines().skip(1).filter(|l| tells(l)).map(str::trim).collect::<Vec<_>>().join(" ");
     let suggestion = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
     let hint = suggestion.iter().find_map(|&kind| match error.get(kind)? {

@@ -4,14 +4,16 @@
 
 use crate::input::{Input, Piece};
 use torr_gauge::Failure;
-use torr_press::{Answer, Asked, Http1, Request, Session, Target, Told};
+use torr_press::request::Options;
+use torr_press::{Answer, Asked, Http1, Requests, Session, Target, Told};
 
 /// Checks one input.
 pub fn check(bytes: &[u8]) {
     let input = Input::new(bytes);
     let method = if input.option & 1 == 1 { "HEAD" } else { "GET" };
     let target = Target::parse("http://127.0.0.1/").expect("it is a URL");
-    let request = Request::new(&target, method, &[], None, true).expect("it is a method");
+    let options = Options { method: Some(method.into()), ..Options::default() };
+    let request = Requests::new(&[target.into()], &options).expect("it is a method");
     let mut used = Http1::default();
     for connection in input.pieces().split_inclusive(|piece| piece.marked) {
         let got = connect(&mut used, &request, connection);
@@ -23,7 +25,7 @@ pub fn check(bytes: &[u8]) {
 /// What became of one connection: its answers, and its end.
 fn connect(
     session: &mut Http1,
-    request: &Request,
+    request: &Requests,
     pieces: &[Piece<'_>],
 ) -> (Vec<Answer>, Result<Option<Answer>, Failure>) {
     let (mut answers, mut out) = (Vec::new(), Vec::new());

@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and who does it.
 
+mod data;
 mod load;
 mod output;
 mod press;
@@ -9,6 +10,7 @@ mod tls;
 mod transport;
 mod values;
 
+pub use data::{DataArgs, DataKind};
 pub use load::LoadArgs;
 pub use output::OutputArgs;
 pub use press::PressArgs;

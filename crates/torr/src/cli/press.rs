@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub struct PressArgs {
     /// Where to; 'http://' may be left out
-    #[arg(required = true)]
+    #[arg(required_unless_present = "urls")]
     url: Option<String>,
     #[command(flatten)]
     pub load: LoadArgs,
@@ -20,8 +20,8 @@ pub struct PressArgs {
 }
 
 impl PressArgs {
-    /// The URL, which the command line cannot do without.
-    pub fn url(&self) -> &str {
-        self.url.as_deref().expect("clap requires it where there is no subcommand")
+    /// The URL, which there is unless there is a list of them.
+    pub fn url(&self) -> Option<&str> {
+        self.url.as_deref()
     }
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_gauge::{Machine, RunResult, Verdict};
 use torr_net::address;
-use torr_press::{Plan, Request, Target};
+use torr_press::{Plan, Requests, Target};
 use torr_report::live::Live;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::{human, table, text};
@@ -102,7 +102,7 @@ fn press_all(server: &Server, each: Duration, stop: &AtomicBool) -> Result<Vec<R
 fn plan(server: &Server, connections: usize, keep_alive: bool, each: Duration) -> Result<Plan, Stop> {
     let ours = |error: String| Stop::Failed(format!("the demo's own plan is wrong: {error}"));
     let target = Target::parse(&server.url()).map_err(|error| ours(error.to_string()))?;
-    let request = Request::new(&target, "GET", &[], None, keep_alive).map_err(|error| ours(error.to_string()))?;
+    let request = Requests::get(&target, keep_alive).map_err(|error| ours(error.to_string()))?;
     let addresses = address::resolve(&target.host, target.port).map_err(|error| ours(error.to_string()))?;
     Ok(Plan {
         connections,

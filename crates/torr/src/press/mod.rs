@@ -1,5 +1,7 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
+mod form;
+mod input;
 mod outputs;
 mod request;
 mod transport;
@@ -13,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
-use torr_press::{Pace, Plan, PlanError, Protocol, RunError, Target};
+use torr_press::{Pace, Plan, Protocol, RunError};
 use torr_report::live::Live;
 
 /// How long a run takes if nobody says.
@@ -48,10 +50,9 @@ pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -
 }
 
 fn plan(args: &PressArgs) -> Result<Plan, Stop> {
-    let target = Target::parse(args.url()).map_err(mistake)?;
     let load = &args.load;
     let keep_alive = !load.no_keepalive;
-    let request = request::request(&args.request, &target, keep_alive)?;
+    let (target, request) = request::requests(&args.request, args.url(), keep_alive)?;
     let way = transport::way(&args.transport, &target)?;
     if load.think.is_some() && matches!(load.pace(), Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
@@ -76,7 +77,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     })
 }
 
-fn mistake(error: PlanError) -> Stop {
+fn mistake(error: impl std::fmt::Display) -> Stop {
     Stop::Usage(error.to_string())
 }
 

@@ -1,0 +1,62 @@
+//! Bodies: forms, JSON and multipart forms.
+
+use super::RequestError;
+use super::escape::Escape;
+use super::multipart;
+use super::options::{Body, Data};
+use super::template::{Parser, Template};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A body, and what it says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Composed {
+    pub content: Template,
+    pub media_type: String,
+    /// Whether `media_type` must stand as it is, since it tells how to read the body.
+    pub is_fixed: bool,
+}
+
+/// Makes the body that options ask for. `says_json` tells of a header that calls it JSON.
+pub(super) fn compose(body: &Body, says_json: bool, parser: &mut Parser<'_>) -> Result<Composed, RequestError> {
+    let media_type = if matches!(body, Body::Json(_)) { "application/json" } else { FORM };
+    let plain = |content| Composed { content, media_type: media_type.into(), is_fixed: false };
+    match body {
+        Body::Data(data) => Ok(plain(join(data, escape(says_json), parser)?)),
+        Body::Json(json) => Ok(plain(parser.parse_bytes(json, Escape::Json)?)),
+        Body::Multipart(parts) => {
+            let (content, media_type) = multipart::compose(parts, parser)?;
+            Ok(Composed { content, media_type, is_fixed: true })
+        }
+    }
+}
+
+/// Makes the body of one URL in a list.
+pub(super) fn text(text: &str, says_json: bool, parser: &mut Parser<'_>) -> Result<Composed, RequestError> {
+    Ok(Composed { content: parser.parse(text, escape(says_json))?, media_type: FORM.into(), is_fixed: false })
+}
+
+/// Pieces with `&` between them. Values in plain pieces are written for their place.
+pub(super) fn join(data: &[Data], plain: Escape, parser: &mut Parser<'_>) -> Result<Template, RequestError> {
+    let mut joined = Template::default();
+    for (at, piece) in data.iter().enumerate() {
+        if at > 0 {
+            joined.push_bytes(b"&");
+        }
+        match piece {
+            Data::Plain(bytes) => joined.push(&parser.parse_bytes(bytes, plain)?),
+            Data::Encoded { name, content } => {
+                if let Some(name) = name {
+                    joined.push(&parser.parse(name, Escape::Component)?);
+                    joined.push_bytes(b"=");
+                }
+                joined.push(&parser.parse_escaped(content, Escape::Component)?);
+            }
+        }
+    }
+    Ok(joined)
+}
+
+fn escape(says_json: bool) -> Escape {
+    if says_json { Escape::Json } else { Escape::Nothing }
+}

@@ -1,0 +1,139 @@
+//! One thread's place in what is sent: the hot path of writing requests.
+
+use super::Shared;
+use super::choice::Choice;
+use super::draw::Draw;
+use super::entry::Entry;
+use super::numbers::Block;
+use super::template::Template;
+use bytes::Bytes;
+use fastrand::Rng;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, UPGRADE};
+use http::uri::{Authority, PathAndQuery};
+use http::{Request, Uri};
+
+/// What has been begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begun {
+    /// Whether the method is HEAD, whose answers have no body.
+    pub is_head: bool,
+    /// The number of its URL, from 0.
+    pub url: u32,
+}
+
+/// One request in parts, as HTTP/2 sends it.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// Method, URI with scheme, host and path, and header fields, `Content-Length` among them where there is a body. The
+    /// `Host` that a user asks for stands in the URI, and fields that HTTP/2 does not have are left out.
+    pub head: Request<()>,
+    /// The body, where there is one.
+    pub body: Option<Bytes>,
+    /// Which it is.
+    pub begun: Begun,
+}
+
+/// One thread's place in what is sent.
+#[derive(Debug)]
+pub struct Cursor<'r> {
+    /// The only request there is, where it is the same every time.
+    constant: Option<(&'r [u8], Begun)>,
+    entries: &'r [Entry],
+    /// A reference of its own: beside the choice lie numbers that other threads write to.
+    choice: Option<&'r Choice>,
+    draw: Draw<'r>,
+    turns: Block<'r>,
+    scratch: Vec<u8>,
+}
+
+impl<'r> Cursor<'r> {
+    pub(super) fn new(shared: &'r Shared, thread: usize, threads: usize) -> Self {
+        // Through another generator, since seeds that are near each other begin alike.
+        let seed = Rng::with_seed(shared.seed.wrapping_add(thread as u64)).u64(..);
+        let begun = Begun { is_head: shared.entries[0].is_head, url: 0 };
+        Self {
+            constant: shared.constant.as_ref().map(|bytes| (bytes.as_slice(), begun)),
+            entries: &shared.entries,
+            choice: shared.choice.as_ref(),
+            draw: Draw {
+                rng: Rng::with_seed(seed),
+                columns: &shared.columns,
+                records: shared.records,
+                record_order: shared.record_order,
+                numbers: shared.numbers.block(threads),
+                record_numbers: shared.record_numbers.block(threads),
+                number: 0,
+                record: 0,
+            },
+            turns: shared.turns.block(threads),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Appends the next request in HTTP/1.1.
+    #[inline]
+    pub fn write(&mut self, out: &mut Vec<u8>) -> Begun {
+        if let Some((bytes, begun)) = self.constant {
+            out.extend_from_slice(bytes);
+            return begun;
+        }
+        self.write_varying(out)
+    }
+
+    fn write_varying(&mut self, out: &mut Vec<u8>) -> Begun {
+        let (entry, begun) = self.next();
+        entry.write(&mut self.draw, &mut self.scratch, out);
+        begun
+    }
+
+    /// The next request in parts.
+    pub fn parts(&mut self) -> Parts {
+        let (entry, begun) = self.next();
+        self.draw.begin(entry.needs);
+        let draw = &mut self.draw;
+        let written = |template: &Template, draw: &mut Draw<'_>| {
+            let mut out = Vec::new();
+            template.write(draw, &mut out);
+            out
+        };
+        let path = PathAndQuery::try_from(written(&entry.path, draw)).expect("it was checked with every value encoded");
+        let own = Authority::try_from(&*entry.authority).expect("it was a URL's");
+        let asked = entry.host.as_ref().map(|host| written(host, draw));
+        let authority = asked.and_then(|host| Authority::try_from(host).ok()).unwrap_or(own);
+        let uri = Uri::builder().scheme(&*entry.scheme).authority(authority).path_and_query(path);
+        let mut head = Request::new(());
+        *head.method_mut() = entry.method.clone();
+        *head.uri_mut() = uri.build().expect("all its parts are there");
+        for (name, value) in entry.fields.iter() {
+            let name = HeaderName::from_bytes(name.as_bytes()).expect("it was checked");
+            let value = HeaderValue::from_bytes(&written(value, draw)).expect("every value was checked");
+            if !belongs_to_http1(&name) {
+                head.headers_mut().append(name, value);
+            }
+        }
+        let body = entry.body.as_ref().map(|body| match &body.bytes {
+            Some(bytes) => bytes.clone(),
+            None => Bytes::from(written(&body.template, draw)),
+        });
+        if let Some(body) = &body {
+            head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        }
+        Parts { head, body, begun }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (&'r Entry, Begun) {
+        let entries = self.entries;
+        let at = match self.choice {
+            None => 0,
+            Some(choice) => choice.next(&mut self.draw.rng, &mut self.turns),
+        };
+        let entry = &entries[at];
+        (entry, Begun { is_head: entry.is_head, url: at as u32 })
+    }
+}
+
+/// Fields that only one connection is about (RFC 9113, section 8.2.2).
+fn belongs_to_http1(name: &HeaderName) -> bool {
+    [CONNECTION, HOST, UPGRADE].contains(name) || ["keep-alive", "proxy-connection"].contains(&name.as_str())
+}

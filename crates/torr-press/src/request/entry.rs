@@ -1,0 +1,230 @@
+//! One URL's request: its parts, and the same as HTTP/1.1 writes it.
+
+use super::RequestError;
+use super::body::{self, Composed};
+use super::draw::{Draw, Needs, decimal};
+use super::escape::{Escape, ascii};
+use super::fields::{self, Field};
+use super::options::Options;
+use super::template::{Parser, Template};
+use super::urls::{Url, find_outside, without_fragment};
+use bytes::Bytes;
+use http::Method;
+use http::uri::PathAndQuery;
+use std::sync::Arc;
+
+/// The longest URL that HTTP/2's library takes, less what a host can have.
+const LONGEST_PATH: usize = 65_000;
+/// A longer body is kept apart from the head, so that URLs can share it.
+const LONGEST_IN_ONE: usize = 4096;
+
+/// What is sent for one URL.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub method: Method,
+    pub is_head: bool,
+    pub scheme: String,
+    /// Host and port as the URL has them.
+    pub authority: String,
+    /// What the user has the `Host` field say.
+    pub host: Option<Template>,
+    pub path: Template,
+    pub fields: Arc<[Field]>,
+    pub body: Option<Arc<Content>>,
+    pub needs: Needs,
+    pub longest: usize,
+    /// The head in HTTP/1.1, as far as it is the same for every body, and what follows it.
+    head: Template,
+    tail: Tail,
+}
+
+/// A body, which several URLs may share.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub template: Template,
+    /// All of it, where it is the same every time.
+    pub bytes: Option<Bytes>,
+}
+
+/// What follows the head.
+#[derive(Debug)]
+enum Tail {
+    /// It is all in the head.
+    Nothing,
+    /// A body whose length the head has told.
+    Fixed(Bytes),
+    /// A body whose length is known when it is written.
+    Varying(Arc<Content>),
+}
+
+impl From<Template> for Content {
+    fn from(template: Template) -> Self {
+        match template.constant().map(Bytes::copy_from_slice) {
+            Some(bytes) => Self { template: Template::default(), bytes: Some(bytes) },
+            None => Self { template, bytes: None },
+        }
+    }
+}
+
+impl Entry {
+    /// Appends it in HTTP/1.1. `scratch` is any buffer.
+    #[inline]
+    pub fn write(&self, draw: &mut Draw<'_>, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
+        draw.begin(self.needs);
+        self.head.write(draw, out);
+        match &self.tail {
+            Tail::Nothing => {}
+            Tail::Fixed(body) => out.extend_from_slice(body),
+            Tail::Varying(body) => {
+                scratch.clear();
+                body.template.write(draw, scratch);
+                out.extend_from_slice(b"Content-Length: ");
+                decimal(out, scratch.len());
+                out.extend_from_slice(b"\r\n\r\n");
+                out.extend_from_slice(scratch);
+            }
+        }
+    }
+
+    /// Whether it is the same every time.
+    pub fn is_constant(&self) -> bool {
+        !matches!(self.tail, Tail::Varying(_)) && self.head.constant().is_some()
+    }
+}
+
+/// Makes entries that share what they have in common.
+pub(super) struct Composer<'o> {
+    options: &'o Options,
+    pub parser: Parser<'o>,
+    body: Option<(Composed, Arc<Content>)>,
+    says_json: bool,
+    last_fields: Arc<[Field]>,
+}
+
+impl<'o> Composer<'o> {
+    pub fn new(options: &'o Options) -> Result<Self, RequestError> {
+        let mut parser = Parser::new(options.feeder.as_ref(), options.templates);
+        let says_json = fields::say_json(&options.headers);
+        let body = options.body.as_ref().map(|body| body::compose(body, says_json, &mut parser)).transpose()?;
+        let body = body.map(share);
+        Ok(Self { options, parser, body, says_json, last_fields: Arc::new([]) })
+    }
+
+    /// The request for one URL.
+    pub fn entry(&mut self, url: &Url) -> Result<Entry, RequestError> {
+        let target = &url.target;
+        let (typed, body) = self.body_of(url)?.unzip();
+        let method = url.method.as_deref().or(self.options.method.as_deref());
+        let method = method.unwrap_or(if body.is_some() { "POST" } else { "GET" });
+        // CONNECT would turn the connection into a tunnel.
+        let method = Method::from_bytes(method.as_bytes())
+            .ok()
+            .filter(|m| m != Method::CONNECT)
+            .ok_or_else(|| RequestError::Method(method.to_owned()))?;
+        let path = self.path(url)?;
+        let (fields, host) =
+            fields::compose(self.options, target.userinfo.as_deref(), typed.as_ref(), &mut self.parser)?;
+        if *self.last_fields != *fields {
+            self.last_fields = fields.into();
+        }
+        let authority = Template::from(&*target.authority);
+        let (head, tail) = self.http1(&method, &path, host.as_ref().unwrap_or(&authority), body.as_ref());
+        let mut needs = head.needs();
+        if let Some(body) = &body {
+            needs += body.template.needs();
+        }
+        let columns = &self.parser.columns;
+        let longest = head.longest(columns)
+            + match &tail {
+                Tail::Nothing => 0,
+                Tail::Fixed(body) => body.len(),
+                Tail::Varying(body) => b"Content-Length: \r\n\r\n".len() + 20 + body.template.longest(columns),
+            };
+        Ok(Entry {
+            is_head: method == Method::HEAD,
+            method,
+            scheme: target.scheme.clone(),
+            authority: target.authority.clone(),
+            host,
+            path,
+            fields: Arc::clone(&self.last_fields),
+            body,
+            needs,
+            longest,
+            head,
+            tail,
+        })
+    }
+
+    /// A URL's own body; or that of the options, unless the URL has a method of its own.
+    fn body_of(&mut self, url: &Url) -> Result<Option<(Composed, Arc<Content>)>, RequestError> {
+        match &url.body {
+            Some(text) => Ok(Some(share(body::text(text, self.says_json, &mut self.parser)?))),
+            None if url.method.is_none() => Ok(self.body.clone()),
+            None => Ok(None),
+        }
+    }
+
+    /// The path with its query, each value written for its place.
+    fn path(&mut self, url: &Url) -> Result<Template, RequestError> {
+        let text = url.target.path.as_str();
+        // Where braces are nothing special, a '#' between them ends the path all the same.
+        let text = if self.options.templates { without_fragment(text) } else { text.split('#').next().unwrap_or(text) };
+        let (plain, query) = text.split_at(find_outside(text, |c| c == '?').unwrap_or(text.len()));
+        let mut path = self.parser.parse(plain, Escape::Path)?;
+        path.push(&self.parser.parse(query, Escape::Component)?);
+        if !self.options.query.is_empty() {
+            let more = body::join(&self.options.query, Escape::Component, &mut self.parser)?;
+            path.push_bytes(if query.is_empty() { b"?" } else { b"&" });
+            path.push(&more);
+        }
+        let bad = |why: &str| RequestError::Path { url: url.target.url.clone(), why: why.to_owned() };
+        if path.literals().any(|literal| literal.contains(&b'#')) {
+            return Err(bad("write '%23' for a '#' in what is added to its query"));
+        }
+        PathAndQuery::try_from(path.sample(b"x")).map_err(|error| bad(&error.to_string()))?;
+        let path = path.map_literals(ascii);
+        if path.longest(&self.parser.columns) > LONGEST_PATH {
+            return Err(bad("it can become longer than 65,000 bytes"));
+        }
+        Ok(path)
+    }
+
+    fn http1(
+        &self,
+        method: &Method,
+        path: &Template,
+        host: &Template,
+        body: Option<&Arc<Content>>,
+    ) -> (Template, Tail) {
+        let mut head = Template::from(method.as_str());
+        head.push_bytes(b" ");
+        head.push(path);
+        head.push_bytes(b" HTTP/1.1\r\nHost: ");
+        head.push(host);
+        head.push_bytes(b"\r\n");
+        for (name, value) in self.last_fields.iter() {
+            head.push_bytes(name.as_bytes());
+            head.push_bytes(b": ");
+            head.push(value);
+            head.push_bytes(b"\r\n");
+        }
+        let Some(body) = body else {
+            head.push_bytes(b"\r\n");
+            return (head, Tail::Nothing);
+        };
+        let Some(bytes) = &body.bytes else { return (head, Tail::Varying(Arc::clone(body))) };
+        head.push_bytes(format!("Content-Length: {}\r\n\r\n", bytes.len()).as_bytes());
+        if bytes.len() > LONGEST_IN_ONE {
+            return (head, Tail::Fixed(bytes.clone()));
+        }
+        head.push_bytes(bytes);
+        (head, Tail::Nothing)
+    }
+}
+
+/// Moves a body's content to where it can be shared.
+fn share(mut composed: Composed) -> (Composed, Arc<Content>) {
+    let content = Arc::new(std::mem::take(&mut composed.content).into());
+    (composed, content)
+}

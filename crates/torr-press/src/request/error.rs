@@ -1,0 +1,82 @@
+//! Why requests cannot be made.
+
+use crate::plan::PlanError;
+use thiserror::Error;
+
+/// What is wrong with what is to be sent; each is the user's to mend.
+#[derive(Debug, Error)]
+pub enum RequestError {
+    /// A URL that is none.
+    #[error(transparent)]
+    Url(#[from] PlanError),
+    /// A path or a query with something that cannot stand there.
+    #[error("'{url}' is not a URL: {why}")]
+    Path {
+        /// The whole URL.
+        url: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A header that is not one.
+    #[error("header '{0}' is not of the form 'Name: value'")]
+    Header(String),
+    /// A header that the engine must set itself.
+    #[error("header '{0}' is set by the body that is sent: leave it out")]
+    OwnHeader(String),
+    /// A method that is not one.
+    #[error("'{0}' is not an HTTP method that can be pressed")]
+    Method(String),
+    /// A placeholder that means nothing.
+    #[error("'{text}' {why}")]
+    Template {
+        /// The placeholder as it stands.
+        text: String,
+        /// What is wrong, and what there is instead.
+        why: String,
+    },
+    /// A line of a list of URLs.
+    #[error("line {line} of the list of URLs: {why}")]
+    UrlList {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// Nothing to press.
+    #[error("the list of URLs is empty")]
+    NoUrls,
+    /// A URL of another scheme, host or port than the first.
+    #[error("'{url}' is not on {first}: one run presses one scheme, host and port")]
+    OtherOrigin {
+        /// The URL.
+        url: String,
+        /// Scheme, host and port of the first.
+        first: String,
+    },
+    /// A feeder that cannot be read.
+    #[error("cannot take records from {file}: {why}")]
+    Feeder {
+        /// Its name.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A field of a feeder that cannot stand where it is asked for.
+    #[error("field '{name}' of record {record}: {why}")]
+    Field {
+        /// The field.
+        name: String,
+        /// The record, counted from 1.
+        record: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// A part of a form that cannot be sent.
+    #[error("form part '{part}': {why}")]
+    Form {
+        /// Its name.
+        part: String,
+        /// What is wrong.
+        why: String,
+    },
+}

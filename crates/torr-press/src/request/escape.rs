@@ -1,0 +1,96 @@
+//! How a value is written where it stands: in a path, a query, a header, JSON, or as it is.
+
+use http::HeaderValue;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};
+use std::borrow::Cow;
+
+/// Unreserved characters stay (RFC 3986, section 2.3).
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// In a path, what may stand in it stays as well (RFC 3986, section 3.3), the slashes between its segments among it.
+const PATH: &AsciiSet = &COMPONENT
+    .remove(b'/')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=');
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escape {
+    /// Anywhere that takes all bytes.
+    Nothing,
+    /// In a path.
+    Path,
+    /// In a query, or in a form that is written like one.
+    Component,
+    /// In a header, which some characters cannot stand in at all.
+    Header,
+    /// Inside of a JSON text: in a string, or as a number.
+    Json,
+}
+
+impl Escape {
+    /// The text as it is written there.
+    pub fn write(self, text: &str) -> Result<Cow<'_, [u8]>, &'static str> {
+        Ok(match self {
+            Self::Nothing => Cow::Borrowed(text.as_bytes()),
+            Self::Path => encode(text, PATH),
+            Self::Component => encode(text, COMPONENT),
+            Self::Header => match HeaderValue::from_bytes(text.as_bytes()) {
+                Ok(_) => Cow::Borrowed(text.as_bytes()),
+                Err(_) => return Err("a line break or control character cannot stand in a header"),
+            },
+            Self::Json => {
+                let quoted = serde_json::Value::from(text).to_string();
+                Cow::Owned(quoted.as_bytes()[1..quoted.len() - 1].to_vec())
+            }
+        })
+    }
+}
+
+/// A part of a URL as it was given, with what is not ASCII encoded.
+pub(super) fn ascii(text: &[u8]) -> Vec<u8> {
+    encode_bytes(text, CONTROLS).into_owned()
+}
+
+fn encode(text: &str, set: &'static AsciiSet) -> Cow<'static, [u8]> {
+    Cow::Owned(encode_bytes(text.as_bytes(), set).into_owned())
+}
+
+fn encode_bytes<'t>(bytes: &'t [u8], set: &'static AsciiSet) -> Cow<'t, [u8]> {
+    match Cow::from(percent_encode(bytes, set)) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_written_for_its_place() {
+        for (escape, text, written) in [
+            (Escape::Nothing, "a b/%&\"\n", "a b/%&\"\n"),
+            (Escape::Path, "a b/c?d#e%20&f=ö", "a%20b/c%3Fd%23e%2520&f=%C3%B6"),
+            (Escape::Component, "a b/c?d&e=f+~", "a%20b%2Fc%3Fd%26e%3Df%2B~"),
+            (Escape::Header, "a b; \"c\" ö", "a b; \"c\" ö"),
+            (Escape::Json, "a \"b\"\\\n5", "a \\\"b\\\"\\\\\\n5"),
+        ] {
+            let got = escape.write(text).unwrap_or_else(|why| panic!("{escape:?} {text:?}: {why}"));
+            assert_eq!(String::from_utf8_lossy(&got), written, "{escape:?} {text:?}");
+        }
+        assert!(Escape::Header.write("a\r\nb: c").is_err());
+        assert!(Escape::Header.write("a\0").is_err());
+    }
+}

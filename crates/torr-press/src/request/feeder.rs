@@ -1,0 +1,199 @@
+//! Records from a file, whose fields stand in for placeholders: CSV with a header line, or an object of JSON on each line.
+
+use super::RequestError;
+use super::column::Column;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::path::Path;
+
+/// All records of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Feeder {
+    records: usize,
+    fields: Vec<Field>,
+    /// Where each field stands by its name.
+    index: HashMap<String, usize>,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    name: String,
+    column: Column,
+    /// The first record that has no such field.
+    missing: Option<usize>,
+}
+
+impl Feeder {
+    /// Reads a file, of the kind that its extension names: `csv` or `tsv`, or `jsonl`, `ndjson` or `json` for an object
+    /// on each line.
+    ///
+    /// # Errors
+    /// [`RequestError::Feeder`].
+    pub fn read(path: &Path) -> Result<Self, RequestError> {
+        let bad = |why: String| RequestError::Feeder { file: path.display().to_string(), why };
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let read = || std::fs::read(path).map_err(|error| error.to_string());
+        let feeder = match extension.as_str() {
+            "csv" => read().and_then(|bytes| Self::csv(&bytes, b',')),
+            "tsv" => read().and_then(|bytes| Self::csv(&bytes, b'\t')),
+            "jsonl" | "ndjson" | "json" => read().and_then(|bytes| Self::json_lines(&bytes)),
+            _ => Err("its name must end in .csv, .tsv, .jsonl, .ndjson or .json".into()),
+        };
+        let feeder = feeder.map_err(bad)?;
+        if feeder.records == 0 { Err(bad("it has no records".into())) } else { Ok(feeder) }
+    }
+
+    fn csv(bytes: &[u8], delimiter: u8) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::Headers).from_reader(bytes);
+        let mut feeder = Self::default();
+        for name in reader.headers().map_err(text)? {
+            if feeder.field(name).1 {
+                return Err(format!("the field '{name}' stands twice in its first line"));
+            }
+        }
+        for record in reader.into_records() {
+            let record = record.map_err(text)?;
+            for (field, value) in feeder.fields.iter_mut().zip(&record) {
+                field.column.push(value.as_bytes());
+            }
+            feeder.records += 1;
+        }
+        Ok(feeder)
+    }
+
+    fn json_lines(bytes: &[u8]) -> Result<Self, String> {
+        let lines = std::str::from_utf8(bytes).map_err(text)?.trim_start_matches('\u{feff}').lines().enumerate();
+        let mut feeder = Self::default();
+        for (at, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+            let object = serde_json::from_str::<Map<String, Value>>(line);
+            let object = object.map_err(|error| format!("line {} is not an object of JSON: {error}", at + 1))?;
+            feeder.object("", &object);
+            feeder.records += 1;
+            for field in feeder.fields.iter_mut().filter(|field| field.column.len() < feeder.records) {
+                field.missing.get_or_insert(feeder.records);
+                field.column.push(b"");
+            }
+        }
+        Ok(feeder)
+    }
+
+    /// Takes the fields of one record, and those of objects within it under names with dots.
+    fn object(&mut self, prefix: &str, object: &Map<String, Value>) {
+        for (name, value) in object {
+            let name = format!("{prefix}{name}");
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Null => String::new(),
+                other => other.to_string(),
+            };
+            let at = self.field(&name).0;
+            let (records, field) = (self.records, &mut self.fields[at]);
+            // Two spellings of one name, as in {"a.b": 1, "a": {"b": 2}}: the first one stays.
+            if field.column.len() == records {
+                field.column.push(text.as_bytes());
+            }
+            if let Value::Object(inner) = value {
+                self.object(&format!("{name}."), inner);
+            }
+        }
+    }
+
+    /// The field of this name, and whether there was one before.
+    fn field(&mut self, name: &str) -> (usize, bool) {
+        if let Some(&at) = self.index.get(name) {
+            return (at, true);
+        }
+        let mut column = Column::default();
+        (0..self.records).for_each(|_| column.push(b""));
+        let missing = (self.records > 0).then_some(1);
+        self.fields.push(Field { name: name.to_owned(), column, missing });
+        self.index.insert(name.to_owned(), self.fields.len() - 1);
+        (self.fields.len() - 1, false)
+    }
+
+    /// How many records there are: at least one.
+    pub fn records(&self) -> usize {
+        self.records
+    }
+
+    /// The fields' names in their order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    /// A field that every record must have.
+    pub(super) fn column(&self, at: usize) -> Result<&Column, RequestError> {
+        let field = &self.fields[at];
+        match field.missing {
+            None => Ok(&field.column),
+            Some(record) => {
+                Err(RequestError::Field { name: field.name.clone(), record, why: "the record does not have it".into() })
+            }
+        }
+    }
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(feeder: &Feeder, name: &str) -> Vec<String> {
+        let column = feeder.column(feeder.find(name).expect(name)).expect(name);
+        (0..column.len()).map(|record| String::from_utf8_lossy(column.get(record)).into_owned()).collect()
+    }
+
+    #[test]
+    fn csv_has_quotes_line_breaks_and_a_byte_order_mark() {
+        let feeder = Feeder::csv("\u{feff}name, note\nAda,\"a, \"\"b\"\"\nc\"\nBob,\n".as_bytes(), b',').unwrap();
+        assert_eq!(feeder.records(), 2);
+        assert_eq!(feeder.names().collect::<Vec<_>>(), ["name", "note"]);
+        assert_eq!(values(&feeder, "name"), ["Ada", "Bob"]);
+        assert_eq!(values(&feeder, "note"), ["a, \"b\"\nc", ""]);
+    }
+
+    #[test]
+    fn csv_that_is_none() {
+        assert!(Feeder::csv(b"a,b\n1\n", b',').unwrap_err().contains("line: 2"));
+        assert!(Feeder::csv(b"a,a\n1,2\n", b',').unwrap_err().contains("twice"));
+        assert!(Feeder::csv(b"a\n\xff\n", b',').is_err());
+    }
+
+    #[test]
+    fn json_lines_have_values_of_every_kind() {
+        let lines = b"{\"a\": \"x y\", \"b\": {\"c\": 1.5, \"d\": null}, \"e\": [1, true]}\n\n\
+                      {\"a\": 7, \"b\": {\"c\": false, \"d\": \"\"}, \"e\": 3, \"f\": 1}\n";
+        let feeder = Feeder::json_lines(lines).unwrap();
+        assert_eq!(feeder.records(), 2);
+        assert_eq!(values(&feeder, "a"), ["x y", "7"]);
+        assert_eq!(values(&feeder, "b.c"), ["1.5", "false"]);
+        assert_eq!(values(&feeder, "b.d"), ["", ""]);
+        assert_eq!(values(&feeder, "e"), ["[1,true]", "3"]);
+        assert_eq!(values(&feeder, "b")[0], r#"{"c":1.5,"d":null}"#);
+    }
+
+    #[test]
+    fn a_field_that_a_record_lacks_cannot_be_used() {
+        let feeder = Feeder::json_lines(b"{\"a\": 1}\n{\"b\": 2}\n{\"b\": 3}\n").unwrap();
+        for (name, record) in [("a", "record 2"), ("b", "record 1")] {
+            let error = feeder.column(feeder.find(name).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(record), "{error}");
+        }
+    }
+
+    #[test]
+    fn json_lines_that_are_none() {
+        for (lines, why) in [("{\"a\": 1}\n[2]\n", "line 2"), ("{\"a\": 1\n", "line 1")] {
+            let error = Feeder::json_lines(lines.as_bytes()).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Header fields: those that are sent by themselves, those that options ask for, and the user's own.
+
+use super::RequestError;
+use super::body::Composed;
+use super::escape::Escape;
+use super::options::{Auth, Body, Options};
+use super::template::{Parser, Template, Value};
+use http::{HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
+
+/// Name and value.
+pub(super) type Field = (String, Template);
+
+/// All fields of a request but `Host` and `Content-Length`, and the `Host` that is asked for instead of the URL's.
+pub(super) fn compose(
+    options: &Options,
+    userinfo: Option<&str>,
+    body: Option<&Composed>,
+    parser: &mut Parser<'_>,
+) -> Result<(Vec<Field>, Option<Template>), RequestError> {
+    let mut fields = by_themselves(options, userinfo, parser)?;
+    let (mut host, mut own, mut is_typed) = (None, vec![], false);
+    for line in &options.headers {
+        let (name, value) = split(line)?;
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        if is("content-length") || is("transfer-encoding") || is("content-type") && body.is_some_and(|b| b.is_fixed) {
+            return Err(RequestError::OwnHeader(line.clone()));
+        }
+        is_typed |= is("content-type");
+        let value = checked(name, value, parser)?;
+        if is("host") {
+            host = Some(value);
+            continue;
+        }
+        fields.retain(|(default, _)| !is(default));
+        if !value.is_empty() || !line.contains(':') {
+            own.push((name.to_owned(), value));
+        }
+    }
+    fields.append(&mut own);
+    if let Some(body) = body.filter(|_| !is_typed) {
+        fields.push(("Content-Type".into(), body.media_type.as_str().into()));
+    }
+    Ok((fields, host))
+}
+
+/// Whether the user's headers call the body JSON.
+pub(super) fn say_json(headers: &[String]) -> bool {
+    headers.iter().any(|line| {
+        let line = line.to_ascii_lowercase();
+        line.starts_with("content-type:") && line.contains("json")
+    })
+}
+
+/// What the user's own headers replace.
+fn by_themselves(
+    options: &Options,
+    userinfo: Option<&str>,
+    parser: &mut Parser<'_>,
+) -> Result<Vec<Field>, RequestError> {
+    let torr = concat!("torr/", env!("CARGO_PKG_VERSION"));
+    let is_json = matches!(options.body, Some(Body::Json(_)));
+    let mut fields = vec![];
+    let mut add = |name: &str, value: Template| {
+        if !value.is_empty() {
+            fields.push((name.to_owned(), value));
+        }
+    };
+    let agent = options.user_agent.as_deref().unwrap_or(torr);
+    add("User-Agent", checked("User-Agent", agent, parser)?);
+    add("Accept", if is_json { "application/json" } else { "*/*" }.into());
+    if !options.keep_alive {
+        add("Connection", "close".into());
+    }
+    add("Referer", checked("Referer", options.referer.as_deref().unwrap_or_default(), parser)?);
+    add("Cookie", checked("Cookie", &options.cookies.join("; "), parser)?);
+    if options.compressed {
+        add("Accept-Encoding", "gzip, br, zstd".into());
+    }
+    match (&options.auth, userinfo) {
+        (Some(Auth::Bearer(token)), _) => {
+            add("Authorization", checked("Authorization", &format!("Bearer {token}"), parser)?);
+        }
+        (Some(Auth::Basic(credentials)), _) => add("Authorization", basic(credentials, parser)?),
+        (None, Some(userinfo)) => {
+            let decoded = percent_decode_str(userinfo).decode_utf8_lossy();
+            let credentials = if decoded.contains(':') { decoded } else { decoded + ":" };
+            add("Authorization", basic(&credentials, parser)?);
+        }
+        (None, None) => {}
+    }
+    Ok(fields)
+}
+
+fn basic(credentials: &str, parser: &mut Parser<'_>) -> Result<Template, RequestError> {
+    let mut value = Template::from("Basic ");
+    value.push_value(Value::Base64(parser.parse(credentials, Escape::Nothing)?));
+    Ok(value)
+}
+
+/// Splits a header line. `Name;` is a field whose value is empty, as with curl.
+fn split(line: &str) -> Result<(&str, &str), RequestError> {
+    let bad = || RequestError::Header(line.to_owned());
+    let empty = || Some((line.strip_suffix(';')?, ""));
+    let (name, value) = line.split_once(':').or_else(empty).ok_or_else(bad)?;
+    HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+    Ok((name, value))
+}
+
+/// A value that can stand in a header.
+fn checked(name: &str, value: &str, parser: &mut Parser<'_>) -> Result<Template, RequestError> {
+    let template = parser.parse(value.trim(), Escape::Header)?;
+    match HeaderValue::from_bytes(&template.sample(b"")) {
+        Ok(_) => Ok(template),
+        Err(_) => Err(RequestError::Header(format!("{name}: {}", value.trim()))),
+    }
+}

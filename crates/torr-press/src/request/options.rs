@@ -1,0 +1,115 @@
+//! What can be asked of requests beside their URLs.
+
+use super::draw::Order;
+use super::feeder::Feeder;
+
+/// What requests are made of. Its defaults are a plain GET.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The method; without one GET, or POST where there is a body.
+    pub method: Option<String>,
+    /// Fields as `Name: value`. They replace those that are sent by themselves or by another option, and an empty value
+    /// leaves such a one out, as with curl.
+    pub headers: Vec<String>,
+    /// Instead of Torr's own; an empty one leaves it out.
+    pub user_agent: Option<String>,
+    /// `Referer`.
+    pub referer: Option<String>,
+    /// `Cookie`, each one `name=value` or several of these with `; ` between them.
+    pub cookies: Vec<String>,
+    /// Instead of what stands in the URL.
+    pub auth: Option<Auth>,
+    /// Whether to ask for compressed answers.
+    pub compressed: bool,
+    /// The body, for all URLs that have none and no method of their own.
+    pub body: Option<Body>,
+    /// What is added to each URL's query.
+    pub query: Vec<Data>,
+    /// Whether connections are used again; otherwise `Connection: close` says that they are not.
+    pub keep_alive: bool,
+    /// Whether `{{...}}` is a placeholder.
+    pub templates: bool,
+    /// Where placeholders may take fields from.
+    pub feeder: Option<Feeder>,
+    /// How records are chosen.
+    pub feeder_order: Order,
+    /// How URLs are chosen.
+    pub url_order: Order,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            method: None,
+            headers: vec![],
+            user_agent: None,
+            referer: None,
+            cookies: vec![],
+            auth: None,
+            compressed: false,
+            body: None,
+            query: vec![],
+            keep_alive: true,
+            templates: true,
+            feeder: None,
+            feeder_order: Order::Sequence,
+            url_order: Order::Random,
+        }
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Auth {
+    /// `name:password` (RFC 7617).
+    Basic(String),
+    /// A token (RFC 6750).
+    Bearer(String),
+}
+
+/// What is sent behind the head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// Pieces of a form, joined by `&`.
+    Data(Vec<Data>),
+    /// JSON.
+    Json(Vec<u8>),
+    /// `multipart/form-data`.
+    Multipart(Vec<Part>),
+}
+
+/// A piece of a form, or of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Data {
+    /// As it stands.
+    Plain(Vec<u8>),
+    /// A text to be percent-encoded, behind a name that is not, if there is one.
+    Encoded {
+        /// The name.
+        name: Option<String>,
+        /// The text.
+        content: String,
+    },
+}
+
+/// A part of a multipart form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The field's name.
+    pub name: String,
+    /// Its value.
+    pub content: Content,
+    /// Its file name: with one it is a file.
+    pub file_name: Option<String>,
+    /// Its media type, where it has one.
+    pub media_type: Option<String>,
+}
+
+/// The value of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Text, which may have placeholders.
+    Text(String),
+    /// Bytes that are sent as they are.
+    File(Vec<u8>),
+}
