@@ -35,6 +35,27 @@ pub struct Measured {
     pub threads: Vec<ThreadCounts>,
     /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
     pub thread_rates: Latency,
+    /// The first answer, if the plan asked to keep it.
+    pub first: Option<FirstAnswer>,
+}
+
+/// What is told of the run's first answer: where all are alike, it stands for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstAnswer {
+    /// Its status code.
+    pub status: u16,
+    /// Its header fields, as they came.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// Bytes of its body's content.
+    pub body: u64,
+}
+
+impl FirstAnswer {
+    /// The value of a header field, as text.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let (_, value) = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    }
 }
 
 /// What one thread did.
@@ -105,6 +126,8 @@ pub struct RunFacts {
     pub threads: Vec<ThreadUse>,
     /// The server's machine.
     pub host: Option<Host>,
+    /// The first answer, if the plan asked to keep it.
+    pub first: Option<FirstAnswer>,
 }
 
 impl Collector {
@@ -226,7 +249,7 @@ impl Collector {
             thresholds: Vec::new(),
             verdict: None,
         };
-        Measured { result, total, threads: self.threads, thread_rates: self.thread_rates }
+        Measured { result, total, threads: self.threads, thread_rates: self.thread_rates, first: facts.first }
     }
 }
 

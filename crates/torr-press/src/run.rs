@@ -101,6 +101,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
         threads: ended.iter().map(|(_, used)| *used).collect(),
         host: host_watch.and_then(|watch| watch.read()),
+        first: None,
     }))
 }
 

@@ -1,6 +1,7 @@
 //! A result as text, as JSON and as a live line. Knows nothing of how it was made.
 #![forbid(unsafe_code)]
 
+pub mod fronts;
 pub mod human;
 pub mod live;
 pub mod style;
