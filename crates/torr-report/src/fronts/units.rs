@@ -52,7 +52,7 @@ pub fn time(us: f64) -> String {
 pub fn column(number: &str, width: usize) -> String {
     let letters = number.chars().rev().take(2).filter(char::is_ascii_alphabetic).count();
     let padding = 2 - letters;
-    format!("{number:>width$}{}", "", width = width - padding) + &" ".repeat(padding)
+    format!("{number:>0$}{1:2$}", width - padding, "", padding)
 }
 
 #[cfg(test)]
