@@ -121,10 +121,9 @@ fn errors(text: &mut String, measured: &Measured) {
 /// Which figures differ from what wrk would have shown of this run.
 pub fn notes(measured: &Measured) -> Vec<String> {
     let mut notes = vec!["the time includes connecting".to_owned()];
-    let (timeouts, unfinished) = (measured.total.failures.of(Kind::Timeout), measured.result.unfinished);
-    if timeouts + unfinished > 0 {
-        notes
-            .push(format!("{timeouts} timed-out and {unfinished} unfinished requests are in the latency at their age"));
-    }
+    let at_their_age =
+        |n: u64, what: &str| (n > 0).then(|| format!("{n} {what} requests are in the latency at their age"));
+    notes.extend(at_their_age(measured.total.failures.of(Kind::Timeout), "timed-out"));
+    notes.extend(at_their_age(measured.result.unfinished, "unfinished"));
     notes
 }

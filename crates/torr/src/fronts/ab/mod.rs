@@ -140,15 +140,14 @@ struct Begun {
 impl Begun {
     fn new(args: &Args, target: &Target, request: &[u8]) -> Self {
         let step = (args.requests > FEW && !args.quiet).then(|| (args.requests / 10).max(100));
-        let banner = match &args.table {
-            Some(_) => format!(
-                "<p>\n{}</p>\n<p>\n",
-                BANNER.trim_end().lines().map(|l| format!(" {l}<br>\n")).collect::<String>()
-            ),
-            None => format!("{BANNER}Benchmarking {} (be patient)", target.host),
+        let mut heading = match (&args.table, step) {
+            (Some(_), _) => {
+                let lines: String = BANNER.lines().filter(|l| !l.is_empty()).map(|l| format!(" {l}<br>\n")).collect();
+                format!("<p>\n{lines}</p>\n<p>\n")
+            }
+            (None, Some(_)) => format!("{BANNER}Benchmarking {} (be patient)\n", target.host),
+            (None, None) => format!("{BANNER}Benchmarking {} (be patient)...", target.host),
         };
-        let end = if step.is_some() { "\n" } else { "..." };
-        let mut heading = banner + if args.table.is_some() { "" } else { end };
         if args.verbosity >= 2 {
             let head = String::from_utf8_lossy(request);
             heading.push_str(&format!("INFO: request ==\n---\n{head}\n---\n"));
