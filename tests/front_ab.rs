@@ -177,14 +177,18 @@ fn the_same_request_is_sent() {
         &["-p", &file],
         &["-u", &file, "-T", "t/y", "-H", "Host: other", "-H", "Accept: text/x", "-H", "User-Agent: me"],
         &["-i"],
-        &["-m", "PATCH", "-p", &file],
+        &["-p", &file, "-m", "PATCH"],
         &["-m", "DELETE"],
     ];
-    for args in cases.iter().filter(|args| !args.contains(&"PATCH")) {
+    for args in cases {
         let sent = |program: &str| {
-            let server =
-                Script::start(answering(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"));
-            let url = format!("http://localhost:{}/a?b=c", server.address.port());
+            let server = Script::start(|client: &mut Client| {
+                // One answer, and the end: ab waits for it.
+                if client.request().is_some() {
+                    client.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+                }
+            });
+            let url = format!("{}a?b=c", server.url());
             let ended = match program {
                 "ab" => run("ab", &[args, &["-q", url.as_str()][..]].concat()),
                 _ => torr_ab(&[args, &["-q", url.as_str()][..]].concat()),

@@ -189,7 +189,7 @@ fn press_takes_a_request_from_a_file() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let first = server.seen.first.lock().unwrap().clone();
     let text = String::from_utf8(first).unwrap();
-    let fields = format!("User-Agent: DrogonClient\r\nX: 1\r\nY: 2\r\nContent-Length: 3\r\n\r\na=1");
+    let fields = "User-Agent: DrogonClient\r\nX: 1\r\nY: 2\r\nContent-Length: 3\r\n\r\na=1";
     assert_eq!(text, format!("POST / HTTP/1.1\r\nHost: {}\r\n{fields}", server.address));
     std::fs::write(&file, "{").unwrap();
     let ended = torr(&["press", "-f", &file, &server.url()]);

@@ -12,7 +12,7 @@ pub fn numbers(line: &str, template: &str) -> Vec<f64> {
         rest = rest.strip_prefix(before).unwrap_or_else(|| unfit(rest));
         let end = placeholder.find(['d', 'f']).expect("a placeholder ends with d or f");
         let (spec, kind) = (&placeholder[..end], &placeholder[end..=end]);
-        let len = rest.find(|c: char| !c.is_ascii_digit() && !(kind == "f" && c == '.')).unwrap_or(rest.len());
+        let len = rest.find(|c: char| !(c.is_ascii_digit() || kind == "f" && c == '.')).unwrap_or(rest.len());
         let number = &rest[..len];
         let fits = match (kind, spec.strip_prefix('0')) {
             ("d", Some(digits)) => number.len().to_string() == digits,

@@ -63,7 +63,9 @@ pub fn percentile(latency: &Latency, percent: f64) -> f64 {
 /// The share of the values that lie within one standard deviation of the mean.
 pub fn within_deviation(latency: &Latency) -> f64 {
     let spread = Spread::of(latency);
-    let near = |value: u64| (value as f64 - spread.mean).abs() <= spread.sd;
+    // A mean is made from the middle of each step of the histogram.
+    let middle = |value| latency.histogram().median_equivalent(value) as f64;
+    let near = |value| (middle(value) - spread.mean).abs() <= spread.sd + 1e-6 * spread.mean;
     let within: u64 = latency.counts().filter(|&(value, _)| near(value)).map(|(_, count)| count).sum();
     within as f64 / latency.count().max(1) as f64
 }
@@ -85,6 +87,7 @@ mod tests {
         assert!((spread.sd - 35.355).abs() < 0.01, "{spread:?}");
         assert_eq!(within_deviation(&latency(&[10, 20, 30, 40, 100])), 0.8);
         assert_eq!((Spread::of(&latency(&[])), Spread::of(&latency(&[7])).sd), (Spread::NONE, 0.0));
+        assert_eq!(within_deviation(&latency(&[26_583])), 1.0, "the only one is its own mean");
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub fn notes(measured: &Measured, asked: &Asked) -> Vec<String> {
     if failed(measured) > 0 {
         notes.push("only answered requests are complete; time-outs are exceptions".into());
     }
-    if Times::of(measured, asked.keep_alive).processing.median.is_nan() {
+    if result.requests > 0 && Times::of(measured, asked.keep_alive).processing.median.is_nan() {
         notes.push("nan: not known apart from the time that connecting took".into());
     }
     notes

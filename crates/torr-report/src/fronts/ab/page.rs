@@ -57,7 +57,8 @@ fn connection_times(page: &mut String, measured: &Measured, asked: &Asked) {
     if asked.no_deviation {
         page.push_str("              min   avg   max\n");
         for (name, s) in rows {
-            let [min, mean, max] = [(s.min, 5), (s.mean, 5), (s.max, 5)].map(|(us, width)| milliseconds(us, width));
+            // There the last two columns touch; here a space takes the first place of the last.
+            let [min, mean, max] = [(s.min, 5), (s.mean, 5), (s.max, 4)].map(|(us, width)| milliseconds(us, width));
             let _ = writeln!(page, "{name:<12}{min} {mean} {max}");
         }
         return;
