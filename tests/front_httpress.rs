@@ -98,6 +98,26 @@ fn statuses_and_bodies_of_every_kind_are_told_apart() {
 }
 
 #[test]
+fn every_family_of_addresses_is_pressed_and_the_one_that_answers_is_chosen() {
+    let six = Serve::start_on("[::1]:0", &[]);
+    let [counts, ..] = totals(&torr(&["httpress", "-n100", "-c5", &six.url("/")]));
+    assert_eq!(counts[1..4], [100.0, 100.0, 0.0]);
+    // A name that has an address of each family, of which only one listens. Needs root.
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = folder.path().join("hosts");
+    std::fs::write(&hosts, "::1 both.test\n127.0.0.1 both.test\n").unwrap();
+    let script = "mount --bind \"$0\" /etc/hosts && exec \"$@\"";
+    for server in [six, Serve::start(&[])] {
+        let port = server.address.rsplit(':').next().expect("it has a port");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", script]).arg(&hosts).arg(env!("CARGO_BIN_EXE_torr"));
+        command.args(["httpress", "-n100", "-c5", &format!("http://both.test:{port}/")]);
+        let [counts, ..] = totals(&Running::start(command).wait());
+        assert_eq!(counts[1..4], [100.0, 100.0, 0.0], "{}", server.address);
+    }
+}
+
+#[test]
 fn httpress_sends_what_it_sends() {
     for (flags, connection) in [("-k", "keep-alive"), ("-q", "close")] {
         let server = Script::start(answering(OK));

@@ -73,9 +73,25 @@ fn help_and_version_go_to_standard_output() {
         assert!(ended.stdout.to_lowercase().contains("torr"), "{args:?}: {}", ended.stdout);
     }
     let help = torr(&["--help"]).stdout;
-    for flag in
-        ["-c", "-t", "-d", "-n", "-H", "-X", "--data", "--timeout", "--no-keepalive", "--json", "-q", "serve", "demo"]
-    {
+    for flag in [
+        "-c",
+        "-t",
+        "-d",
+        "-n",
+        "-H",
+        "-X",
+        "--data",
+        "--timeout",
+        "--no-keepalive",
+        "--json",
+        "-q",
+        "serve",
+        "demo",
+        "ab",
+        "wrk",
+        "httpress",
+        "press",
+    ] {
         assert!(help.contains(flag), "{flag} is not in --help:\n{help}");
     }
     let nothing = torr(&[]);

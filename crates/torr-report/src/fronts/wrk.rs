@@ -120,10 +120,14 @@ fn errors(text: &mut String, measured: &Measured) {
 
 /// Which figures differ from what wrk would have shown of this run.
 pub fn notes(measured: &Measured) -> Vec<String> {
-    let mut notes = vec!["the time includes connecting".to_owned()];
-    let at_their_age =
-        |n: u64, what: &str| (n > 0).then(|| format!("{n} {what} requests are in the latency at their age"));
-    notes.extend(at_their_age(measured.total.failures.of(Kind::Timeout), "timed-out"));
-    notes.extend(at_their_age(measured.result.unfinished, "unfinished"));
+    let mut notes = Vec::new();
+    if measured.result.connections.opened > measured.result.plan.connections as u64 {
+        notes.push("requests that waited for a new connection have that in their latency".to_owned());
+    }
+    let counts = [(measured.total.failures.of(Kind::Timeout), "timed out"), (measured.result.unfinished, "unfinished")];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>();
+    if !counts.is_empty() {
+        notes.push(format!("in the latency at their age are requests that had no answer: {}", counts.join(", ")));
+    }
     notes
 }

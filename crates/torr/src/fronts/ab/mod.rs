@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use torr_gauge::collector::{Measured, Progress};
-use torr_press::Target;
+use torr_press::{Request, Target};
 use torr_report::fronts::ab::{self as layout, files};
 
 /// The exit code of bad usage where the usage is shown.
@@ -56,7 +56,7 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let mut percentages = args.percentages.as_deref().map(create_file).transpose()?;
     let mut gnuplot = args.gnuplot.as_deref().map(create_file).transpose()?;
     let layout = layout_of(args, &target);
-    let mut begun = Begun::new(args, &target, &request.bytes);
+    let mut begun = Begun::new(args, &target, &request);
     let asked = Asked {
         target,
         request,
@@ -138,7 +138,7 @@ struct Begun {
 }
 
 impl Begun {
-    fn new(args: &Args, target: &Target, request: &[u8]) -> Self {
+    fn new(args: &Args, target: &Target, request: &Request) -> Self {
         let step = (args.requests > FEW && !args.quiet).then(|| (args.requests / 10).max(100));
         let mut heading = match (&args.table, step) {
             (Some(_), _) => {
@@ -149,8 +149,8 @@ impl Begun {
             (None, None) => format!("{BANNER}Benchmarking {} (be patient)...", target.host),
         };
         if args.verbosity >= 2 {
-            let head = String::from_utf8_lossy(request);
-            heading.push_str(&format!("INFO: request ==\n---\n{head}\n---\n"));
+            let bytes = String::from_utf8_lossy(&request.bytes);
+            heading.push_str(&format!("INFO: {} header ==\n---\n{bytes}\n---\n", request.method));
         }
         Self { heading, step, told: 0 }
     }
