@@ -174,6 +174,22 @@ fn errors_of_sockets_and_of_status_have_their_lines() {
 }
 
 #[test]
+fn a_connection_that_the_server_means_to_close_is_not_used_again() {
+    let server = Script::start(|client: &mut Client| {
+        if client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+        }
+        // It is open still; but nothing comes before the client ends it.
+        while client.request().is_some() {}
+    });
+    let ours = torr_wrk(&["-c2", "-t1", "-d1", &server.url()]);
+    assert_eq!(ours.code, Some(0), "{ours:?}");
+    // The last ones may have been opened only.
+    assert!(server.requests() <= server.connections(), "each has one request: {ours:?}");
+    assert!(server.connections() > 2, "{ours:?}");
+}
+
+#[test]
 fn no_connection_is_lost_where_threads_do_not_divide_them() {
     let count = |program: &str| {
         let server = Script::start(answering(OK));
