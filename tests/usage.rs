@@ -158,6 +158,10 @@ fn help_and_version_go_to_standard_output() {
         "-q",
         "serve",
         "demo",
+        "ab",
+        "wrk",
+        "httpress",
+        "press",
     ] {
         assert!(help.contains(flag), "{flag} is not in --help:\n{help}");
     }

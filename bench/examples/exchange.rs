@@ -89,7 +89,7 @@ fn encode_response_head(times: u64) -> Result<(), WireError> {
 fn session(times: u64) -> Result<(), WireError> {
     let target = Target::parse("http://127.0.0.1:8080/benchmark").expect("it is a URL");
     let request = Requests::get(&target, true).expect("it is a request");
-    let (mut session, mut cursor) = (Http1::default(), request.cursor(0, 1));
+    let (mut session, mut cursor) = (Http1::<()>::default(), request.cursor(0, 1));
     let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
     session.open(&mut out);
     for _ in 0..times {

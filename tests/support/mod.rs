@@ -3,6 +3,7 @@
 
 pub mod certificates;
 pub mod client;
+pub mod layout;
 pub mod namespace;
 pub mod program;
 pub mod result;

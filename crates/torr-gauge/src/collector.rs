@@ -4,7 +4,7 @@ use crate::failure::Kind;
 use crate::generator::{Generator, ThreadUse, round3};
 use crate::host::Host;
 use crate::latency::Summary;
-use crate::result::{Bytes, Cause, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
+use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::Series;
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
@@ -38,6 +38,27 @@ pub struct Measured {
     pub rest: Option<Progress>,
     /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
     pub thread_rates: Latency,
+    /// The first answer, if the plan asked to keep it.
+    pub first: Option<FirstAnswer>,
+}
+
+/// What is told of the run's first answer: where all are alike, it stands for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstAnswer {
+    /// Its status code.
+    pub status: u16,
+    /// Its header fields, as they came.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// Bytes of its body's content.
+    pub body: u64,
+}
+
+impl FirstAnswer {
+    /// The value of a header field, as text.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let (_, value) = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    }
 }
 
 /// What one thread did.
@@ -116,10 +137,14 @@ pub struct RunFacts {
     pub sources: u64,
     /// What each thread used.
     pub threads: Vec<ThreadUse>,
-    /// Version and cipher suite of TLS, if it was spoken.
-    pub tls: Option<(String, String)>,
+    /// What is known of TLS, if it was spoken, beside the counts.
+    pub tls: Option<Tls>,
     /// The server's machine.
     pub host: Option<Host>,
+    /// The first answer, if the plan asked to keep it.
+    pub first: Option<FirstAnswer>,
+    /// The names of the checks of each answer.
+    pub checks: Vec<String>,
 }
 
 impl Collector {
@@ -241,12 +266,7 @@ impl Collector {
                 closed_by_server: total.closed_by_server,
                 requests_per_connection: round3(requests as f64 / (total.opened + facts.carried).max(1) as f64),
             },
-            tls: facts.tls.map(|(version, cipher)| Tls {
-                version,
-                cipher,
-                full: total.full_handshakes,
-                resumed: total.resumed_handshakes,
-            }),
+            tls: facts.tls.map(|tls| Tls { full: total.full_handshakes, resumed: total.resumed_handshakes, ..tls }),
             warmup: self.warmup.map(|warmup| Warmup {
                 requests: warmup.answered.count(),
                 errors: warmup.failures.total() + warmup.status.errors(),
@@ -255,12 +275,20 @@ impl Collector {
             series: self.series.points(),
             generator: Generator::of(&facts.threads, requests, &total.lag),
             host: facts.host,
-            checks: Vec::new(),
+            redirects_followed: total.redirects,
+            checks: checks(facts.checks, &total),
             thresholds: Vec::new(),
             verdict: None,
         };
-        Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates }
+        Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
     }
+}
+
+fn checks(names: Vec<String>, total: &Sample) -> Vec<Check> {
+    let answered = total.answered.count();
+    let failed = |at: usize| total.failed_checks.get(at).copied().unwrap_or(0);
+    let check = |(at, name)| Check { name, passed: answered - failed(at), failed: failed(at) };
+    names.into_iter().enumerate().map(check).collect()
 }
 
 fn causes(failures: &crate::sample::Failures) -> Vec<Cause> {

@@ -67,6 +67,9 @@ pub struct RunResult {
     /// The server's machine, where it could be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
+    /// Redirects that were followed; their answers are not counted, only the ones they led to.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redirects_followed: u64,
     /// What was expected of each answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
@@ -143,6 +146,9 @@ pub struct Tls {
     pub version: String,
     /// The cipher suite, such as `TLS13_AES_256_GCM_SHA384`; of the first connection.
     pub cipher: String,
+    /// The group of the key exchange, such as `X25519`; of the first connection, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Handshakes with certificates and a key exchange of their own.
     pub full: u64,
     /// Handshakes that went on from an earlier connection's session.

@@ -17,6 +17,10 @@ pub struct Sample {
     pub first_apart: Latency,
     /// ... and to last byte. Of all others the first byte's time *is* the last one's, and recorded once.
     pub last_apart: Latency,
+    /// From the connection, or from due where that was later, to the last byte; only of detailed runs.
+    pub processing: Latency,
+    /// The same, to the first byte.
+    pub waiting: Latency,
     /// How long connecting took.
     pub connect: Latency,
     /// How long TLS handshakes took.
@@ -35,6 +39,8 @@ pub struct Sample {
     pub failures: Failures,
     /// Requests still unanswered when the run ended.
     pub unfinished: u64,
+    /// Redirects that were followed.
+    pub redirects: u64,
     /// Bytes sent, as given to the kernel.
     pub sent: u64,
     /// Bytes received.
@@ -69,7 +75,10 @@ impl Sample {
         self.unanswered.add(&other.unanswered);
         self.first_apart.add(&other.first_apart);
         self.last_apart.add(&other.last_apart);
+        self.processing.add(&other.processing);
+        self.waiting.add(&other.waiting);
         self.connect.add(&other.connect);
+        self.redirects += other.redirects;
         self.tls.add(&other.tls);
         self.full_handshakes += other.full_handshakes;
         self.resumed_handshakes += other.resumed_handshakes;

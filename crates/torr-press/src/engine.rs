@@ -22,6 +22,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
+use torr_gauge::collector::FirstAnswer;
 use torr_gauge::{Failure, Kind, Sample};
 use torr_net::tls::Secured;
 use torr_net::{Address, Clock, Event, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
@@ -92,6 +93,7 @@ pub(crate) struct Ended {
     pub sources: usize,
     /// How the first connection was secured.
     pub secured: Option<Secured>,
+    pub first: Option<FirstAnswer>,
 }
 
 pub(crate) struct Engine<'r, S, P, L> {
@@ -378,8 +380,15 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
         sample.status.count(answer.response.status);
         sample.body += answer.response.body;
+        sample.redirects += u64::from(answer.redirects);
         if answer.failed_checks != 0 {
             sample.count_checks(answer.failed_checks);
+        }
+        if self.plan.detailed {
+            let connected = connection.cold.established_at.max(request.due);
+            let first_byte = answer.first_byte.map_or(last_byte, |first| first.get());
+            sample.processing.record(last_byte.saturating_sub(connected));
+            sample.waiting.record(first_byte.saturating_sub(connected));
         }
         if !answer.response.keep_alive || (connection.sending && !S::KEYED && connection.requests.is_empty()) {
             self.server_closes(at);

@@ -1,22 +1,43 @@
 //! HTTP/1.1 on one connection, pipelined or not.
 
 use crate::failures;
+use crate::inspect::Inspect;
 use crate::request::Cursor;
 use crate::session::{Answer, Asked, Session, Told};
 use std::num::NonZero;
 use torr_gauge::Failure;
+use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
-use torr_wire::response::ResponseReader;
+use torr_wire::response::{Response, ResponseReader};
 
-/// HTTP/1.1: answers come in the order of their requests.
+/// HTTP/1.1: answers come in the order of their requests. Somebody may look at them.
 #[derive(Debug, Default)]
-pub struct Http1 {
+pub struct Http1<I = ()> {
     reader: ResponseReader,
     /// When the first byte of an answer came that has not come whole.
     first_byte: Option<NonZero<Nanos>>,
+    inspector: I,
 }
 
-impl Session for Http1 {
+impl<I: Inspect> Http1<I> {
+    /// With somebody who looks at the answers.
+    pub fn inspected_by(inspector: I) -> Self {
+        Self { reader: ResponseReader::default(), first_byte: None, inspector }
+    }
+
+    #[inline]
+    fn answer(&mut self, response: Response) -> Answer {
+        Answer {
+            key: 0,
+            first_byte: self.first_byte.take(),
+            response,
+            failed_checks: self.inspector.judge(&response),
+            redirects: self.inspector.redirects(),
+        }
+    }
+}
+
+impl<I: Inspect> Session for Http1<I> {
     const HOLDS: bool = false;
     const KEYED: bool = false;
 
@@ -27,7 +48,14 @@ impl Session for Http1 {
 
     #[inline]
     fn start(&mut self, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
-        cursor.write(out).is_head
+        if let Some(request) = self.inspector.again() {
+            out.extend_from_slice(&request);
+            return request.starts_with(b"HEAD ");
+        }
+        let start = out.len();
+        let is_head = cursor.write(out).is_head;
+        self.inspector.sent(&out[start..]);
+        is_head
     }
 
     #[inline]
@@ -36,17 +64,25 @@ impl Session for Http1 {
         input: &mut [u8],
         at: Nanos,
         asked: Asked,
-        _out: &mut Vec<u8>,
+        out: &mut Vec<u8>,
     ) -> Result<(usize, Option<Told>), Failure> {
         if asked.count == 0 && !input.is_empty() {
             return Err(failures::surplus());
         }
-        match self.reader.read(input, asked.to_head) {
+        match self.reader.observe(input, asked.to_head, &mut self.inspector) {
             // Nothing may come that was not asked for.
             Ok((used, Some(_))) if used < input.len() && asked.count == 1 => Err(failures::surplus()),
             Ok((used, Some(response))) => {
-                let first_byte = self.first_byte.take();
-                Ok((used, Some(Told::Answer(Answer { key: 0, first_byte, response, failed_checks: 0 }))))
+                let Some(request) = self.inspector.redirected(&response) else {
+                    return Ok((used, Some(Told::Answer(self.answer(response)))));
+                };
+                self.first_byte = self.first_byte.or(NonZero::new(at));
+                if response.keep_alive {
+                    out.extend_from_slice(&request);
+                    return Ok((used, None));
+                }
+                self.inspector.keep(request);
+                Ok((used, Some(Told::Unprocessed(0))))
             }
             Ok((used, None)) => {
                 self.first_byte = self.first_byte.or(NonZero::new(at));
@@ -56,9 +92,16 @@ impl Session for Http1 {
         }
     }
 
+    fn is_leaving(&self) -> bool {
+        self.inspector.has_kept()
+    }
+
     fn end(&mut self) -> Result<Option<Answer>, Failure> {
-        let first_byte = self.first_byte.take();
         let response = self.reader.end().map_err(failures::protocol)?;
-        Ok(response.map(|response| Answer { key: 0, first_byte, response, failed_checks: 0 }))
+        Ok(response.map(|response| self.answer(response)))
+    }
+
+    fn first_answer(&mut self) -> Option<FirstAnswer> {
+        self.inspector.first()
     }
 }

@@ -4,13 +4,17 @@
 //! end. The hot path is `engine`, which reads from top to bottom.
 #![forbid(unsafe_code)]
 
+pub mod checks;
 mod closed_loop;
+mod decode;
 mod engine;
 mod failures;
 mod http1;
+mod inspect;
 mod open_loop;
 mod pacer;
 mod plan;
+mod redirect;
 pub mod request;
 mod run;
 mod schedule;
@@ -20,6 +24,7 @@ mod sources;
 
 pub use closed_loop::{ClosedLoop, Ramp};
 pub use http1::Http1;
+pub use inspect::{Inspect, Inspection, Inspector};
 pub use open_loop::{Arrivals, OpenLoop};
 pub use pacer::{Due, Pacer};
 pub use plan::{Pace, Plan, PlanError, Protocol, Target, Think};

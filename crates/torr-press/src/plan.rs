@@ -1,5 +1,6 @@
 //! What to press, and how hard.
 
+use crate::inspect::Inspection;
 use crate::open_loop::Arrivals;
 use crate::request::{Requests, split};
 use crate::schedule::Schedule;
@@ -24,6 +25,8 @@ pub struct Plan {
     pub sources: Vec<IpAddr>,
     /// What is sent.
     pub request: Requests,
+    /// What is looked at in the answers.
+    pub inspection: Inspection,
     /// How it is spoken.
     pub protocol: Protocol,
     /// What is said to a proxy so that it connects further, and nothing if there is none.
@@ -53,6 +56,8 @@ pub struct Plan {
     pub timeout: Duration,
     /// How often the run is sampled.
     pub interval: Duration,
+    /// Whether to keep what only some reports show, at some cost: times from the connection on.
+    pub detailed: bool,
 }
 
 /// When requests are due.
@@ -97,6 +102,7 @@ impl Plan {
             addresses,
             sources: Vec::new(),
             request,
+            inspection: Inspection::default(),
             protocol: Protocol { http2: false, tls: None },
             tunnel: None,
             pace: Pace::Closed,
@@ -111,6 +117,7 @@ impl Plan {
             requests_per_connection: None,
             timeout: Duration::from_secs(10),
             interval: Duration::from_secs(1),
+            detailed: false,
         }
     }
 
@@ -218,6 +225,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// Host and port as they stand in the URL.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
     /// Path and query.
     pub fn path(&self) -> &str {
         &self.path

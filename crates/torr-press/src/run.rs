@@ -3,6 +3,7 @@
 use crate::closed_loop::{Budget, ClosedLoop, Ramp};
 use crate::engine::{Ended, Engine, Link};
 use crate::http1::Http1;
+use crate::inspect::Inspector;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
 use crate::plan::{Pace, Plan};
@@ -17,6 +18,7 @@ use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
+use torr_gauge::result::Tls;
 use torr_gauge::{Failure, Sample, host};
 use torr_net::{Clock, clock, limits};
 
@@ -104,8 +106,15 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         peak: ended.iter().map(|(e, _)| e.peak).sum(),
         sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
         threads: ended.iter().map(|(_, used)| *used).collect(),
-        tls: ended.iter().find_map(|(e, _)| e.secured.clone()).map(|secured| (secured.version, secured.cipher)),
+        tls: ended.iter().find_map(|(e, _)| e.secured.clone()).map(|secured| Tls {
+            version: secured.version,
+            cipher: secured.cipher,
+            group: secured.group,
+            ..Tls::default()
+        }),
         host: host_watch.and_then(|watch| watch.read()),
+        first: ended.iter().find_map(|(e, _)| e.first.clone()),
+        checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
     }))
 }
 
@@ -124,12 +133,15 @@ fn press(
     link: &ThreadLink<'_>,
     time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
-    let Some(settings) = &plan.protocol.tls else {
-        return press_by(plan, number, budget, link, time, Http1::default);
-    };
-    // Sessions are kept by thread, so that threads do not meet over them.
-    let tls = TlsFor::new(settings).map_err(io::Error::other)?;
-    press_by(plan, number, budget, link, time, || tls.session(Http1::default()))
+    // TLS sessions are kept by thread, so that threads do not meet over them.
+    let tls = plan.protocol.tls.as_ref().map(TlsFor::new).transpose().map_err(io::Error::other)?;
+    let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
+    match (tls, plan.inspection.is_needed()) {
+        (None, false) => press_by(plan, number, budget, link, time, Http1::<()>::default),
+        (None, true) => press_by(plan, number, budget, link, time, inspected),
+        (Some(tls), false) => press_by(plan, number, budget, link, time, || tls.session(Http1::<()>::default())),
+        (Some(tls), true) => press_by(plan, number, budget, link, time, || tls.session(inspected())),
+    }
 }
 
 /// The same, in one protocol.

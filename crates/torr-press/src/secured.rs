@@ -6,6 +6,7 @@ use crate::session::{Answer, Asked, Session, Told};
 use std::cell::RefCell;
 use std::rc::Rc;
 use torr_gauge::Failure;
+use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
 use torr_net::tls::{Secured, TlsClient, TlsError, TlsSettings};
 
@@ -137,6 +138,10 @@ impl<S: Session> Session for SecuredSession<S> {
             Some(_) if !self.tls.is_closed() => Err(failures::cut_off()),
             answer => Ok(answer),
         }
+    }
+
+    fn first_answer(&mut self) -> Option<FirstAnswer> {
+        self.inner.first_answer()
     }
 
     fn cancel(&mut self, key: u32, out: &mut Vec<u8>) -> bool {

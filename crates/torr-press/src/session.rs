@@ -3,6 +3,7 @@
 use crate::request::Cursor;
 use std::num::NonZero;
 use torr_gauge::Failure;
+use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
 use torr_net::tls::Secured;
 use torr_wire::response::Response;
@@ -71,6 +72,11 @@ pub trait Session {
         false
     }
 
+    /// The first answer of all, if that was to be kept and came here.
+    fn first_answer(&mut self) -> Option<FirstAnswer> {
+        None
+    }
+
     /// Gives up one request, if it can be done without giving up the connection.
     fn cancel(&mut self, _key: u32, _out: &mut Vec<u8>) -> bool {
         false
@@ -108,4 +114,6 @@ pub struct Answer {
     pub response: Response,
     /// Checks that it failed, a bit each.
     pub failed_checks: u32,
+    /// Redirects that were followed on the way to it.
+    pub redirects: u8,
 }

@@ -20,6 +20,20 @@ pub struct Response {
     pub body: u64,
 }
 
+/// Sees what an answer is made of, where counting it is not enough.
+pub trait Observer {
+    /// The head of an answer, an interim one (1xx) too.
+    #[inline]
+    fn head(&mut self, _status: u16, _fields: &[httparse::Header<'_>]) {}
+
+    /// Some of the body's content, without chunk framing.
+    #[inline]
+    fn body(&mut self, _piece: &[u8]) {}
+}
+
+/// Sees nothing, at no cost.
+impl Observer for () {}
+
 /// What a head settles before the body is read.
 #[derive(Debug, Clone, Copy)]
 struct Head {
@@ -74,12 +88,26 @@ impl ResponseReader {
     /// Each [`WireError`] that an answer can have. The connection is of no more use then.
     #[inline]
     pub fn read(&mut self, input: &[u8], to_head: bool) -> Result<(usize, Option<Response>), WireError> {
+        self.observe(input, to_head, &mut ())
+    }
+
+    /// The same, and shows the observer what is read.
+    ///
+    /// # Errors
+    /// As [`ResponseReader::read`].
+    #[inline]
+    pub fn observe(
+        &mut self,
+        input: &[u8],
+        to_head: bool,
+        observer: &mut impl Observer,
+    ) -> Result<(usize, Option<Response>), WireError> {
         let mut at = 0;
         let mut current = None;
         match self.unfinished.take().map(|unfinished| *unfinished) {
             None => {}
             Some(Unfinished::Body(response, body)) => current = Some((response, body)),
-            Some(Unfinished::Head(partial)) => match complete(partial, input, to_head)? {
+            Some(Unfinished::Head(partial)) => match complete(partial, input, to_head, observer)? {
                 Completed::Head(head, used) => (current, at) = (Some(begin(head)), used),
                 Completed::Blank(used) => at = used,
                 Completed::Not(partial) => {
@@ -93,7 +121,7 @@ impl ResponseReader {
                 Some(current) => current,
                 None => {
                     at += blank_lines(&input[at..]);
-                    match parse(&input[at..], to_head)? {
+                    match parse(&input[at..], to_head, observer)? {
                         Some(head) => {
                             at += head.len;
                             begin(head)
@@ -107,7 +135,10 @@ impl ResponseReader {
                     }
                 }
             };
-            at += body.read(&input[at..], |piece| response.body += piece.len() as u64)?;
+            at += body.read(&input[at..], |piece| {
+                response.body += piece.len() as u64;
+                observer.body(piece);
+            })?;
             if !body.is_done() {
                 self.unfinished = Some(Box::new(Unfinished::Body(response, body)));
                 return Ok((at, None));
@@ -143,7 +174,12 @@ fn begin(head: Head) -> (Response, BodyReader) {
 /// Adds to a head that came in part, and parses it once its end is in sight, so that a server which sends single bytes
 /// costs no more than its bytes.
 #[cold]
-fn complete(mut partial: Vec<u8>, input: &[u8], to_head: bool) -> Result<Completed, WireError> {
+fn complete(
+    mut partial: Vec<u8>,
+    input: &[u8],
+    to_head: bool,
+    observer: &mut impl Observer,
+) -> Result<Completed, WireError> {
     let before = partial.len();
     let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
     partial.extend_from_slice(&input[..room]);
@@ -155,7 +191,7 @@ fn complete(mut partial: Vec<u8>, input: &[u8], to_head: bool) -> Result<Complet
     if !has_blank_line(&partial[before.saturating_sub(3)..]) && partial.len() <= MAX_HEAD {
         return Ok(Completed::Not(partial));
     }
-    Ok(match parse(&partial, to_head)? {
+    Ok(match parse(&partial, to_head, observer)? {
         Some(head) => Completed::Head(head, head.len - before),
         None => Completed::Not(partial),
     })
@@ -180,7 +216,7 @@ fn has_blank_line(bytes: &[u8]) -> bool {
 
 /// Parses one head. Folded fields, spaces before a colon and bare LFs are taken, as RFC 9112 allows a user agent.
 #[inline]
-fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, WireError> {
+fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Option<Head>, WireError> {
     // What lies beyond the limit may not have come yet, and must not change the answer.
     let input = &input[..input.len().min(MAX_HEAD + 1)];
     let mut slots = [const { MaybeUninit::uninit() }; MAX_HEADERS];
@@ -199,6 +235,7 @@ fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, WireError> {
         return Err(WireError::Syntax("the status code"));
     }
     let fields = Fields::scan(response.headers)?;
+    observer.head(status, response.headers);
     let framing = framing(&fields, status, to_head);
     // Framing that contradicts itself is read as RFC 9112, section 6.3 orders, and the connection not trusted again.
     let doubtful = (fields.chunked || fields.other_coding) && (fields.content_length.is_some() || minor == 0);

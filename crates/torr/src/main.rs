@@ -5,6 +5,7 @@
 mod cli;
 mod demo;
 mod exit;
+mod fronts;
 mod interrupt;
 mod output;
 mod press;
@@ -12,12 +13,17 @@ mod serve;
 mod service;
 
 use clap::Parser;
+use fronts::Front;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let outcome = match cli::Cli::try_parse() {
-        Ok(cli) => cli.run(),
-        Err(error) => exit::from_clap(error),
+    let mut args = std::env::args_os();
+    let outcome = match args.next().and_then(|program| Front::called_as(&program)) {
+        Some(front) => front.run(args.collect()),
+        None => match cli::Cli::try_parse() {
+            Ok(cli) => cli.run(),
+            Err(error) => exit::from_clap(error),
+        },
     };
     outcome.unwrap_or_else(|stop| stop.report())
 }

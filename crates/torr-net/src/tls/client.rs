@@ -33,6 +33,8 @@ pub struct Secured {
     pub version: String,
     /// Such as `TLS13_AES_256_GCM_SHA384`.
     pub cipher: String,
+    /// The group of the key exchange, such as `X25519`; nothing where there was none.
+    pub group: Option<String>,
 }
 
 impl std::fmt::Debug for TlsClient {
@@ -94,6 +96,7 @@ impl TlsClient {
             resumed: connection.handshake_kind() == Some(HandshakeKind::Resumed),
             version: version.into(),
             cipher: cipher.unwrap_or_default(),
+            group: connection.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name())),
         })
     }
 

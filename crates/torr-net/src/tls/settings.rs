@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub struct TlsSettings {
     /// The server's name, for its certificate and for SNI.
     pub name: String,
+    /// Whether the server is told which name is meant (SNI).
+    pub sends_name: bool,
     /// Whom to trust.
     pub roots: Roots,
     /// A certificate of one's own and its key, as PEM files.
@@ -67,6 +69,7 @@ impl TlsSettings {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            sends_name: true,
             roots: Roots::System,
             identity: None,
             versions: Versions::Both,
@@ -108,6 +111,7 @@ impl TlsSettings {
             }
         };
         config.alpn_protocols = self.alpn.iter().map(|protocol| protocol.clone().into_bytes()).collect();
+        config.enable_sni = self.sends_name;
         config.resumption = match self.resumption {
             Resumption::On => rustls::client::Resumption::store(Arc::new(Tickets::new(true))),
             Resumption::Full => rustls::client::Resumption::store(Arc::new(Tickets::new(false))),

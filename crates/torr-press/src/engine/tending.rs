@@ -73,6 +73,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     }
 
     pub(super) fn end(mut self, now: Nanos) -> Ended {
+        let first = self.connections.iter_mut().find_map(|connection| connection.session.first_answer());
         for at in 0..self.connections.len() {
             while let Some(request) = self.connections[at].requests.take_oldest() {
                 let sample = self.sample_of(&request);
@@ -109,6 +110,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             carried: self.carried,
             sources: self.sources.used(),
             secured: self.secured,
+            first,
         }
     }
 }

@@ -109,6 +109,20 @@ impl Requests {
         Self::new(&[target.clone().into()], &Options { keep_alive, ..Options::default() })
     }
 
+    /// A request whose bytes in HTTP/1.1 or 1.0 somebody else has made, sent over and over.
+    ///
+    /// # Errors
+    /// [`RequestError::Method`], if the method is none; it is what the bytes say, and decides how answers are read.
+    pub fn raw(target: &Target, method: &str, bytes: Vec<u8>) -> Result<Self, RequestError> {
+        let options = Options { method: Some(method.to_owned()), templates: false, ..Options::default() };
+        let mut requests = Self::new(&[target.clone().into()], &options)?;
+        if let Some(shared) = Arc::get_mut(&mut requests.shared) {
+            shared.largest = bytes.len();
+            shared.constant = Some(bytes);
+        }
+        Ok(requests)
+    }
+
     /// The place of one of so many threads; each has one of its own.
     pub fn cursor(&self, thread: usize, threads: usize) -> Cursor<'_> {
         Cursor::new(&self.shared, thread, threads)

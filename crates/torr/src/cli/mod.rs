@@ -1,6 +1,8 @@
 //! The command line: what can be asked for, and who does it.
 
+mod checks;
 mod data;
+mod front;
 mod load;
 mod output;
 mod press;
@@ -10,7 +12,9 @@ mod tls;
 mod transport;
 mod values;
 
+pub use checks::CheckArgs;
 pub use data::{DataArgs, DataKind};
+pub use front::FrontArgs;
 pub use load::LoadArgs;
 pub use output::OutputArgs;
 pub use press::PressArgs;
@@ -20,6 +24,7 @@ pub use tls::{TlsArgs, TlsResumption};
 pub use transport::TransportArgs;
 
 use crate::exit::Stop;
+use crate::fronts::Front;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -58,6 +63,18 @@ enum Command {
     Serve(ServeArgs),
     /// Start that server, press it, and show its figures beside those of the source documents
     Demo(DemoArgs),
+    /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
+    #[command(disable_help_flag = true)]
+    Ab(FrontArgs),
+    /// The same for wrk, and for wrk2 with -R
+    #[command(disable_help_flag = true)]
+    Wrk(FrontArgs),
+    /// The same for httpress
+    #[command(disable_help_flag = true)]
+    Httpress(FrontArgs),
+    /// The same for 'drogon_ctl press'
+    #[command(disable_help_flag = true)]
+    Press(FrontArgs),
 }
 
 impl Cli {
@@ -66,6 +83,10 @@ impl Cli {
         match self.command {
             Some(Command::Serve(args)) => crate::serve::run(&args),
             Some(Command::Demo(args)) => crate::demo::run(&args),
+            Some(Command::Ab(args)) => Front::Ab.run(args.args),
+            Some(Command::Wrk(args)) => Front::Wrk.run(args.args),
+            Some(Command::Httpress(args)) => Front::Httpress.run(args.args),
+            Some(Command::Press(args)) => Front::Press.run(args.args),
             None => crate::press::run(&self.press),
         }
     }

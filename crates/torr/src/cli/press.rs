@@ -1,6 +1,6 @@
 //! `torr URL` on the command line.
 
-use super::{LoadArgs, OutputArgs, RequestArgs, TransportArgs};
+use super::{CheckArgs, LoadArgs, OutputArgs, RequestArgs, TransportArgs};
 use clap::Args;
 
 /// `torr URL`.
@@ -15,6 +15,8 @@ pub struct PressArgs {
     pub request: RequestArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -1,10 +1,11 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
+mod checks;
 mod form;
 mod input;
 mod outputs;
 mod request;
-mod transport;
+pub mod transport;
 
 use crate::cli::PressArgs;
 use crate::exit::Stop;
@@ -57,11 +58,13 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     if load.think.is_some() && matches!(load.pace(), Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
+    let inspection = checks::inspection(&args.checks)?;
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
         sources: way.sources,
         tunnel: way.tunnel,
         protocol: Protocol { http2: false, tls: way.tls },
+        inspection,
         pace: load.pace(),
         connections: load.connections(),
         depth: load.pipeline.unwrap_or(1),

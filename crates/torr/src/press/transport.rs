@@ -54,7 +54,7 @@ fn proxy_address(proxy: &str) -> Result<(String, u16), Stop> {
 }
 
 /// What is said to the proxy (RFC 9110, section 9.3.6).
-fn tunnel(target: &Target, user: Option<&str>) -> Vec<u8> {
+pub fn tunnel(target: &Target, user: Option<&str>) -> Vec<u8> {
     let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
     let to = format!("{host}:{}", target.port);
     let authorization =

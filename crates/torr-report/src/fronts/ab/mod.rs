@@ -1,0 +1,146 @@
+//! ApacheBench's layout: its page of figures, and the parts that its other formats share with it.
+
+pub mod files;
+mod page;
+mod table;
+pub mod times;
+
+pub use page::report;
+pub use table::table;
+
+use super::failed;
+use torr_gauge::Kind;
+use torr_gauge::collector::Measured;
+use torr_gauge::result::Tls;
+
+/// What the layout needs to know of the command line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Host as in the URL.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Path and query.
+    pub path: String,
+    /// The name that the server was told by TLS.
+    pub tls_name: Option<String>,
+    /// Connections at a time.
+    pub concurrency: usize,
+    /// Whether the answers' length may vary (`-l`).
+    pub variable_length: bool,
+    /// Whether a body is sent with each request.
+    pub sends_body: bool,
+    /// Whether connections are kept (`-k`).
+    pub keep_alive: bool,
+    /// Whether percentiles are left out (`-d`).
+    pub no_percentiles: bool,
+    /// Whether deviations are left out (`-S`).
+    pub no_deviation: bool,
+}
+
+/// A label with its value; both columns as they stand on the page.
+type Row = (&'static str, String);
+
+/// The first block: whom, and what.
+fn service(measured: &Measured, asked: &Asked) -> Vec<Row> {
+    let software = measured.first.as_ref().and_then(|first| first.header("server")).unwrap_or_default();
+    let length = match asked.variable_length {
+        true => "Variable".into(),
+        false => format!("{} bytes", document_length(measured)),
+    };
+    let mut rows = vec![
+        // Its first word, as there.
+        ("Server Software:", software.split_whitespace().next().unwrap_or_default().to_owned()),
+        ("Server Hostname:", asked.host.clone()),
+        ("Server Port:", asked.port.to_string()),
+    ];
+    if let Some(tls) = &measured.result.tls {
+        rows.push(("SSL/TLS Protocol:", protocol(tls)));
+        rows.extend(tls.group.as_deref().map(|group| ("Server Temp Key:", temporary_key(group))));
+        rows.extend(asked.tls_name.clone().map(|name| ("TLS Server Name:", name)));
+    }
+    rows.extend([("Document Path:", asked.path.clone()), ("Document Length:", length)]);
+    rows
+}
+
+/// Version, cipher suite by the name that OpenSSL has for it, and bits of the certificate's key, which are not known, and
+/// of the cipher's.
+fn protocol(tls: &Tls) -> String {
+    let cipher = match tls.cipher.strip_prefix("TLS13_") {
+        Some(rest) => format!("TLS_{rest}"),
+        None => {
+            let name = tls.cipher.trim_start_matches("TLS_").replace("_WITH_", "_").replace("AES_", "AES");
+            name.replace('_', "-").replace("-POLY1305-SHA256", "-POLY1305")
+        }
+    };
+    let bits = if tls.cipher.contains("AES_128") { 128 } else { 256 };
+    format!("{},{cipher},-,{bits}", tls.version)
+}
+
+fn temporary_key(group: &str) -> String {
+    match group {
+        "X25519" => "X25519 253 bits".into(),
+        "secp256r1" => "ECDH prime256v1 256 bits".into(),
+        "secp384r1" => "ECDH secp384r1 384 bits".into(),
+        other => other.to_owned(),
+    }
+}
+
+/// The counts of the second block.
+fn counts(measured: &Measured, asked: &Asked) -> Vec<Row> {
+    let result = &measured.result;
+    let of = |kinds: &[Kind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+    let mut rows = vec![
+        ("Concurrency Level:", asked.concurrency.to_string()),
+        ("Time taken for tests:", format!("{:.3} seconds", result.duration_s)),
+        ("Complete requests:", result.requests.to_string()),
+        ("Failed requests:", failed(measured).to_string()),
+    ];
+    if failed(measured) > 0 {
+        let connect = of(&[Kind::Connect, Kind::Tls, Kind::Ports]);
+        let (receive, exceptions) = (of(&[Kind::Read, Kind::Protocol]), of(&[Kind::Timeout]));
+        let kinds = format!("Connect: {connect}, Receive: {receive}, Length: 0, Exceptions: {exceptions}");
+        rows.push(("", kinds));
+    }
+    let mut others = |label, n: u64| {
+        if n > 0 {
+            rows.push((label, n.to_string()));
+        }
+    };
+    others("Write errors:", of(&[Kind::Write]));
+    others("Non-2xx responses:", result.status.iter().filter(|(code, _)| **code / 100 != 2).map(|(_, n)| n).sum());
+    if asked.keep_alive {
+        rows.push(("Keep-Alive requests:", kept(measured).to_string()));
+    }
+    rows.push(("Total transferred:", format!("{} bytes", result.bytes.received)));
+    if asked.sends_body {
+        rows.push(("Total body sent:", result.bytes.sent.to_string()));
+    }
+    rows.push(("HTML transferred:", format!("{} bytes", result.bytes.body)));
+    rows
+}
+
+/// Answers after which the connection could be used again.
+fn kept(measured: &Measured) -> u64 {
+    measured.result.requests.saturating_sub(measured.result.connections.closed_by_server)
+}
+
+/// The first answer's, or where that is not known the mean.
+fn document_length(measured: &Measured) -> u64 {
+    let mean = || super::mean(measured.result.bytes.body, measured.result.requests);
+    measured.first.as_ref().map_or_else(mean, |first| first.body)
+}
+
+/// Which figures differ from what ApacheBench would have shown of this run.
+pub fn notes(measured: &Measured, asked: &Asked) -> Vec<String> {
+    let mut notes =
+        vec!["times are to the microsecond, and include requests that were not answered in time".to_owned()];
+    let result = &measured.result;
+    if result.bytes.body != document_length(measured) * result.requests && !asked.variable_length {
+        notes.push("answers differ in length, which is no failure".into());
+    }
+    if failed(measured) > 0 {
+        notes.push("only answered requests are complete; time-outs are exceptions".into());
+    }
+    notes
+}

@@ -1,0 +1,82 @@
+//! The page that ApacheBench prints.
+
+use super::times::{Times, milliseconds};
+use super::{Asked, counts, service};
+use crate::fronts::spread::percentile;
+use crate::fronts::{latency, per_second};
+use std::fmt::Write;
+use torr_gauge::collector::Measured;
+
+/// Percentiles that the page tells.
+const PERCENTILES: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
+
+/// Everything after the line that says whom it benchmarks.
+pub fn report(measured: &Measured, asked: &Asked) -> String {
+    let mut page = String::from("\n\n");
+    let block = |page: &mut String, rows: &[super::Row]| {
+        for (label, value) in rows {
+            let _ = match label.is_empty() {
+                true => writeln!(page, "   ({value})"),
+                false => writeln!(page, "{label:<24}{value}"),
+            };
+        }
+    };
+    let service = service(measured, asked);
+    block(&mut page, &service[..3]);
+    page.push('\n');
+    block(&mut page, &service[3..]);
+    page.push('\n');
+    block(&mut page, &counts(measured, asked));
+    if measured.result.requests > 0 {
+        rates(&mut page, measured, asked);
+        connection_times(&mut page, measured, asked);
+        if !asked.no_percentiles {
+            percentiles(&mut page, measured);
+        }
+    }
+    page
+}
+
+fn rates(page: &mut String, measured: &Measured, asked: &Asked) {
+    let result = &measured.result;
+    let each = result.duration_s * 1e3 / result.requests as f64;
+    let (received, sent) = (per_second(result.bytes.received, measured), per_second(result.bytes.sent, measured));
+    let _ = writeln!(page, "{:<24}{:.2} [#/sec] (mean)", "Requests per second:", per_second(result.requests, measured));
+    let _ = writeln!(page, "{:<24}{:.3} [ms] (mean)", "Time per request:", each * asked.concurrency as f64);
+    let _ = writeln!(page, "{:<24}{each:.3} [ms] (mean, across all concurrent requests)", "Time per request:");
+    let _ = writeln!(page, "{:<24}{:.2} [Kbytes/sec] received", "Transfer rate:", received / 1024.0);
+    if asked.sends_body {
+        let _ = writeln!(page, "{:<24}{:.2} kb/s sent", "", sent / 1024.0);
+        let _ = writeln!(page, "{:<24}{:.2} kb/s total", "", (sent + received) / 1024.0);
+    }
+}
+
+fn connection_times(page: &mut String, measured: &Measured, asked: &Asked) {
+    page.push_str("\nConnection Times (ms)\n");
+    let rows = Times::of(measured).rows();
+    if asked.no_deviation {
+        page.push_str("              min   avg   max\n");
+        for (name, s) in rows {
+            // There the last two columns touch; here a space takes the first place of the last.
+            let [min, mean, max] = [(s.min, 5), (s.mean, 5), (s.max, 4)].map(|(us, width)| milliseconds(us, width));
+            let _ = writeln!(page, "{name:<12}{min} {mean} {max}");
+        }
+        return;
+    }
+    page.push_str("              min  mean[+/-sd] median   max\n");
+    for (name, s) in rows {
+        let columns = [(s.min, 5), (s.mean, 4), (s.sd, 5), (s.median, 6), (s.max, 7)];
+        let columns = columns.map(|(us, width)| milliseconds(us, width)).join(" ");
+        let _ = writeln!(page, "{name:<12}{columns}");
+    }
+}
+
+fn percentiles(page: &mut String, measured: &Measured) {
+    page.push_str("\nPercentage of the requests served within a certain time (ms)\n");
+    let total = latency(measured);
+    for percent in PERCENTILES {
+        let time = milliseconds(percentile(&total, percent.into()), 5);
+        let longest = if percent == 100 { " (longest request)" } else { "" };
+        let _ = writeln!(page, " {percent:>3}%  {time}{longest}");
+    }
+}

@@ -1,0 +1,71 @@
+//! httpress' layout.
+
+use super::{latency, mean, per_second};
+use std::fmt::Write;
+use torr_gauge::collector::{Measured, ThreadCounts};
+
+/// Its report: a line for each thread where there are several and they are wanted, then the totals.
+pub fn report(measured: &Measured, with_threads: bool) -> String {
+    let mut text = String::new();
+    if with_threads && measured.threads.len() > 1 {
+        for (number, thread) in (1..).zip(&measured.threads) {
+            let ThreadCounts { opened, answered, status_errors, failed, received, body } = *thread;
+            let (success, fail, overhead) = (answered - status_errors, failed + status_errors, received - body);
+            let _ = writeln!(
+                text,
+                "thread {number}: {opened} connect, {} requests, {success} success, {fail} fail, {body} bytes, \
+                 {overhead} overhead",
+                success + fail
+            );
+        }
+    }
+    let result = &measured.result;
+    let (success, fail) = outcome(measured);
+    let (bytes, overhead) = (result.bytes.body, result.bytes.received - result.bytes.body);
+    let _ = writeln!(
+        text,
+        "\nTOTALS:  {} connect, {} requests, {success} success, {fail} fail, {} ({}) real concurrency",
+        result.connections.opened,
+        success + fail,
+        result.connections.peak,
+        under_way(measured)
+    );
+    let _ = writeln!(
+        text,
+        "TRAFFIC: {} avg bytes, {} avg overhead, {bytes} bytes, {overhead} overhead",
+        mean(bytes, result.requests),
+        mean(overhead, result.requests)
+    );
+    let millis = (result.duration_s * 1e3) as u64;
+    let _ = writeln!(
+        text,
+        "TIMING:  {}.{:03} seconds, {} rps, {} kbps, {:.1} ms avg req time",
+        millis / 1000,
+        millis % 1000,
+        per_second(success, measured) as u64,
+        (per_second(result.bytes.received, measured) / 1024.0) as u64,
+        latency(measured).histogram().mean() / 1e3
+    );
+    text
+}
+
+/// Requests that were answered with a status below 400, and all others that have ended.
+pub(super) fn outcome(measured: &Measured) -> (u64, u64) {
+    let (result, failed) = (&measured.result, super::failed(measured));
+    (result.requests - result.errors.status, failed + result.errors.status)
+}
+
+/// How many requests were under way on average: the sum of their times by the run's.
+fn under_way(measured: &Measured) -> u64 {
+    let times = latency(measured);
+    (times.histogram().mean() * times.count() as f64 / 1e6 / measured.result.duration_s.max(1e-9)).round() as u64
+}
+
+/// Which figures differ from what httpress would have shown of this run.
+pub fn notes(measured: &Measured) -> Vec<String> {
+    let mut notes = vec!["the second real concurrency is the mean number of requests under way".to_owned()];
+    if measured.result.errors.status > 0 {
+        notes.push("answers of 400 and more are failures".into());
+    }
+    notes
+}

@@ -1,0 +1,51 @@
+//! The layout of `drogon_ctl press`.
+
+use super::httpress::outcome;
+use super::{latency, mean, per_second};
+use std::fmt::Write;
+use torr_gauge::collector::Measured;
+
+/// Its report.
+pub fn report(measured: &Measured) -> String {
+    let mut text = String::from("\n");
+    let result = &measured.result;
+    let (success, fail) = outcome(measured);
+    let (bytes, overhead) = (result.bytes.body, result.bytes.received - result.bytes.body);
+    let request_us = latency(measured).histogram().mean();
+    let kilobytes = |bytes| per_second(bytes, measured) / 1e3;
+    let _ = writeln!(
+        text,
+        "TOTALS:   {} connect, {} requests, {success} success, {fail} fail",
+        result.connections.opened,
+        success + fail
+    );
+    let _ = writeln!(
+        text,
+        "TRAFFIC:  {} avg bytes, {} avg overhead, {bytes} bytes, {overhead} overhead",
+        mean(bytes, result.requests),
+        mean(overhead, result.requests)
+    );
+    let _ = writeln!(
+        text,
+        "TIMING:   {:.3} seconds, {} rps, {:.3} ms avg req time",
+        result.duration_s,
+        per_second(success, measured) as u64,
+        request_us / 1e3
+    );
+    let _ = writeln!(
+        text,
+        "SPEED:    download {:.3} kBps, upload {:.3} kBps\n",
+        kilobytes(result.bytes.received),
+        kilobytes(result.bytes.sent)
+    );
+    text
+}
+
+/// Which figures differ from what `drogon_ctl press` would have shown of this run.
+pub fn notes(measured: &Measured) -> Vec<String> {
+    let mut notes = Vec::new();
+    if measured.result.errors.status > 0 {
+        notes.push("answers of 400 and more are failures".into());
+    }
+    notes
+}

@@ -1,0 +1,133 @@
+//! The layout of wrk, and of wrk2 where requests are on a schedule.
+
+use super::spread::{Spread, percentile, within_deviation};
+use super::{latency, per_second};
+use crate::fronts::units::{self, Unit};
+use std::fmt::Write;
+use torr_gauge::collector::Measured;
+use torr_gauge::{Kind, Latency};
+
+/// What the layout needs to know of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The URL, as given.
+    pub url: String,
+    /// Threads.
+    pub threads: u64,
+    /// Connections.
+    pub connections: u64,
+    /// How long, in seconds.
+    pub seconds: u64,
+    /// Whether the distribution is wanted.
+    pub latency: bool,
+    /// Whether requests are on a schedule, as wrk2's.
+    pub on_schedule: bool,
+}
+
+/// What is printed before the run.
+pub fn heading(asked: &Asked) -> String {
+    let length = Unit::Seconds.text(asked.seconds as f64);
+    format!(
+        "Running {length} test @ {}\n  {} threads and {} connections\n",
+        asked.url, asked.threads, asked.connections
+    )
+}
+
+/// What is printed after it.
+pub fn report(measured: &Measured, asked: &Asked) -> String {
+    let latency = latency(measured);
+    let mut text = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
+    stats(&mut text, "Latency", &latency, Unit::Micros);
+    stats(&mut text, "Req/Sec", &thread_rates(measured), Unit::Count);
+    if asked.latency && asked.on_schedule {
+        corrected_distribution(&mut text, &latency);
+    } else if asked.latency {
+        distribution(&mut text, &latency);
+    }
+    let result = &measured.result;
+    let _ = writeln!(
+        text,
+        "  {} requests in {}, {}B read",
+        result.requests,
+        units::time(result.duration_s * 1e6),
+        Unit::Bytes.text(result.bytes.received as f64)
+    );
+    errors(&mut text, measured);
+    let _ = writeln!(text, "Requests/sec: {:>9.2}", per_second(result.requests, measured));
+    let transfer = Unit::Bytes.text(per_second(result.bytes.received, measured));
+    let _ = writeln!(text, "Transfer/sec: {transfer:>10}B");
+    text
+}
+
+/// Answers per second of each thread in each second; in a shorter run, of each thread.
+fn thread_rates(measured: &Measured) -> Latency {
+    if measured.thread_rates.count() > 0 {
+        return measured.thread_rates.clone();
+    }
+    let mut rates = Latency::default();
+    measured.threads.iter().for_each(|thread| rates.record_number(per_second(thread.answered, measured) as u64));
+    rates
+}
+
+fn stats(text: &mut String, name: &str, of: &Latency, unit: Unit) {
+    let spread = Spread::of(of);
+    let columns = [(spread.mean, 8), (spread.sd, 10), (spread.max, 9)];
+    let columns = columns.map(|(n, width)| units::column(&unit.measure(n), width)).concat();
+    let _ = writeln!(text, "    {name:<10}{columns}{:>8.2}%", within_deviation(of) * 100.0);
+}
+
+fn distribution(text: &mut String, latency: &Latency) {
+    text.push_str("  Latency Distribution\n");
+    for percent in [50.0, 75.0, 90.0, 99.0] {
+        let time = units::column(&units::time(percentile(latency, percent)), 10);
+        let _ = writeln!(text, "{percent:>7.0}%{time}");
+    }
+}
+
+/// wrk2's, with the steps of the histogram.
+fn corrected_distribution(text: &mut String, latency: &Latency) {
+    text.push_str("  Latency Distribution (HdrHistogram - Recorded Latency)\n");
+    for percent in [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0] {
+        let time = units::column(&units::time(percentile(latency, percent)), 10);
+        let _ = writeln!(text, "{percent:>7.3}%{time}");
+    }
+    let heads = ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"].map(|head| format!("{head:>12}")).join(" ");
+    let _ = writeln!(text, "\n  Detailed Percentile spectrum:\n{heads}\n");
+    let mut below = 0;
+    for step in latency.histogram().iter_quantiles(5) {
+        below += step.count_since_last_iteration();
+        let (value, quantile) = (step.value_iterated_to() as f64 / 1e3, step.quantile_iterated_to());
+        let _ = writeln!(text, "{value:>12.3} {quantile:>12.6} {below:>12} {:>12.2}", 1.0 / (1.0 - quantile));
+    }
+    let spread = Spread::of(latency);
+    let (mean, sd, max) = (spread.mean / 1e3, spread.sd / 1e3, spread.max / 1e3);
+    let _ = writeln!(text, "#[Mean    = {mean:>12.3}, StdDeviation   = {sd:>12.3}]");
+    let _ = writeln!(text, "#[Max     = {max:>12.3}, Total count    = {:>12}]", latency.count());
+    let _ = writeln!(text, "{}", "-".repeat(58));
+}
+
+fn errors(text: &mut String, measured: &Measured) {
+    let of = |kinds: &[Kind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+    let connect = of(&[Kind::Connect, Kind::Tls, Kind::Ports]);
+    let (read, write, timeout) = (of(&[Kind::Read, Kind::Protocol]), of(&[Kind::Write]), of(&[Kind::Timeout]));
+    if connect + read + write + timeout > 0 {
+        let _ = writeln!(text, "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}");
+    }
+    if measured.result.errors.status > 0 {
+        let _ = writeln!(text, "  Non-2xx or 3xx responses: {}", measured.result.errors.status);
+    }
+}
+
+/// Which figures differ from what wrk would have shown of this run.
+pub fn notes(measured: &Measured) -> Vec<String> {
+    let mut notes = Vec::new();
+    if measured.result.connections.opened > measured.result.plan.connections as u64 {
+        notes.push("requests that waited for a new connection have that in their latency".to_owned());
+    }
+    let counts = [(measured.total.failures.of(Kind::Timeout), "timed out"), (measured.result.unfinished, "unfinished")];
+    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>();
+    if !counts.is_empty() {
+        notes.push(format!("in the latency at their age are requests that had no answer: {}", counts.join(", ")));
+    }
+    notes
+}

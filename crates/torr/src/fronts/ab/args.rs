@@ -1,0 +1,296 @@
+//! ApacheBench's command line.
+
+use crate::fronts::mistake::{Mistake, text, utf8};
+use crate::fronts::numbers::positive;
+use crate::fronts::run::Tls;
+use lexopt::prelude::*;
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::time::Duration;
+use torr_net::tls::Versions;
+
+/// How many requests a time limit implies.
+const REQUESTS_OF_TIME_LIMIT: u64 = 50_000;
+
+/// Its help, in Torr's words.
+pub const USAGE: &str = "\
+Usage: ab [options] [http://]host[:port]/path      (ApacheBench's command line, answered by torr)
+
+  -n N      requests to send [1]                   -k        keep connections alive
+  -c N      connections at a time [1]              -r        exit code 0 even if requests fail
+  -t S      stop after S seconds; means -n 50000   -s S      an answer may take S seconds [30]
+  -B ADDR   connect from this address              -b BYTES  socket buffers: the system's are used
+
+  -p FILE   POST this file                         -u FILE   PUT this file
+  -T TYPE   its content type [text/plain]          -m NAME   another method
+  -i        HEAD instead of GET                    -H LINE   a header, 'Name: value'; repeatable
+  -C N=V    a cookie; repeatable                   -A U:P    basic authentication
+  -P U:P    authentication to a proxy              -X P:N    proxy and port
+  -f -Z -E -I   TLS protocol, ciphers, client certificate, no server name: https is not there yet
+
+  -q        no progress on standard error          -v N      2 and more: show the request and the first answer
+  -d        no percentiles                         -S        no deviations
+  -l        the answers' length may vary           -w        an HTML table; -x -y -z TEXT: attributes of
+  -e FILE   percentiles as CSV                               its table, rows and cells
+  -g FILE   a line for each answer as TSV          -V -h     version, help
+";
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Args {
+    pub url: String,
+    pub requests: u64,
+    pub concurrency: u64,
+    pub duration: Option<Duration>,
+    pub timeout: Duration,
+    pub source: Option<IpAddr>,
+    pub buffer: Option<u64>,
+    pub keep_alive: bool,
+    pub forgives_failures: bool,
+    /// The file to send, and the method of its flag.
+    pub body: Option<(String, &'static str)>,
+    pub content_type: Option<String>,
+    pub method: Option<String>,
+    pub head: bool,
+    pub cookies: Vec<String>,
+    pub headers: Vec<String>,
+    pub authorization: Option<String>,
+    pub proxy_authorization: Option<String>,
+    pub proxy: Option<(String, u16)>,
+    pub tls: Tls,
+    pub ciphers: Option<String>,
+    pub quiet: bool,
+    pub verbosity: u64,
+    pub variable_length: bool,
+    pub no_percentiles: bool,
+    pub no_deviation: bool,
+    /// The attributes of the HTML table's elements, if it is wanted.
+    pub table: Option<[String; 3]>,
+    pub percentages: Option<String>,
+    pub gnuplot: Option<String>,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            url: String::new(),
+            requests: 1,
+            concurrency: 1,
+            duration: None,
+            timeout: Duration::from_secs(30),
+            source: None,
+            buffer: None,
+            keep_alive: false,
+            forgives_failures: false,
+            body: None,
+            content_type: None,
+            method: None,
+            head: false,
+            cookies: Vec::new(),
+            headers: Vec::new(),
+            authorization: None,
+            proxy_authorization: None,
+            proxy: None,
+            tls: Tls::default(),
+            ciphers: None,
+            quiet: false,
+            verbosity: 0,
+            variable_length: false,
+            no_percentiles: false,
+            no_deviation: false,
+            table: None,
+            percentages: None,
+            gnuplot: None,
+        }
+    }
+}
+
+/// What the command line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed {
+    /// To press.
+    Press(Box<Args>),
+    /// To tell the version.
+    Version,
+    /// To help.
+    Help,
+}
+
+/// Reads the command line. As with every program of its family, options end where the URL stands.
+pub fn parse(args: Vec<OsString>) -> Result<Parsed, Mistake> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let mut args = Args::default();
+    let mut urls = Vec::new();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Short('h') => return Ok(Parsed::Help),
+            Short('V') => return Ok(Parsed::Version),
+            Short(flag) => args.take(flag, &mut parser)?,
+            Value(url) => {
+                urls.push(url);
+                urls.extend(parser.raw_args()?);
+            }
+            Long(_) => return Err(arg.unexpected().into()),
+        }
+    }
+    let count = urls.len();
+    let Some(url) = urls.pop().filter(|_| count == 1) else {
+        return Err(Mistake::usage(format!("wrong number of arguments: one URL, after the options, and not {count}")));
+    };
+    args.url = utf8(url)?;
+    args.check()?;
+    Ok(Parsed::Press(Box::new(args)))
+}
+
+impl Args {
+    fn take(&mut self, flag: char, parser: &mut lexopt::Parser) -> Result<(), Mistake> {
+        match flag {
+            'n' => self.requests = number(parser, "Invalid number of requests")?,
+            'c' => self.concurrency = number(parser, "Invalid concurrency")?,
+            't' => {
+                self.duration = Some(seconds(parser, "Invalid time limit")?);
+                self.requests = REQUESTS_OF_TIME_LIMIT;
+            }
+            's' => self.timeout = seconds(parser, "Invalid timeout")?,
+            'b' => self.buffer = Some(number(parser, "Invalid buffer size")?),
+            'B' => {
+                let address = text(parser)?;
+                let ip = address.parse();
+                self.source = Some(ip.map_err(|_| Mistake::plain(format!("'{address}' is not an IP address")))?);
+            }
+            'k' => self.keep_alive = true,
+            'r' => self.forgives_failures = true,
+            'p' => self.set_body(text(parser)?, "POST")?,
+            'u' => self.set_body(text(parser)?, "PUT")?,
+            'T' => self.content_type = Some(text(parser)?),
+            'm' => self.method = Some(text(parser)?),
+            'i' => self.head = true,
+            'C' => self.cookies.push(text(parser)?),
+            'H' => self.headers.push(text(parser)?),
+            'A' => self.authorization = Some(text(parser)?),
+            'P' => self.proxy_authorization = Some(text(parser)?),
+            'X' => self.proxy = Some(proxy(&text(parser)?)?),
+            'q' => self.quiet = true,
+            'v' => self.verbosity = text(parser)?.parse().map_err(|_| Mistake::plain("Invalid verbosity"))?,
+            'd' => self.no_percentiles = true,
+            'S' => self.no_deviation = true,
+            'l' => self.variable_length = true,
+            'w' => _ = self.attributes(),
+            'x' => self.attributes()[0] = text(parser)?,
+            'y' => self.attributes()[1] = text(parser)?,
+            'z' => self.attributes()[2] = text(parser)?,
+            'e' => self.percentages = Some(text(parser)?),
+            'g' => self.gnuplot = Some(text(parser)?),
+            'I' => self.tls.no_sni = true,
+            'f' => self.tls.versions = Some(versions(&text(parser)?)?),
+            'E' => self.tls.identity = Some(text(parser)?),
+            'Z' => self.ciphers = Some(text(parser)?),
+            other => return Err(Short(other).unexpected().into()),
+        }
+        Ok(())
+    }
+
+    fn attributes(&mut self) -> &mut [String; 3] {
+        self.table.get_or_insert_default()
+    }
+
+    fn set_body(&mut self, file: String, method: &'static str) -> Result<(), Mistake> {
+        if self.body.as_ref().is_some_and(|(_, other)| *other != method) {
+            return Err(Mistake::plain("Cannot mix POST with other methods: give -p or -u"));
+        }
+        self.body = Some((file, method));
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Mistake> {
+        if self.head && (self.body.is_some() || self.method.is_some()) {
+            return Err(Mistake::plain("Cannot mix HEAD with other methods: leave out -i, or -p, -u and -m"));
+        }
+        if self.concurrency > self.requests {
+            let what = "Cannot use concurrency level greater than total number of requests: -c is more than -n";
+            return Err(Mistake::usage(what));
+        }
+        let place = self.url.split_once("://").map_or(self.url.as_str(), |(_, place)| place);
+        if !place.contains('/') || place.starts_with('/') {
+            return Err(Mistake::usage(format!("invalid URL '{}': it needs a host and a path, if only '/'", self.url)));
+        }
+        Ok(())
+    }
+}
+
+fn number(parser: &mut lexopt::Parser, mistake: &str) -> Result<u64, Mistake> {
+    let text = text(parser)?;
+    positive(&text).ok_or_else(|| Mistake::plain(format!("{mistake} '{text}': a whole number from 1 up")))
+}
+
+fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, Mistake> {
+    // More than a year is forever.
+    number(parser, mistake).map(|seconds| Duration::from_secs(seconds.min(31_536_000)))
+}
+
+/// Host and port, 80 if it has none.
+fn proxy(text: &str) -> Result<(String, u16), Mistake> {
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, "80"));
+    let port = port.parse().map_err(|_| Mistake::plain(format!("'{text}' is not a proxy and its port")))?;
+    Ok((host.to_owned(), port))
+}
+
+fn versions(text: &str) -> Result<Versions, Mistake> {
+    match text.to_ascii_uppercase().as_str() {
+        "ALL" => Ok(Versions::Both),
+        "TLS1.2" => Ok(Versions::Tls12),
+        "TLS1.3" => Ok(Versions::Tls13),
+        _ => Err(Mistake::plain(format!("'{text}' is not spoken: ALL, TLS1.2 or TLS1.3"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Args {
+        match parse(line.split(' ').map(OsString::from).collect()) {
+            Ok(Parsed::Press(args)) => *args,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn values_may_be_glued_and_flags_bundled() {
+        let glued = args("-n100000 -c200 -k http://127.0.0.1:8787/");
+        assert_eq!((glued.requests, glued.concurrency, glued.keep_alive), (100_000, 200, true));
+        let bundled = args("-kqrn50 -c 5 -HX:1 -H Y:2 host/");
+        assert_eq!((bundled.keep_alive, bundled.quiet, bundled.forgives_failures), (true, true, true));
+        assert_eq!((bundled.requests, bundled.headers), (50, vec!["X:1".to_owned(), "Y:2".to_owned()]));
+    }
+
+    #[test]
+    fn a_time_limit_means_fifty_thousand_unless_a_number_follows() {
+        assert_eq!(args("-n 100 -t 5 h/").requests, 50_000);
+        let both = args("-t 5 -n 100 h/");
+        assert_eq!((both.requests, both.duration), (100, Some(Duration::from_secs(5))));
+    }
+
+    #[test]
+    fn mistakes() {
+        for (line, what, with_usage) in [
+            ("-k", "wrong number of arguments", true),
+            ("h/ g/", "wrong number of arguments", true),
+            ("h/ -n 5", "wrong number of arguments", true),
+            ("-n", "needs a value", true),
+            ("-W h/", "'-W'", true),
+            ("--keepalive h/", "'--keepalive'", true),
+            ("-n 0 h/", "Invalid number of requests", false),
+            ("-n 5k h/", "Invalid number of requests", false),
+            ("-c 5 -n 2 h/", "concurrency level", true),
+            ("-i -p x h/", "Cannot mix", false),
+            ("-u x -p x h/", "Cannot mix", false),
+            ("http://h", "invalid URL", true),
+            ("http:///x", "invalid URL", true),
+            ("-B eth0 h/", "IP address", false),
+        ] {
+            let mistake = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
+            assert!(mistake.what.contains(what) && mistake.with_usage == with_usage, "{line}: {mistake:?}");
+        }
+    }
+}

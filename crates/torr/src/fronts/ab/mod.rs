@@ -1,0 +1,184 @@
+//! `torr ab`: ApacheBench's command line and layout.
+
+mod args;
+mod request;
+
+use self::args::{Args, Parsed, USAGE};
+use super::mistake::Mistake;
+use super::run::{self, Asked, create_file, mistake};
+use crate::exit::{self, Stop};
+use crate::output::print;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+use torr_gauge::collector::{Measured, Progress};
+use torr_press::Target;
+use torr_report::fronts::ab::{self as layout, files};
+
+/// The exit code of bad usage where the usage is shown.
+const BAD_USAGE: u8 = 22;
+/// Up to so many requests progress is not told.
+const FEW: u64 = 150;
+const BANNER: &str = concat!(
+    "This is torr ab, Version ",
+    env!("CARGO_PKG_VERSION"),
+    ", in the layout of ApacheBench 2.3\n",
+    "What it measures otherwise than ApacheBench: docs/front-ends.md\n",
+    "Licensed under MIT or Apache-2.0\n\n",
+);
+
+/// Does what the command line asks for.
+pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
+    match args::parse(args) {
+        Ok(Parsed::Press(args)) => press(&args),
+        Ok(Parsed::Version) => {
+            print(BANNER);
+            Ok(ExitCode::SUCCESS)
+        }
+        Ok(Parsed::Help) => {
+            print(USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(Mistake { what, with_usage: true }) => {
+            anstream::eprint!("ab: {what}\n{USAGE}");
+            Ok(ExitCode::from(BAD_USAGE))
+        }
+        Err(Mistake { what, with_usage: false }) => Err(Stop::Failed(what)),
+    }
+}
+
+fn press(args: &Args) -> Result<ExitCode, Stop> {
+    let target = Target::parse(&args.url).map_err(mistake)?;
+    let (request, bytes) = request::request(args, &target)?;
+    let mut percentages = args.percentages.as_deref().map(create_file).transpose()?;
+    let mut gnuplot = args.gnuplot.as_deref().map(create_file).transpose()?;
+    let layout = layout_of(args, &target);
+    let mut begun = Begun::new(args, &target, &bytes);
+    let asked = Asked {
+        target,
+        request,
+        source: args.source,
+        connections: args.concurrency,
+        // ApacheBench has only one, which limits it.
+        threads: crate::press::cpus() as u64,
+        duration: args.duration,
+        requests: Some(args.requests),
+        schedule: None,
+        keep_alive: args.keep_alive,
+        timeout: args.timeout,
+        tls: args.tls.clone(),
+        proxy: args.proxy.clone(),
+        detailed: true,
+    };
+    let measured = asked.press(|progress: &Progress| begun.completed(progress.requests))?;
+    begun.finished(&measured, args);
+    print(&match &args.table {
+        Some([table, tr, td]) => layout::table(&measured, &layout, [table, tr, td]),
+        None => layout::report(&measured, &layout),
+    });
+    let mut written = Ok(());
+    if let Some(file) = &mut percentages {
+        written = files::percentages(file, &measured).and_then(|()| file.flush());
+    }
+    if let Some(file) = &mut gnuplot {
+        written = written.and_then(|()| files::requests(file, &measured)).and_then(|()| file.flush());
+    }
+    written.map_err(|error| Stop::Failed(format!("a file that was asked for could not be written: {error}")))?;
+    run::tell_verdict(&measured, &notes(args, &measured, &layout));
+    Ok(exit_code(args, &measured))
+}
+
+fn layout_of(args: &Args, target: &Target) -> layout::Asked {
+    layout::Asked {
+        host: target.host.clone(),
+        port: target.port,
+        path: target.path().to_owned(),
+        tls_name: (target.tls && !args.tls.no_sni).then(|| target.host.clone()),
+        concurrency: usize::try_from(args.concurrency).unwrap_or(usize::MAX),
+        variable_length: args.variable_length,
+        sends_body: args.body.is_some(),
+        keep_alive: args.keep_alive,
+        no_percentiles: args.no_percentiles,
+        no_deviation: args.no_deviation,
+    }
+}
+
+fn notes(args: &Args, measured: &Measured, layout: &layout::Asked) -> Vec<String> {
+    let mut notes = layout::notes(measured, layout);
+    if args.gnuplot.is_some() {
+        notes.push("in the -g file only ttime is each request's own".into());
+    }
+    if args.buffer.is_some() {
+        notes.push("-b has no effect: buffers are the system's".into());
+    }
+    if args.ciphers.is_some() {
+        notes.push("-Z has no effect: all cipher suites are offered".into());
+    }
+    if args.verbosity > 2 {
+        notes.push("-v shows no answers but the first".into());
+    }
+    notes
+}
+
+/// Failed requests fail the command, unless they are forgiven.
+fn exit_code(args: &Args, measured: &Measured) -> ExitCode {
+    let result = &measured.result;
+    match () {
+        () if result.interrupted => exit::interrupted(),
+        () if result.requests == 0 => ExitCode::FAILURE,
+        () if measured.total.failures.total() > 0 && !args.forgives_failures => ExitCode::FAILURE,
+        () => ExitCode::SUCCESS,
+    }
+}
+
+/// What is printed while it runs. Nothing is, before the service has been reached.
+struct Begun {
+    /// What is to be printed first.
+    heading: String,
+    /// How many requests each line of progress stands for, if there are to be any.
+    step: Option<u64>,
+    told: u64,
+}
+
+impl Begun {
+    fn new(args: &Args, target: &Target, request: &[u8]) -> Self {
+        let step = (args.requests > FEW && !args.quiet).then(|| (args.requests / 10).max(100));
+        let mut heading = match (&args.table, step) {
+            (Some(_), _) => {
+                let lines: String = BANNER.lines().filter(|l| !l.is_empty()).map(|l| format!(" {l}<br>\n")).collect();
+                format!("<p>\n{lines}</p>\n<p>\n")
+            }
+            (None, Some(_)) => format!("{BANNER}Benchmarking {} (be patient)\n", target.host),
+            (None, None) => format!("{BANNER}Benchmarking {} (be patient)...", target.host),
+        };
+        if args.verbosity >= 2 {
+            let (request, method) = (String::from_utf8_lossy(request), request::method(args));
+            heading.push_str(&format!("INFO: {method} header ==\n---\n{request}\n---\n"));
+        }
+        Self { heading, step, told: 0 }
+    }
+
+    fn completed(&mut self, requests: u64) {
+        print(&std::mem::take(&mut self.heading));
+        let Some(step) = self.step else { return };
+        while self.told + step <= requests {
+            self.told += step;
+            anstream::eprintln!("Completed {} requests", self.told);
+        }
+    }
+
+    fn finished(&mut self, measured: &Measured, args: &Args) {
+        let requests = measured.result.requests;
+        self.completed(requests);
+        if let (Some(first), true) = (&measured.first, args.verbosity >= 2) {
+            let fields =
+                first.headers.iter().map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value)));
+            let fields: String = fields.collect();
+            print(&format!("LOG: first header received:\n{fields}LOG: Response code = {}\n", first.status));
+        }
+        match self.step {
+            Some(_) => anstream::eprintln!("Finished {requests} requests"),
+            None => print("..done\n"),
+        }
+    }
+}

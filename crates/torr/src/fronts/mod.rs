@@ -1,0 +1,69 @@
+//! The command lines of other load generators: each is translated to a plan, and its result to that program's layout.
+
+mod ab;
+mod httpress;
+mod mistake;
+mod numbers;
+mod press;
+mod run;
+mod wrk;
+
+use crate::exit::Stop;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A program whose command line Torr answers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Front {
+    /// ApacheBench.
+    Ab,
+    /// wrk, and wrk2 with `-R`.
+    Wrk,
+    /// httpress.
+    Httpress,
+    /// `drogon_ctl press`.
+    Press,
+    /// `drogon_ctl`, of which `press` is one command.
+    DrogonCtl,
+}
+
+impl Front {
+    /// The one by whose name this program was called, through a link.
+    pub fn called_as(program: &OsStr) -> Option<Self> {
+        match Path::new(program).file_name()?.to_str()? {
+            "ab" => Some(Self::Ab),
+            "wrk" => Some(Self::Wrk),
+            "httpress" => Some(Self::Httpress),
+            "press" => Some(Self::Press),
+            "drogon_ctl" => Some(Self::DrogonCtl),
+            _ => None,
+        }
+    }
+
+    /// Does what these arguments ask that program for.
+    pub fn run(self, mut args: Vec<OsString>) -> Result<ExitCode, Stop> {
+        match self {
+            Self::Ab => ab::run(args),
+            Self::Wrk => wrk::run(args),
+            Self::Httpress => httpress::run(args),
+            Self::Press => press::run(args),
+            Self::DrogonCtl if args.first().is_some_and(|command| command == "press") => press::run(args.split_off(1)),
+            Self::DrogonCtl => Err(Stop::Usage("of drogon_ctl only 'drogon_ctl press' is answered to".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_known_by_their_file_name() {
+        let called_as = |path: &str| Front::called_as(OsStr::new(path));
+        assert_eq!(called_as("/usr/local/bin/ab"), Some(Front::Ab));
+        assert_eq!(called_as("wrk"), Some(Front::Wrk));
+        assert_eq!(called_as("./drogon_ctl"), Some(Front::DrogonCtl));
+        assert_eq!([called_as("torr"), called_as("/ab/torr"), called_as("abc"), called_as("")], [None; 4]);
+    }
+}

@@ -1,0 +1,148 @@
+//! From what a front end asks for to a measured run, and what every front end says of it.
+
+use crate::exit::Stop;
+use crate::interrupt;
+use crate::press::transport;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::Duration;
+use torr_gauge::collector::{Measured, Progress};
+use torr_net::address;
+use torr_net::tls::{Roots, TlsClient, TlsSettings, Versions};
+use torr_press::request::{Body, Data, Options};
+use torr_press::{Arrivals, Inspection, Pace, Plan, Protocol, Requests, Schedule, Target};
+use torr_report::fronts;
+
+/// How long each of several addresses is given to accept a connection.
+const TRIAL: Duration = Duration::from_secs(3);
+
+/// What to press and how, as all front ends can say it.
+#[derive(Debug)]
+pub struct Asked {
+    pub target: Target,
+    pub request: Requests,
+    /// The address to connect from.
+    pub source: Option<IpAddr>,
+    pub connections: u64,
+    pub threads: u64,
+    pub duration: Option<Duration>,
+    pub requests: Option<u64>,
+    pub schedule: Option<Schedule>,
+    pub keep_alive: bool,
+    pub timeout: Duration,
+    pub tls: Tls,
+    /// A proxy's host and port.
+    pub proxy: Option<(String, u16)>,
+    /// Whether to keep what only some tools show: the first answer, and times from the connection on.
+    pub detailed: bool,
+}
+
+/// What these programs can say of TLS. Unless they say otherwise, they believe every certificate.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tls {
+    pub checked: bool,
+    pub versions: Option<Versions>,
+    /// A PEM file with a certificate to show, and its key.
+    pub identity: Option<String>,
+    pub no_sni: bool,
+}
+
+impl Asked {
+    /// Presses, and tells the progress about once a second.
+    pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
+        let address = self.address()?;
+        let tls = self.target.tls.then(|| TlsSettings {
+            roots: if self.tls.checked { Roots::System } else { Roots::Anybody },
+            versions: self.tls.versions.unwrap_or(Versions::Both),
+            identity: self.tls.identity.map(|file| (file.clone().into(), file.into())),
+            sends_name: !self.tls.no_sni,
+            ..TlsSettings::new(&self.target.host)
+        });
+        if let Some(tls) = &tls {
+            TlsClient::new(tls).map_err(|error| Stop::Usage(error.to_string()))?;
+        }
+        let plan = Plan {
+            sources: self.source.into_iter().collect(),
+            protocol: Protocol { tls, http2: false },
+            tunnel: (self.proxy.is_some() && self.target.tls).then(|| transport::tunnel(&self.target, None)),
+            connections: usize::try_from(self.connections).unwrap_or(usize::MAX),
+            threads: usize::try_from(self.threads).unwrap_or(usize::MAX),
+            duration: self.duration,
+            requests: self.requests,
+            pace: self.schedule.map_or(Pace::Closed, |schedule| Pace::Open(schedule, Arrivals::Constant)),
+            keep_alive: self.keep_alive,
+            timeout: self.timeout,
+            detailed: self.detailed,
+            inspection: Inspection { keep_first: self.detailed, ..Inspection::default() },
+            ..Plan::new(self.target, vec![address.into()], self.request)
+        };
+        crate::press::press(&plan, &*interrupt::flag()?, watch)
+    }
+
+    /// Of several addresses the first that accepts a connection, as these programs choose it.
+    fn address(&self) -> Result<SocketAddr, Stop> {
+        let target = (self.target.host.clone(), self.target.port);
+        let (host, port) = self.proxy.as_ref().unwrap_or(&target);
+        let mut all = address::resolve(host, *port)
+            .map_err(|_| Stop::Unreachable(format!("the name '{host}' does not resolve")))?;
+        if let Some(source) = self.source {
+            if !address::is_local(source) {
+                return Err(Stop::Usage(format!("cannot connect from {source}: it is no address of this machine")));
+            }
+            all.retain(|to| to.is_ipv4() == source.is_ipv4());
+        }
+        let accepts = |address: &&SocketAddr| TcpStream::connect_timeout(address, TRIAL).is_ok();
+        let chosen = if all.len() > 1 { all.iter().find(accepts).or(all.first()) } else { all.first() };
+        let family = || Stop::Usage(format!("'{host}' has no address of the family of the one to connect from"));
+        chosen.copied().ok_or_else(family)
+    }
+}
+
+/// What is wrong with a URL, a header or a method, to the user.
+pub fn mistake(error: impl std::fmt::Display) -> Stop {
+    Stop::Usage(error.to_string())
+}
+
+/// A request of these parts, all as they stand.
+pub fn request(
+    target: &Target,
+    method: &str,
+    headers: Vec<String>,
+    body: Option<&str>,
+    keep_alive: bool,
+) -> Result<Requests, Stop> {
+    let options = Options {
+        method: Some(method.to_owned()),
+        headers,
+        body: body.map(|body| Body::Data(vec![Data::Plain(body.as_bytes().to_vec())])),
+        keep_alive,
+        templates: false,
+        ..Options::default()
+    };
+    Requests::new(&[target.clone().into()], &options).map_err(mistake)
+}
+
+/// The line on standard error that every front end ends with: the verdict, and what the other program would have shown
+/// otherwise.
+pub fn tell_verdict(measured: &Measured, notes: &[String]) {
+    anstream::eprintln!("torr: {}", fronts::verdict_line(measured, notes));
+}
+
+/// Opens a file that is to be written after the run, so that a mistake shows before it.
+pub fn create_file(path: &str) -> Result<BufWriter<File>, Stop> {
+    let file = File::create(path).map_err(|error| Stop::Failed(format!("cannot write '{path}': {}", plain(&error))))?;
+    Ok(BufWriter::new(file))
+}
+
+/// Reads a file that is to be sent.
+pub fn read_file(path: &str) -> Result<Vec<u8>, Stop> {
+    std::fs::read(path).map_err(|error| Stop::Failed(format!("cannot read '{path}': {}", plain(&error))))
+}
+
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder".into(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,197 @@
+//! The command line of wrk, with what wrk2 adds.
+
+use crate::fronts::mistake::{Mistake, text, utf8};
+use crate::fronts::numbers::{METRIC, TIME, scaled};
+use lexopt::prelude::*;
+use std::ffi::OsString;
+
+/// Its help, in Torr's words.
+pub const USAGE: &str = "\
+Usage: wrk <options> <url>      (wrk's command line, answered by torr)
+  Options:
+    -c, --connections <N>  Connections at a time [10]
+    -d, --duration    <T>  How long [10s]
+    -t, --threads     <N>  Threads [2]
+
+    -s, --script      <S>  A Lua script: not there yet
+    -H, --header      <H>  A header, 'Name: value'; repeatable
+        --latency          Show how latency is distributed
+        --timeout     <T>  An answer may take so long [2s]
+    -v, --version          Show the version
+
+    -R, --rate        <N>  wrk2: requests per second that are due, whatever the service does
+    -U, --u_latency        wrk2: latency from sending, which torr does not keep
+    -B, --batch_latency    wrk2: of pipelined requests; without a script there are none
+
+  <N> may end in k, M or G, <T> in s, m or h
+";
+
+/// All long options, which may be shortened as far as they remain distinct.
+const LONG: [&str; 12] = [
+    "connections",
+    "duration",
+    "threads",
+    "script",
+    "header",
+    "latency",
+    "timeout",
+    "version",
+    "rate",
+    "u_latency",
+    "batch_latency",
+    "help",
+];
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Args {
+    pub url: String,
+    pub connections: u64,
+    /// In seconds.
+    pub duration: u64,
+    pub threads: u64,
+    /// A Lua script and what it is given.
+    pub script: Option<(String, Vec<String>)>,
+    pub headers: Vec<String>,
+    pub latency: bool,
+    /// In seconds.
+    pub timeout: u64,
+    /// Requests per second, of wrk2.
+    pub rate: Option<u64>,
+    pub uncorrected: bool,
+    /// To tell the version first, as wrk does before it goes on.
+    pub version: bool,
+}
+
+/// What the command line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Parsed {
+    /// To press.
+    Press(Args),
+    /// To help.
+    Help,
+}
+
+/// Reads the command line.
+pub fn parse(args: Vec<OsString>) -> Result<Parsed, Mistake> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let (mut script, mut rest) = (None, Vec::new());
+    let mut args = Args {
+        url: String::new(),
+        connections: 10,
+        duration: 10,
+        threads: 2,
+        script: None,
+        headers: Vec::new(),
+        latency: false,
+        timeout: 2,
+        rate: None,
+        uncorrected: false,
+        version: false,
+    };
+    while let Some(arg) = parser.next()? {
+        let flag = match arg {
+            Short(flag) => flag,
+            Long(name) => short(name)?,
+            Value(value) => {
+                rest.push(utf8(value)?);
+                continue;
+            }
+        };
+        match flag {
+            'c' => args.connections = number(&mut parser, METRIC, "connections")?,
+            'd' => args.duration = number(&mut parser, TIME, "duration")?,
+            't' => args.threads = number(&mut parser, METRIC, "threads")?,
+            's' => script = Some(text(&mut parser)?),
+            'H' => args.headers.push(text(&mut parser)?),
+            'L' => args.latency = true,
+            'T' => args.timeout = number(&mut parser, TIME, "timeout")?,
+            'R' => args.rate = Some(number(&mut parser, METRIC, "rate")?),
+            'U' => (args.latency, args.uncorrected) = (true, true),
+            'B' => {}
+            'v' => args.version = true,
+            'h' => return Ok(Parsed::Help),
+            other => return Err(Short(other).unexpected().into()),
+        }
+    }
+    let mut rest = rest.into_iter();
+    args.url = rest.next().ok_or_else(|| Mistake::usage("the URL is missing"))?;
+    args.script = script.map(|script| (script, rest.collect()));
+    if !args.url.contains("://") {
+        return Err(Mistake::usage(format!("invalid URL: {} (it begins with http://)", args.url)));
+    }
+    if args.connections < args.threads {
+        return Err(Mistake::usage("number of connections must be >= threads"));
+    }
+    Ok(Parsed::Press(args))
+}
+
+/// The short form of a long option.
+fn short(name: &str) -> Result<char, Mistake> {
+    let exact = LONG.iter().filter(|long| **long == name);
+    let begun: Vec<_> = LONG.iter().filter(|long| long.starts_with(name)).collect();
+    let long = exact.chain(begun.iter().copied().filter(|_| begun.len() == 1)).next();
+    match long.copied() {
+        Some("latency") => Ok('L'),
+        Some("timeout") => Ok('T'),
+        Some("header") => Ok('H'),
+        Some("rate") => Ok('R'),
+        Some("u_latency") => Ok('U'),
+        Some("batch_latency") => Ok('B'),
+        Some(long) => Ok(long.chars().next().unwrap_or_default()),
+        None => Err(Mistake::usage(format!("there is no option '--{name}'"))),
+    }
+}
+
+fn number(parser: &mut lexopt::Parser, units: crate::fronts::numbers::Units, what: &str) -> Result<u64, Mistake> {
+    let text = text(parser)?;
+    let number = scaled(&text, units).filter(|&n| n > 0);
+    number.ok_or_else(|| {
+        Mistake::usage(format!("{what} '{text}' is not a whole number from 1 up, with or without a unit"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Args {
+        match parse(line.split(' ').map(OsString::from).collect()) {
+            Ok(Parsed::Press(args)) => args,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_in_every_form_and_place() {
+        let defaults = args("http://example.com");
+        let Args { connections, duration, threads, timeout, latency, rate, .. } = defaults;
+        assert_eq!((connections, duration, threads, timeout, latency, rate), (10, 10, 2, 2, false, None));
+        let short = args("-c200 -d 10s -t4 http://h/ -H A:1 -H B:2 -L -T1m");
+        assert_eq!((short.connections, short.duration, short.threads), (200, 10, 4));
+        assert_eq!((short.headers.len(), short.latency, short.timeout), (2, true, 60));
+        let long = args("--connections=1k --dur 2m --thr 2 --lat --timeout 3 -R 5k http://h/");
+        assert_eq!((long.connections, long.duration, long.latency, long.timeout), (1000, 120, true, 3));
+        assert_eq!(long.rate, Some(5000));
+        let script = args("-s a.lua http://h/ -- x -y").script;
+        assert_eq!(script, Some(("a.lua".to_owned(), vec!["x".to_owned(), "-y".to_owned()])));
+    }
+
+    #[test]
+    fn mistakes() {
+        for (line, what) in [
+            ("-c 5", "URL is missing"),
+            ("example.com", "invalid URL"),
+            ("-c 1 http://h/", ">= threads"),
+            ("-d 0 http://h/", "duration '0'"),
+            ("-c 1.5k http://h/", "connections '1.5k'"),
+            ("-d 100ms http://h/", "duration"),
+            ("-z http://h/", "'-z'"),
+            ("--t 5 http://h/", "'--t'"),
+            ("http://h/ -c", "'-c' needs a value"),
+        ] {
+            let mistake = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
+            assert!(mistake.what.contains(what), "{line}: {mistake:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `torr wrk`: the command line and layout of wrk, and with `-R` those of wrk2.
+
+mod args;
+
+use self::args::{Args, Parsed, USAGE};
+use super::run::{self, Asked, mistake};
+use crate::exit::Stop;
+use crate::output::print;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+use torr_gauge::collector::Progress;
+use torr_press::{Schedule, Target};
+use torr_report::fronts::wrk as layout;
+
+/// Does what the command line asks for.
+pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
+    match args::parse(args) {
+        Ok(Parsed::Press(args)) => press(args),
+        Ok(Parsed::Help) => {
+            print(USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(mistake) => {
+            anstream::eprintln!("wrk: {}", mistake.what);
+            print(USAGE);
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn press(args: Args) -> Result<ExitCode, Stop> {
+    if args.script.is_some() {
+        return Err(Stop::Usage("wrk -s: scripts are not there yet".into()));
+    }
+    if args.version {
+        print(concat!("torr ", env!("CARGO_PKG_VERSION"), ", in the layout of wrk 4\n"));
+    }
+    let target = Target::parse(&args.url).map_err(mistake)?;
+    // By itself wrk sends nothing but Host.
+    let headers = [&["User-Agent:".to_owned(), "Accept:".to_owned()], args.headers.as_slice()].concat();
+    let request = run::request(&target, "GET", headers, None, true)?;
+    let schedule = args.rate.map(|rate| Schedule::constant(rate as f64)).transpose();
+    let layout = layout::Asked {
+        url: args.url,
+        threads: args.threads,
+        connections: args.connections,
+        seconds: args.duration,
+        latency: args.latency,
+        on_schedule: args.rate.is_some(),
+    };
+    let asked = Asked {
+        target,
+        request,
+        source: None,
+        connections: args.connections,
+        threads: args.threads,
+        duration: Some(Duration::from_secs(args.duration)),
+        requests: None,
+        schedule: schedule.map_err(|error| Stop::Usage(error.to_string()))?,
+        keep_alive: true,
+        timeout: Duration::from_secs(args.timeout),
+        tls: run::Tls::default(),
+        proxy: None,
+        detailed: false,
+    };
+    // Not before the service has been reached.
+    let mut heading = layout::heading(&layout);
+    let mut begin = || print(&std::mem::take(&mut heading));
+    let measured = asked.press(|_: &Progress| begin()).map_err(|stop| match stop {
+        // As wrk's exit code has it.
+        Stop::Unreachable(line) => Stop::Failed(line),
+        other => other,
+    })?;
+    begin();
+    print(&layout::report(&measured, &layout));
+    let mut notes = layout::notes(&measured);
+    if args.uncorrected {
+        notes.push("latency from sending is not kept: what is shown is from due".into());
+    }
+    run::tell_verdict(&measured, &notes);
+    Ok(if measured.result.requests == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
