@@ -22,9 +22,11 @@ pub fn report(measured: &Measured, asked: &Asked) -> String {
         }
     };
     let service = service(measured, asked);
-    block(&mut page, &service[..3]);
+    // What is asked for is the last two rows.
+    let (whom, what) = service.split_at(service.len() - 2);
+    block(&mut page, whom);
     page.push('\n');
-    block(&mut page, &service[3..]);
+    block(&mut page, what);
     page.push('\n');
     block(&mut page, &counts(measured, asked));
     if measured.result.requests > 0 {
