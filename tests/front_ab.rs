@@ -25,7 +25,9 @@ fn body(ended: &Ended) -> String {
     let mut lines = ended.stdout.splitn(5, '\n');
     assert!(ended.stdout.starts_with("This is ") && lines.nth(3) == Some(""), "{ended:?}");
     let is_warning = |line: &&str| {
-        ["WARNING: ", "ERROR: ", "        apart", "        These"].iter().any(|start| line.starts_with(start))
+        ["WARNING: ", "ERROR: ", "        apart", "        These", "       deviation apart"]
+            .iter()
+            .any(|start| line.starts_with(start))
     };
     let lines = lines.next().unwrap_or_default().lines().filter(|line| !is_warning(line));
     lines.map(|line| format!("{line}\n")).collect()
