@@ -6,7 +6,7 @@ use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align;
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
-use torr_gauge::result::RunResult;
+use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::{Confidence, Kind, Verdict};
 
 /// The whole report, with colours.
@@ -16,10 +16,16 @@ pub fn report(run: &RunResult) -> String {
     let _ = writeln!(text, "  {:<12} {}", "throughput", throughput(run));
     let _ = writeln!(text, "  {:<12} {}", "status", status(run));
     let _ = writeln!(text, "  {:<12} {}", "errors", errors(run));
+    if let Some(warmup) = &run.warmup {
+        let _ = writeln!(text, "  {:<12} {}", "warm-up", self::warmup(warmup));
+    }
     text.push('\n');
     text.push_str(&indent(&align(&latency_table(run))));
     text.push('\n');
     let _ = writeln!(text, "  {:<12} {}", "connections", connections(run));
+    if let Some(tls) = &run.tls {
+        let _ = writeln!(text, "  {:<12} {}", "tls", self::tls(tls));
+    }
     let _ = writeln!(text, "  {:<12} {}", "bytes", traffic(run));
     let _ = writeln!(text, "  {:<12} {}", "generator", generator(run));
     if let Some(server) = server(run) {
@@ -41,8 +47,13 @@ fn heading(run: &RunResult) -> String {
     let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
     let what = format!("{} {}", plan.method, run.target);
     let pace = plan.rate.map_or(String::new(), |rate| format!("{} requests/s asked for, ", crate::human::rate(rate)));
+    let deep = match (plan.depth, plan.protocol.as_str()) {
+        (0 | 1, _) => String::new(),
+        (depth, "h2") => format!(" of {}", plural(depth.into(), "stream")),
+        (depth, _) => format!(", pipelined {depth} deep"),
+    };
     let how = format!(
-        "{pace}{}, {}, {keep_alive}, {:.2} s{}",
+        "{pace}{}{deep}, {}, {keep_alive}, {:.2} s{}",
         plural(plan.connections as u64, "connection"),
         plural(plan.threads as u64, "thread"),
         run.duration_s,
@@ -58,12 +69,16 @@ fn throughput(run: &RunResult) -> String {
 }
 
 fn status(run: &RunResult) -> String {
+    let followed = match run.redirects_followed {
+        0 => String::new(),
+        n => paint(FAINT, format!("   ({} followed)", plural(n, "redirect"))),
+    };
     let each = run.status.iter().map(|(status, n)| {
         let text = format!("{status} x {}", count(*n));
         if *status >= 400 { paint(BAD, text) } else { text }
     });
     let all: Vec<_> = each.collect();
-    if all.is_empty() { "no answers".into() } else { all.join(", ") }
+    if all.is_empty() { "no answers".into() } else { all.join(", ") + &followed }
 }
 
 fn errors(run: &RunResult) -> String {
@@ -123,6 +138,16 @@ fn connections(run: &RunResult) -> String {
         count(c.peak),
         rate(c.requests_per_connection)
     )
+}
+
+fn tls(tls: &Tls) -> String {
+    let handshakes = plural(tls.full, "full handshake");
+    format!("{} with {}, {handshakes}, {} resumed", tls.version, tls.cipher, count(tls.resumed))
+}
+
+fn warmup(warmup: &Warmup) -> String {
+    let errors = if warmup.errors > 0 { format!(", {}", plural(warmup.errors, "error")) } else { String::new() };
+    format!("{}{errors} before anything counted", plural(warmup.requests, "answer"))
 }
 
 fn traffic(run: &RunResult) -> String {
