@@ -3,8 +3,9 @@
 mod support;
 
 use support::program::{torr, torr_json};
+use support::proxy::proxy;
 use support::result::{adds_up, count};
-use support::script::{Client, OK, Script, answering};
+use support::script::{OK, Script, answering};
 use support::servers::Nginx;
 
 #[test]
@@ -35,20 +36,6 @@ fn a_name_goes_where_it_is_told_to() {
     assert!(first.contains(&format!("\r\nHost: name.test:{port}\r\n")), "{first}");
     let elsewhere = torr(&["-n", "1", "--resolve", "other.test:80:127.0.0.1", &url]);
     assert_eq!(elsewhere.code, Some(3), "{elsewhere:?}");
-}
-
-/// A proxy that does as it is told, or says no.
-fn proxy(answer: &'static [u8]) -> Script {
-    Script::start(move |client: &mut Client| {
-        let Some(head) = client.request() else { return };
-        let head = String::from_utf8_lossy(&head).into_owned();
-        let to =
-            head.strip_prefix("CONNECT ").and_then(|rest| rest.split(' ').next()).expect("it is a CONNECT").to_owned();
-        client.send(answer);
-        if answer.starts_with(b"HTTP/1.1 200") {
-            client.relay(&to);
-        }
-    })
 }
 
 #[test]

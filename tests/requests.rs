@@ -4,11 +4,9 @@ mod support;
 
 use serde_json::Value;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use support::program::{Running, torr_command, torr_json};
+use std::process::Stdio;
+use support::program::{torr_command, torr_json};
 use support::script::{OK, Script, answering};
-use support::servers::Serve;
 use tempfile::NamedTempFile;
 
 /// What `torr` sends with these arguments and a URL with this path, one request after another on one connection.
@@ -239,37 +237,6 @@ fn a_list_beside_a_url_and_from_standard_input() {
     drop(stdin);
     assert!(child.wait().expect("it ends").success());
     assert_eq!(lines(&server.texts()), ["GET /first", "GET /second", "GET /first"]);
-}
-
-#[test]
-fn the_commands_of_the_guide_work() {
-    let serve = Serve::start(&[]);
-    let folder = tempfile::tempdir().expect("there is room for temporary files");
-    let guide = include_str!("../docs/press.md").replace("127.0.0.1:8080", &serve.address);
-    let section = guide.split("\n## ").find(|section| section.starts_with("What is sent")).expect("it is there");
-    std::fs::write(folder.path().join("Cargo.toml"), "a file to send").expect("a file can be written");
-    let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
-    let mut runs = 0;
-    for block in section.split("```\n").skip(1).step_by(2) {
-        if let Some((name, list)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
-            std::fs::write(folder.path().join(name), list).expect("a file can be written");
-            continue;
-        }
-        for command in block.lines() {
-            let mut shell = Command::new("sh");
-            let json = if command.starts_with("torr") { " --json -" } else { "" };
-            shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {command}{json}")]).current_dir(folder.path());
-            let ended = Running::start(shell).wait();
-            assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{command}");
-            if !json.is_empty() {
-                let result: Value = serde_json::from_str(&ended.stdout).expect("it is JSON");
-                assert_eq!(result["requests"], result["status"]["200"], "{command}: {result}");
-                assert_eq!(result["unfinished"], 0, "{command}: {result}");
-                runs += 1;
-            }
-        }
-    }
-    assert_eq!(runs, 7, "commands were run in {section}");
 }
 
 #[test]

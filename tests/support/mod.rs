@@ -6,6 +6,7 @@ pub mod client;
 pub mod layout;
 pub mod namespace;
 pub mod program;
+pub mod proxy;
 pub mod result;
 pub mod script;
 pub mod servers;

@@ -202,6 +202,7 @@ mod tests {
             (Check::body("World").unwrap(), false),
             (Check::body("~(?i)WORLD$").unwrap(), true),
             (Check::body("").unwrap(), true),
+            (Check::body(r"~^\w+, \w{5}$").unwrap(), true),
             (Check::whole_body("file", b"hello, world".to_vec()), true),
             (Check::whole_body("file", b"hello".to_vec()), false),
         ] {

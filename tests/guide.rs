@@ -1,0 +1,107 @@
+//! Every command of the guide works as it stands, but for addresses, and times and counts that are too long for a test.
+
+mod support;
+
+use regex::Regex;
+use std::path::Path;
+use std::process::Command;
+use support::certificates::self_signed;
+use support::program::Running;
+use support::proxy::proxy;
+use support::script::{Script, answering};
+use support::servers::{Nginx, Serve};
+
+/// All servers that the guide speaks of, and the files.
+struct Scene {
+    folder: tempfile::TempDir,
+    serve: Serve,
+    tls: Nginx,
+    proxy: Script,
+    collector: Script,
+}
+
+impl Scene {
+    fn set() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (certificate, key) = self_signed(folder.path());
+        std::fs::write(folder.path().join("Cargo.toml"), "a file to send").expect("a file can be written");
+        let socket = folder.path().join("server.sock");
+        let hello = "location / { return 200 'Hello, world!'; }";
+        let tls = Nginx::start_tls(&certificate, &key, &format!("listen unix:{}; {hello}", socket.display()));
+        let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
+        let collector = Script::start(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+        Self { folder, serve: Serve::start(&[]), tls, proxy, collector }
+    }
+
+    /// A command as it can be run here, and not for long.
+    fn here(&self, command: &str) -> String {
+        let port = self.serve.address.rsplit(':').next().expect("it has a port");
+        let command = command
+            .replace("127.0.0.1:8080", &self.serve.address)
+            .replace(".test:8080", &format!(".test:{port}"))
+            .replace("127.0.0.1:8443", &self.tls.address)
+            .replace("127.0.0.1:3128", &self.proxy.address.to_string())
+            .replace("localhost:4318", &self.collector.address.to_string())
+            // What comes behind is another program's affair.
+            .split(" | ")
+            .next()
+            .expect("a text has a first part")
+            .to_owned();
+        let shorter = |text: &str, pattern: &str, by: &str| {
+            Regex::new(pattern).expect("it is a pattern").replace_all(text, by).into_owned()
+        };
+        let command = shorter(&command, r"-n (\d+k|\d{4,})", "-n 500");
+        let command = shorter(&command, r"-d \d+s", "-d 300ms");
+        let command = shorter(&command, r"--warmup \d+s", "--warmup 200ms");
+        let command = shorter(&command, r"\b\d+s:", "200ms:");
+        let ends = [" -n ", " -d ", " --stages "].iter().any(|flag| command.contains(flag));
+        if ends { command } else { format!("{command} -d 300ms") }
+    }
+
+    /// Writes the files that the guide shows, and runs its commands. Gives how many those were.
+    fn play(&self, guide: &str) -> usize {
+        let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
+        let mut runs = 0;
+        for block in guide.split("```\n").skip(1).step_by(2) {
+            if let Some((name, list)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
+                let list = list.replace("127.0.0.1:8080", &self.serve.address);
+                std::fs::write(self.folder.path().join(name), list).expect("a file can be written");
+                continue;
+            }
+            for command in block.lines() {
+                let here = self.here(command);
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {here}")]).current_dir(self.folder.path());
+                if !command.starts_with("torr ") {
+                    // Of other programs only those are run that are small and everywhere.
+                    if ["cat ", "printf "].iter().any(|known| command.starts_with(known)) {
+                        assert_eq!(Running::start(shell).wait().code, Some(0), "{here}");
+                    }
+                    continue;
+                }
+                let ended = Running::start(shell).wait();
+                let judged = command.contains("--fail-if") && ended.code == Some(1);
+                assert!(ended.code == Some(0) || judged, "{command}\n{here}\n{ended:?}");
+                assert!(judged || ended.stderr.is_empty(), "{command}\n{here}\n{ended:?}");
+                assert!(!ended.stdout.contains("errors       connect"), "{command}\n{here}\n{ended:?}");
+                runs += 1;
+            }
+        }
+        runs
+    }
+}
+
+#[test]
+fn the_commands_of_the_guide_work() {
+    let scene = Scene::set();
+    for (guide, least) in [
+        (include_str!("../docs/press.md"), 4),
+        (include_str!("../docs/load.md"), 7),
+        (include_str!("../docs/requests.md"), 7),
+        (include_str!("../docs/transport.md"), 7),
+        (include_str!("../docs/outputs.md"), 7),
+    ] {
+        let runs = scene.play(guide);
+        assert!(runs >= least, "{runs} commands were run of {}", guide.lines().next().unwrap_or_default());
+    }
+}
