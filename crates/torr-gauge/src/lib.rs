@@ -13,6 +13,8 @@ pub mod machine;
 pub mod result;
 pub mod sample;
 pub mod series;
+pub mod steal;
+pub mod validity;
 pub mod verdict;
 
 pub use collector::Collector;
@@ -21,4 +23,5 @@ pub use latency::Latency;
 pub use machine::Machine;
 pub use result::RunResult;
 pub use sample::Sample;
+pub use validity::Validity;
 pub use verdict::{Confidence, Factor, Verdict};

@@ -5,6 +5,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::series::Point;
+use crate::validity::Validity;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,6 +68,9 @@ pub struct RunResult {
     /// What was expected of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
+    /// Whether the figures mean what they seem to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<Validity>,
     /// What limits the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -88,6 +92,9 @@ pub struct PlanSummary {
     /// Requests per second, in open loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate: Option<f64>,
+    /// How requests are spread, in open loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrivals: Option<Arrivals>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// The protocol, such as `http/1.1`.
@@ -96,6 +103,23 @@ pub struct PlanSummary {
     pub method: String,
     /// After how many seconds a request counts as timed out.
     pub timeout_s: f64,
+}
+
+impl PlanSummary {
+    /// Whether the same is asked for all the time: a closed loop, or an open one without stages.
+    pub fn is_steady(&self) -> bool {
+        self.arrivals.is_none() || self.rate.is_some()
+    }
+}
+
+/// How the requests of an open loop are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// Evenly.
+    Constant,
+    /// At random, as those of independent users.
+    Poisson,
 }
 
 /// Traffic in bytes, TCP and TLS overhead not counted.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// Distinct failure texts that are told apart; further ones count under their kind alone.
 const MAX_DISTINCT: usize = 32;
+/// The most gaps between requests that are kept: enough to tell their distribution.
+pub const MOST_GAPS: usize = 2000;
 
 /// Counts and distributions of one interval. Its size does not depend on how much happens in it.
 #[derive(Debug, Default)]
@@ -21,6 +23,9 @@ pub struct Sample {
     pub connect: Latency,
     /// On a schedule, how much later a request was sent than it could have been.
     pub lag: Latency,
+    /// On a schedule, times between requests that a thread really sent one after another, in nanoseconds; the first
+    /// [`MOST_GAPS`] of them.
+    pub gaps: Vec<u64>,
     /// Answers by status code.
     pub status: Statuses,
     /// Failures by kind and cause.
@@ -48,6 +53,7 @@ impl Sample {
         self.last_apart.add(&other.last_apart);
         self.connect.add(&other.connect);
         self.lag.add(&other.lag);
+        self.gaps.extend_from_slice(&other.gaps[..other.gaps.len().min(MOST_GAPS.saturating_sub(self.gaps.len()))]);
         self.status.add(&other.status);
         self.failures.add(&other.failures);
         self.unfinished += other.unfinished;
@@ -56,6 +62,14 @@ impl Sample {
         self.body += other.body;
         self.opened += other.opened;
         self.closed_by_server += other.closed_by_server;
+    }
+
+    /// Records the time in nanoseconds between two requests that were sent one after another, as long as there is room.
+    #[inline]
+    pub fn record_gap(&mut self, nanos: u64) {
+        if self.gaps.len() < MOST_GAPS {
+            self.gaps.push(nanos);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use http::{Method, Uri};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use thiserror::Error;
-use torr_gauge::result::PlanSummary;
+use torr_gauge::result::{self, PlanSummary};
 use torr_net::{Nanos, clock};
 use torr_wire::encode;
 
@@ -50,6 +50,10 @@ impl Plan {
             duration_s: self.duration.map(|d| d.as_secs_f64()),
             requests: self.requests,
             rate: self.schedule.as_ref().and_then(|(schedule, _)| schedule.rate()),
+            arrivals: self.schedule.as_ref().map(|(_, arrivals)| match arrivals {
+                Arrivals::Constant => result::Arrivals::Constant,
+                Arrivals::Poisson => result::Arrivals::Poisson,
+            }),
             keep_alive: self.keep_alive,
             protocol: "http/1.1".into(),
             method: self.request.method.clone(),
