@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
 pub mod client;
+pub mod metronome;
 pub mod namespace;
 pub mod program;
 pub mod script;
