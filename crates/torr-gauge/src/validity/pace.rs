@@ -6,8 +6,8 @@ use crate::result::{Arrivals, RunResult};
 
 /// The share of the median response time that the 99th percentile of lateness may be ...
 const LAG_SHARE: f64 = 0.1;
-/// ... though less than this is what waking up costs, and more is never on time: microseconds.
-const LAG_US: (f64, f64) = (200.0, 10_000.0);
+/// ... though less than the one is what waking up costs, and more than the other is never on time: microseconds.
+const LAG_US: (f64, f64) = (200.0, 1000.0);
 /// The share by which the rate may be missed.
 const MISSED: f64 = 0.001;
 /// So many standard deviations of a random count are no miss.

@@ -36,8 +36,12 @@ pub(super) fn latency(run: &RunResult) -> Option<Finding> {
 
 fn finding(what: What, name: &str, values: &[f64], least_change: f64, advice: &str) -> Option<Finding> {
     let trend = trend(values)?;
-    let way = if trend.drift < 0.0 { "fell" } else { "rose" };
-    let note = format!("{name} {way} by {} from the first third of the run to the last", percent(trend.drift));
+    let way = match trend.drift {
+        drift if drift < 0.0 => format!("fell by {}", percent(drift)),
+        drift if drift < 1.0 => format!("rose by {}", percent(drift)),
+        drift => format!("rose to {:.1} times what it was", 1.0 + drift),
+    };
+    let note = format!("{name} {way} from the first third of the run to the last");
     let drifts = trend.p < CHANCE && trend.drift.abs() > DRIFT && trend.change.abs() > least_change;
     let finding =
         Finding { what, ok: !drifts, value: round4(trend.drift), limit: DRIFT, p: Some(trend.p), note, advice: None };
