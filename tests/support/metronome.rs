@@ -5,13 +5,16 @@
 //! the next answer is due, without timer slack, and then looks at the clock and at its sockets in turn until the moment
 //! has come. A request's time begins when the wait that brought it ends, and ends when its answer is about to be sent.
 
-use super::program::run;
+use super::program::{Running, run, torr_command};
+use super::wait_until;
 use fastrand::Rng;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -19,7 +22,7 @@ use std::time::Duration;
 use torr_net::{Clock, Events, Interest, Nanos, Poller, Token, clock};
 
 /// How long before an answer is due the thread no longer sleeps: more than waking up takes.
-const AWAKE: Nanos = 100_000;
+const AWAKE: Nanos = 60_000;
 /// How often it looks whether it is to end.
 const LOOK: Nanos = 20_000_000;
 const LISTENER: u32 = u32::MAX;
@@ -99,7 +102,7 @@ impl Server {
 
     fn run(mut self, stop: &AtomicBool) -> Log {
         clock::wake_exactly();
-        in_real_time();
+        in_real_time(SERVING);
         let mut events = Events::with_capacity(256);
         while !stop.load(Ordering::Relaxed) {
             let next = self.due.peek().map_or(Nanos::MAX, |Reverse((due, ..))| *due);
@@ -162,19 +165,35 @@ impl Server {
     }
 }
 
+/// Real-time priorities: who measures does not wait for the server, which knows by itself when it was held up.
+const MEASURING: &str = "60";
+const SERVING: &str = "50";
+
 /// Lets the calling thread run before all others of the machine, so that it is not measured how busy that is with other
 /// things. Where it is not allowed, more attempts are needed.
-fn in_real_time() {
+fn in_real_time(priority: &str) {
     let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
-    run("chrt", &["--fifo", "--pid", "50", &thread]);
+    run("chrt", &["--fifo", "--pid", priority, &thread]);
 }
 
-/// `torr` in real time, likewise, with its result.
+/// Runs `torr` with one pressing thread, in real time likewise, and gives its result. Its first thread, which only adds
+/// up, has to make way: there may be no more CPUs than two.
 pub fn torr_in_real_time(args: &[&str]) -> Value {
-    let torr = env!("CARGO_BIN_EXE_torr");
-    let allowed = run("chrt", &["--fifo", "50", "true"]).code == Some(0);
-    let (program, first) = if allowed { ("chrt", &["--fifo", "50", torr][..]) } else { (torr, &[][..]) };
-    let ended = run(program, &[first, args, &["--json", "-"]].concat());
+    let allowed = run("chrt", &["--fifo", MEASURING, "true"]).code == Some(0);
+    let mut command = torr_command(&[]);
+    if allowed {
+        command = Command::new("chrt");
+        command.args(["--fifo", MEASURING, env!("CARGO_BIN_EXE_torr")]);
+    }
+    command.args([args, &["-t", "1", "--json", "-"]].concat());
+    let torr = Running::start(command);
+    let pressing = |folder: PathBuf| std::fs::read_to_string(folder.join("comm")).is_ok_and(|name| name == "press-0\n");
+    wait_until("the pressing thread", || {
+        let mut threads = std::fs::read_dir(format!("/proc/{}/task", torr.pid())).ok()?.flatten();
+        threads.any(|thread| pressing(thread.path())).then_some(())
+    });
+    run("chrt", &["--other", "--pid", "0", &torr.pid().to_string()]);
+    let ended = torr.wait();
     assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
 }
@@ -211,6 +230,61 @@ impl Drop for Awake {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+/// Measures meanwhile what the machine itself adds to any request: how long a byte is under way, from the moment it was
+/// due to be sent to another thread until it is back, on sockets and in real time like everything here.
+pub struct Witness {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<Vec<Nanos>>>,
+}
+
+impl Witness {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let mut near = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+        let (mut far, _) = listener.accept().expect("somebody has connected");
+        for stream in [&near, &far] {
+            stream.set_nodelay(true).expect("a socket takes options");
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let sender = std::thread::spawn(move || {
+            in_real_time(MEASURING);
+            let (clock, mut byte, mut times) = (Clock::start(), [0], Vec::new());
+            while !stopped.load(Ordering::Relaxed) {
+                let due = clock.now() + 1_000_000;
+                std::thread::sleep(Duration::from_millis(1));
+                near.write_all(&byte).and_then(|()| near.read_exact(&mut byte)).expect("the other end is there");
+                times.push(clock.now() - due);
+            }
+            times
+        });
+        let echo = std::thread::spawn(move || {
+            in_real_time(MEASURING);
+            let mut byte = [0];
+            // Until the other end has gone.
+            while far.read_exact(&mut byte).is_ok() && far.write_all(&byte).is_ok() {}
+            Vec::new()
+        });
+        Self { stop, threads: vec![sender, echo] }
+    }
+
+    /// Ends it and gives the times.
+    pub fn finish(mut self) -> Vec<Nanos> {
+        self.end().concat()
+    }
+
+    fn end(&mut self) -> Vec<Vec<Nanos>> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.drain(..).filter_map(|thread| thread.join().ok()).collect()
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
