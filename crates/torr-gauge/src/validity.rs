@@ -46,7 +46,7 @@ pub struct Finding {
     pub value: f64,
     /// How far from 0 it may be; how much there has to be, for [`What::Samples`].
     pub limit: f64,
-    /// How likely so much is by chance; it is not bad unless that is below [`CHANCE`].
+    /// How likely so much is by chance; it is not bad unless that is below [`CHANCE`], or the change is one clean step.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p: Option<f64>,
     /// In words with numbers.

@@ -22,7 +22,7 @@ pub struct Fit {
 pub const LEAST_GAPS: usize = 50;
 
 /// Tests gaps against the exponential distribution of this mean, both in nanoseconds. `None` of fewer than
-/// [`LEAST_GAPS`], or without a mean.
+/// fifty, or without a mean.
 pub fn exponential(gaps: &[u64], mean: f64) -> Option<Fit> {
     if gaps.len() < LEAST_GAPS || mean.is_nan() || mean <= 0.0 {
         return None;

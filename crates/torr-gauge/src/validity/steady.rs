@@ -42,7 +42,7 @@ fn finding(what: What, name: &str, values: &[f64], least_change: f64, advice: &s
         drift => format!("rose to {:.1} times what it was", 1.0 + drift),
     };
     let note = format!("{name} {way} from the first third of the run to the last");
-    let drifts = trend.p < CHANCE && trend.drift.abs() > DRIFT && trend.change.abs() > least_change;
+    let drifts = (trend.p < CHANCE || trend.step) && trend.drift.abs() > DRIFT && trend.change.abs() > least_change;
     let finding =
         Finding { what, ok: !drifts, value: round4(trend.drift), limit: DRIFT, p: Some(trend.p), note, advice: None };
     Some(finding.or(advice))

@@ -145,6 +145,9 @@ fn a_run_that_drifts_is_told_with_its_share() {
     let throughput = of(&slower, What::Throughput).unwrap();
     assert_eq!(throughput.note, "throughput fell by 37% from the first third of the run to the last");
     assert!((throughput.value + 0.3684).abs() < 0.001, "{throughput:?}");
+    // A server that hangs from the middle on.
+    let hung = run(plan(), at_ease(), |second| (if second < 5 { 1000 + second } else { 0 }, 1000), |_| ());
+    assert_eq!(bad(&hung), [What::Throughput]);
     // A clear trend of no importance.
     let hardly = run(plan(), at_ease(), |second| (1000 - 5 * second, 100 + 4 * second), |_| ());
     assert_eq!(bad(&hardly), []);

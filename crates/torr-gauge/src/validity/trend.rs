@@ -6,12 +6,18 @@
 //! between blocks shrinks the statistic (Hamed and Rao, "A modified Mann-Kendall trend test for autocorrelated data",
 //! Journal of Hydrology 204, 1998).
 //!
-//! A steady drift shows in seven points; a single step in the middle of the run takes about thirty.
+//! A steady drift shows in seven points, but a single step only in some thirty, since the order of the values says nothing of
+//! how far apart they are. So a clean step is looked for apart: one between two levels that lie further apart than either
+//! wavers, by far. It takes nine points; of independent noise, one series in a thousand has one.
 
-/// Fewer points cannot be told from chance: five fall in perfect order once in 60 times.
+/// The least number of points for a trend to be told. Fewer be told from chance: five fall in perfect order once in 60 times.
 pub const LEAST_POINTS: usize = 6;
 /// More points are put together to at most so many blocks.
 const MOST_BLOCKS: usize = 32;
+/// The least number of points in which a step is looked for, and on each side of it.
+const STEP_POINTS: (usize, usize) = (9, 2);
+/// How many times as far apart as either wavers two levels must lie.
+const APART: f64 = 3.0;
 /// A correlation beyond this many standard errors is real.
 const REAL: f64 = 1.96;
 
@@ -24,10 +30,12 @@ pub struct Trend {
     pub change: f64,
     /// How likely so clear a trend is by chance.
     pub p: f64,
+    /// Whether it goes in one clean step.
+    pub step: bool,
 }
 
-/// The trend of values that were taken one after another at equal distances. `None` of fewer than [`LEAST_POINTS`], and
-/// of a series that begins at nothing.
+/// The trend of values that were taken one after another at equal distances. `None` of fewer than six, and of a
+/// series that begins at nothing.
 pub fn trend(values: &[f64]) -> Option<Trend> {
     if values.len() < LEAST_POINTS {
         return None;
@@ -40,7 +48,24 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
         drift: last / first - 1.0,
         change: last - first,
         p: chance(blocks.len(), statistic.abs().floor() as usize),
+        step: has_clean_step(&blocks),
     })
+}
+
+/// Whether the values are on one level first, and on another one from some point on, which may lie between the two itself.
+fn has_clean_step(values: &[f64]) -> bool {
+    let (least, side) = STEP_POINTS;
+    let range = |part: &[f64]| {
+        let over = |pick: fn(f64, f64) -> f64, from| part.iter().copied().fold(from, pick);
+        (over(f64::min, f64::INFINITY), over(f64::max, f64::NEG_INFINITY))
+    };
+    let is_clean = |end: usize, begin: usize| {
+        let ((low, high), (low_after, high_after)) = (range(&values[..end]), range(&values[begin..]));
+        let between = (low_after - high).max(low - high_after);
+        between > APART * (high - low).max(high_after - low_after)
+    };
+    let last = values.len().saturating_sub(side);
+    values.len() >= least && (side..=last).any(|end| is_clean(end, end) || (end < last && is_clean(end, end + 1)))
 }
 
 /// Kendall's S: how many more pairs rise than fall.
@@ -142,7 +167,7 @@ mod tests {
     /// The share of series that a test at this level takes for a trend.
     fn called_trends(level: f64, mut series: impl FnMut() -> Vec<f64>) -> f64 {
         const SERIES: usize = 1000;
-        let called = (0..SERIES).filter(|_| trend(&series()).is_some_and(|t| t.p < level)).count();
+        let called = (0..SERIES).filter(|_| trend(&series()).is_some_and(|t| t.p < level || t.step)).count();
         called as f64 / SERIES as f64
     }
 
@@ -215,6 +240,20 @@ mod tests {
         // One bad second is none.
         let mut dip = [100.0; 10];
         dip[4] = 1.0;
-        assert!(trend(&dip).is_some_and(|t| t.p > 0.5 && t.drift == 0.0));
+        assert!(trend(&dip).is_some_and(|t| t.p > 0.5 && t.drift == 0.0 && !t.step));
+    }
+
+    #[test]
+    fn a_clean_step_is_found_in_few_points() {
+        let is_step = |values: &[f64]| trend(values).is_some_and(|t| t.step);
+        assert!(
+            is_step(&[100.0, 104.0, 98.0, 101.0, 60.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            "a server that hangs in the middle"
+        );
+        assert!(is_step(&[50.0, 52.0, 100.0, 104.0, 98.0, 101.0, 99.0, 100.0, 97.0]), "one that is cold at first");
+        assert!(!is_step(&[50.0, 100.0, 104.0, 98.0, 101.0, 99.0, 100.0, 97.0, 99.0]), "one point is no level");
+        assert!(!is_step(&[100.0, 104.0, 98.0, 60.0, 0.0, 0.0, 0.0, 0.0]), "too few points");
+        assert!(!is_step(&[100.0, 140.0, 90.0, 120.0, 80.0, 70.0, 50.0, 60.0, 75.0]), "levels that are not apart");
+        assert!(!is_step(&[7.0; 20]));
     }
 }
