@@ -42,6 +42,9 @@ pub(crate) trait Link {
     /// Takes what was recorded in the interval of this number; `last` if the thread ends within it.
     fn sample(&self, interval: u64, sample: Sample, last: bool);
 
+    /// An empty sample whose memory is at hand.
+    fn fresh_sample(&self) -> Sample;
+
     /// Whether to end now.
     fn stopped(&self) -> bool;
 

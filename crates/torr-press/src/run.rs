@@ -8,7 +8,7 @@ use crate::session::Http1;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, MutexGuard, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
@@ -75,7 +75,9 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         })?;
         drop(sender);
         for Report { thread, interval, sample, last } in reports {
-            if let Some(progress) = collector.take(thread, interval, &sample, last) {
+            let progress = collector.take(thread, interval, &sample, last);
+            shared.spares().push(sample.cleared());
+            if let Some(progress) = progress {
                 watch(progress);
             }
         }
@@ -145,6 +147,8 @@ struct Shared<'r> {
     reached: AtomicBool,
     failed: AtomicU64,
     last_failure: Mutex<Option<Failure>>,
+    /// Samples that have been read and emptied, for threads to fill again.
+    spares: Mutex<Vec<Sample>>,
 }
 
 impl<'r> Shared<'r> {
@@ -157,7 +161,12 @@ impl<'r> Shared<'r> {
             reached: AtomicBool::new(false),
             failed: AtomicU64::new(0),
             last_failure: Mutex::new(None),
+            spares: Mutex::new((0..plan.thread_count()).map(|_| Sample::default()).collect()),
         }
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<Sample>> {
+        self.spares.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn is_hopeless(&self) -> bool {
@@ -192,6 +201,11 @@ impl Link for ThreadLink<'_> {
     fn sample(&self, interval: u64, sample: Sample, last: bool) {
         // The receiver lives until all threads have ended.
         let _ = self.reports.send(Report { thread: self.number, interval, sample, last });
+    }
+
+    fn fresh_sample(&self) -> Sample {
+        // One thread may hand over twice before the first is read.
+        self.shared.spares().pop().unwrap_or_default()
     }
 
     fn stopped(&self) -> bool {

@@ -63,7 +63,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     pub(super) fn tend(&mut self, now: Nanos) {
         while now >= self.next_sample() {
-            self.link.sample(self.intervals, std::mem::take(&mut self.sample), false);
+            let sample = std::mem::replace(&mut self.sample, self.link.fresh_sample());
+            self.link.sample(self.intervals, sample, false);
             self.intervals += 1;
         }
         while self.retries.peek().is_some_and(|Reverse((at, _))| *at <= now) {
