@@ -31,9 +31,10 @@ fn allowed(truth: f64) -> f64 {
     (SHARE * truth).max(FLOOR_US)
 }
 
-/// What the machine adds to the slowest of the witness's exchanges, beyond what it adds to any.
+/// What the machine adds to the slowest of the witness's exchanges, beyond what it adds to any. Half as many of them as of
+/// the requests: a request may be held up within the server as well as outside.
 fn noise(witness: &[u64], share: f64) -> f64 {
-    quantile(witness, share) - quantile(witness, 0.5).min(quantile(witness, share))
+    quantile(witness, (1.0 + share) / 2.0) - quantile(witness, 0.5)
 }
 
 /// Which of its two truths each quantile is off, in words.

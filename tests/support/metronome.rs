@@ -253,9 +253,11 @@ impl Witness {
         let sender = std::thread::spawn(move || {
             in_real_time(MEASURING);
             let (clock, mut byte, mut times) = (Clock::start(), [0], Vec::new());
+            let mut due = clock.now();
             while !stopped.load(Ordering::Relaxed) {
-                let due = clock.now() + 1_000_000;
-                std::thread::sleep(Duration::from_millis(1));
+                // On a schedule, or it would count a pause once that holds up many requests.
+                due += 1_000_000;
+                std::thread::sleep(Duration::from_nanos(due.saturating_sub(clock.now())));
                 near.write_all(&byte).and_then(|()| near.read_exact(&mut byte)).expect("the other end is there");
                 times.push(clock.now() - due);
             }
