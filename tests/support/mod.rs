@@ -4,6 +4,7 @@
 pub mod certificates;
 pub mod client;
 pub mod layout;
+pub mod metronome;
 pub mod namespace;
 pub mod program;
 pub mod proxy;

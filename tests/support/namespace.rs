@@ -47,6 +47,11 @@ impl Hosts {
         within(&self.server(), program, args)
     }
 
+    /// The file by which a thread of the test can enter the server's host.
+    pub fn server_namespace(&self) -> String {
+        format!("/run/netns/{}", self.server())
+    }
+
     fn client(&self) -> String {
         format!("{}-c", self.name)
     }

@@ -6,6 +6,8 @@ use crate::host::Host;
 use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::Series;
+use crate::steal::StealMeter;
+use crate::validity::{self, Unseen};
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,6 +20,7 @@ pub struct Collector {
     /// In which interval each thread ended that has ended.
     ended: Vec<u64>,
     interval: Duration,
+    steal: StealMeter,
     total: Sample,
     warmup: Option<Sample>,
     series: Series,
@@ -148,13 +151,14 @@ pub struct RunFacts {
 }
 
 impl Collector {
-    /// For so many threads that report once an interval.
+    /// For so many threads that report once an interval, of a run that begins now.
     pub fn new(threads: usize, interval: Duration) -> Self {
         Self {
             threads: vec![ThreadCounts::default(); threads],
             thread_rates: Latency::default(),
             ended: Vec::new(),
             interval,
+            steal: StealMeter::start(),
             total: Sample::default(),
             warmup: None,
             series: Series::default(),
@@ -227,7 +231,7 @@ impl Collector {
         // The age of an unfinished request may be anything from nothing up: it says nothing of the least.
         let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
-        let result = RunResult {
+        let mut result = RunResult {
             schema: SCHEMA.into(),
             torr: env!("CARGO_PKG_VERSION").into(),
             target: facts.target,
@@ -278,8 +282,11 @@ impl Collector {
             redirects_followed: total.redirects,
             checks: checks(facts.checks, &total),
             thresholds: Vec::new(),
+            validity: None,
             verdict: None,
         };
+        let unseen = Unseen { sent: total.lag.count(), gaps: &total.gaps, steal: self.steal.read() };
+        result.validity = Some(validity::judge(&result, &unseen));
         Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
     }
 }

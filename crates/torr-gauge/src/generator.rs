@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// The busy share from which a thread counts as saturated.
-const SATURATED: f64 = 0.95;
+pub const SATURATED: f64 = 0.95;
 
 /// Measures the thread that made it.
 #[derive(Debug)]

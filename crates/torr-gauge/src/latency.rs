@@ -47,6 +47,13 @@ impl Latency {
         }
     }
 
+    /// Forgets all, but keeps its memory.
+    pub fn clear(&mut self) {
+        if self.count() > 0 {
+            self.0.reset();
+        }
+    }
+
     /// Takes away what was added before.
     ///
     /// # Panics

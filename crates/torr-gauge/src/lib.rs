@@ -13,7 +13,9 @@ pub mod machine;
 pub mod result;
 pub mod sample;
 pub mod series;
+pub mod steal;
 pub mod threshold;
+pub mod validity;
 pub mod verdict;
 
 pub use collector::Collector;
@@ -23,4 +25,5 @@ pub use machine::Machine;
 pub use result::RunResult;
 pub use sample::Sample;
 pub use threshold::Rule;
+pub use validity::Validity;
 pub use verdict::{Confidence, Factor, Verdict};

@@ -5,6 +5,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::series::Point;
+use crate::validity::Validity;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -76,6 +77,9 @@ pub struct RunResult {
     /// What was expected of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
+    /// Whether the figures mean what they seem to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<Validity>,
     /// What limits the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -97,6 +101,9 @@ pub struct PlanSummary {
     /// Requests per second, in open loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate: Option<f64>,
+    /// How requests are spread, in open loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrivals: Option<Arrivals>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// The protocol, such as `http/1.1`.
@@ -105,6 +112,9 @@ pub struct PlanSummary {
     pub method: String,
     /// After how many seconds a request counts as timed out.
     pub timeout_s: f64,
+    /// Whether rate or connections went in stages.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub staged: bool,
     /// Requests under way at a time on each connection: pipelined, or HTTP/2's streams.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub depth: u16,
@@ -118,6 +128,10 @@ pub struct PlanSummary {
 
 fn one() -> u16 {
     1
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -153,6 +167,23 @@ pub struct Tls {
     pub full: u64,
     /// Handshakes that went on from an earlier connection's session.
     pub resumed: u64,
+}
+
+impl PlanSummary {
+    /// Whether the same is asked for all the time: a closed loop, or an open one without stages.
+    pub fn is_steady(&self) -> bool {
+        !self.staged
+    }
+}
+
+/// How the requests of an open loop are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    /// Evenly.
+    Constant,
+    /// At random, as those of independent users.
+    Poisson,
 }
 
 /// Traffic in bytes, TCP and TLS overhead not counted.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// Distinct failure texts that are told apart; further ones count under their kind alone.
 const MAX_DISTINCT: usize = 32;
+/// The most gaps between requests that are kept: enough to tell their distribution.
+pub const MOST_GAPS: usize = 2000;
 
 /// Counts and distributions of one interval. Its size does not depend on how much happens in it.
 #[derive(Debug, Default)]
@@ -33,6 +35,9 @@ pub struct Sample {
     pub resumed_handshakes: u64,
     /// Answers that failed each check, by the check's number.
     pub failed_checks: Vec<u64>,
+    /// On a schedule, times between requests that a thread really sent one after another, in nanoseconds; the first
+    /// [`MOST_GAPS`] of them.
+    pub gaps: Vec<u64>,
     /// Answers by status code.
     pub status: Statuses,
     /// Failures by kind and cause.
@@ -85,6 +90,7 @@ impl Sample {
         self.failed_checks.resize(self.failed_checks.len().max(other.failed_checks.len()), 0);
         self.failed_checks.iter_mut().zip(&other.failed_checks).for_each(|(mine, theirs)| *mine += theirs);
         self.lag.add(&other.lag);
+        self.gaps.extend_from_slice(&other.gaps[..other.gaps.len().min(MOST_GAPS.saturating_sub(self.gaps.len()))]);
         self.status.add(&other.status);
         self.failures.add(&other.failures);
         self.unfinished += other.unfinished;
@@ -93,6 +99,75 @@ impl Sample {
         self.body += other.body;
         self.opened += other.opened;
         self.closed_by_server += other.closed_by_server;
+    }
+
+    /// Empties it for another interval. Its memory is kept, since that of a new one costs more than half a millisecond to
+    /// touch, in which a thread could do nothing else.
+    #[must_use]
+    pub fn cleared(self) -> Self {
+        // Each field is named, so that none can be forgotten.
+        let Self {
+            mut answered,
+            mut unanswered,
+            mut first_apart,
+            mut last_apart,
+            mut processing,
+            mut waiting,
+            mut connect,
+            mut tls,
+            mut lag,
+            mut gaps,
+            mut failed_checks,
+            mut status,
+            failures: _,
+            full_handshakes: _,
+            resumed_handshakes: _,
+            redirects: _,
+            unfinished: _,
+            sent: _,
+            received: _,
+            body: _,
+            opened: _,
+            closed_by_server: _,
+        } = self;
+        let phases = [&mut processing, &mut waiting, &mut connect, &mut tls, &mut lag];
+        let all = [&mut answered, &mut unanswered, &mut first_apart, &mut last_apart].into_iter().chain(phases);
+        all.for_each(Latency::clear);
+        gaps.clear();
+        failed_checks.clear();
+        status.0.fill(0);
+        Self {
+            answered,
+            unanswered,
+            first_apart,
+            last_apart,
+            processing,
+            waiting,
+            connect,
+            tls,
+            lag,
+            gaps,
+            failed_checks,
+            status,
+            failures: Failures::default(),
+            full_handshakes: 0,
+            resumed_handshakes: 0,
+            redirects: 0,
+            unfinished: 0,
+            sent: 0,
+            received: 0,
+            body: 0,
+            opened: 0,
+            closed_by_server: 0,
+        }
+    }
+
+    /// Records the time in nanoseconds between two requests that were sent one after another, as long as there is room.
+    #[inline]
+    pub fn record_gap(&mut self, nanos: u64) {
+        if self.gaps.len() < MOST_GAPS {
+            self.gaps.push(nanos);
+        }
     }
 }
 
@@ -178,6 +253,22 @@ impl Failures {
 mod tests {
     use super::*;
     use crate::Side;
+
+    #[test]
+    fn a_cleared_sample_is_as_good_as_new() {
+        let mut used = Sample { sent: 1, received: 2, body: 3, opened: 4, closed_by_server: 5, ..Sample::default() };
+        used.unfinished = 6;
+        used.record_gap(7);
+        used.status.count(200);
+        used.failures.count(Failure::new(Kind::Read, Side::Server, "gone"));
+        let parts = [&mut used.answered, &mut used.unanswered, &mut used.first_apart];
+        let more = [&mut used.last_apart, &mut used.connect, &mut used.lag, &mut used.tls];
+        let detailed = [&mut used.processing, &mut used.waiting];
+        parts.into_iter().chain(more).chain(detailed).for_each(|l| l.record(1000));
+        used.count_checks(5);
+        (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
+        assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));
+    }
 
     #[test]
     fn failures_of_endless_variety_are_all_counted_in_bounded_room() {

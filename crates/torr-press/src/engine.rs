@@ -47,6 +47,9 @@ pub(crate) trait Link {
     /// Takes what was recorded of requests that were begun while warming up.
     fn warmup(&self, sample: Sample);
 
+    /// An empty sample whose memory is at hand.
+    fn fresh_sample(&self) -> Sample;
+
     /// Whether to end now.
     fn stopped(&self) -> bool;
 
@@ -141,6 +144,8 @@ pub(crate) struct Engine<'r, S, P, L> {
     peak: u64,
     carried: u64,
     idle: Nanos,
+    /// When the last request on a schedule was sent.
+    last_sent: Option<Nanos>,
     secured: Option<Secured>,
 }
 
@@ -192,6 +197,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             peak: 0,
             carried: 0,
             idle: 0,
+            last_sent: None,
             secured: None,
         })
     }
@@ -512,7 +518,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 continue;
             };
             if let Some(from) = lag_from {
-                self.sample.lag.record(self.clock.now().saturating_sub(from));
+                let now = self.clock.now();
+                record_lag(&mut self.sample, &mut self.last_sent, from, now);
             } else if requests > 0 {
                 connection.requests.set_due(usize::from(connection.unwritten), || self.clock.now());
             }
@@ -531,5 +538,14 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
         self.sends = sends;
         self.out.clear();
+    }
+}
+
+/// A request on a schedule is sent, which could have been done since `from`.
+#[inline]
+fn record_lag(sample: &mut Sample, last_sent: &mut Option<Nanos>, from: Nanos, now: Nanos) {
+    sample.lag.record(now.saturating_sub(from));
+    if let Some(last) = last_sent.replace(now) {
+        sample.record_gap(now.saturating_sub(last));
     }
 }

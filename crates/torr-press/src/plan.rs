@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use thiserror::Error;
-use torr_gauge::result::PlanSummary;
+use torr_gauge::result::{self, PlanSummary};
 use torr_net::tls::TlsSettings;
 use torr_net::{Address, Nanos, clock};
 
@@ -132,10 +132,20 @@ impl Plan {
                 Pace::Open(schedule, _) => schedule.constant_rate(),
                 _ => None,
             },
+            arrivals: match &self.pace {
+                Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
+                Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),
+                _ => None,
+            },
             keep_alive: self.keep_alive,
             protocol: if self.protocol.http2 { "h2".into() } else { "http/1.1".into() },
             method: self.request.method(),
             timeout_s: self.timeout.as_secs_f64(),
+            staged: match &self.pace {
+                Pace::Closed => false,
+                Pace::Connections(_) => true,
+                Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
+            },
             depth: self.depth,
             warmup_s: (!self.warmup.is_zero()).then_some(self.warmup.as_secs_f64()),
             requests_per_connection: self.requests_per_connection.filter(|_| self.keep_alive),

@@ -12,7 +12,7 @@ use crate::session::Session;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, MutexGuard, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
@@ -79,7 +79,9 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             match report {
                 Report::Warmup(sample) => collector.warmup(&sample),
                 Report::Sample { thread, interval, sample, last } => {
-                    if let Some(progress) = collector.take(thread, interval, &sample, last) {
+                    let progress = collector.take(thread, interval, &sample, last);
+                    shared.spares().push(sample.cleared());
+                    if let Some(progress) = progress {
                         watch(progress);
                     }
                 }
@@ -195,6 +197,8 @@ struct Shared<'r> {
     reached: AtomicBool,
     failed: AtomicU64,
     last_failure: Mutex<Option<Failure>>,
+    /// Samples that have been read and emptied, for threads to fill again.
+    spares: Mutex<Vec<Sample>>,
 }
 
 impl<'r> Shared<'r> {
@@ -207,7 +211,12 @@ impl<'r> Shared<'r> {
             reached: AtomicBool::new(false),
             failed: AtomicU64::new(0),
             last_failure: Mutex::new(None),
+            spares: Mutex::new((0..plan.thread_count()).map(|_| Sample::default()).collect()),
         }
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<Sample>> {
+        self.spares.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn is_hopeless(&self) -> bool {
@@ -244,6 +253,11 @@ impl Link for ThreadLink<'_> {
 
     fn warmup(&self, sample: Sample) {
         let _ = self.reports.send(Report::Warmup(sample));
+    }
+
+    fn fresh_sample(&self) -> Sample {
+        // One thread may hand over twice before the first is read.
+        self.shared.spares().pop().unwrap_or_default()
     }
 
     fn stopped(&self) -> bool {

@@ -7,7 +7,8 @@ use crate::table::align;
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
-use torr_gauge::{Confidence, Kind, Verdict};
+use torr_gauge::validity::Finding;
+use torr_gauge::{Confidence, Kind, Validity, Verdict};
 
 /// The whole report, with colours.
 pub fn report(run: &RunResult) -> String {
@@ -34,6 +35,10 @@ pub fn report(run: &RunResult) -> String {
     if !run.checks.is_empty() || !run.thresholds.is_empty() {
         text.push('\n');
         text.push_str(&expectations::section(run));
+    }
+    if let Some(validity) = run.validity.as_ref().filter(|validity| !validity.ok) {
+        text.push('\n');
+        text.push_str(&cautions(validity));
     }
     if let Some(verdict) = &run.verdict {
         text.push('\n');
@@ -180,6 +185,15 @@ fn server(run: &RunResult) -> Option<String> {
     ))
 }
 
+/// What is wrong with the run's figures, a line each, and what to do.
+fn cautions(validity: &Validity) -> String {
+    let caution = |finding: &Finding| {
+        let advice = finding.advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"));
+        format!("  {:<12} {}{advice}\n", paint(BAD, "caution") + "     ", finding.note)
+    };
+    validity.findings.iter().filter(|finding| !finding.ok).map(caution).collect()
+}
+
 /// The verdict in one sentence, with its reasons and advice.
 pub fn verdict(verdict: &Verdict) -> String {
     let name = match verdict.confidence {
@@ -207,4 +221,26 @@ fn plural(n: u64, what: &str) -> String {
 
 fn indent(lines: &str) -> String {
     lines.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_gauge::validity::What;
+
+    #[test]
+    fn only_what_is_bad_is_shown_and_on_one_line() {
+        let finding = |what, ok| Finding {
+            what,
+            ok,
+            value: 0.31,
+            limit: 0.1,
+            p: None,
+            note: format!("{what:?} is 31%"),
+            advice: (!ok).then(|| "press again".to_owned()),
+        };
+        let findings = vec![finding(What::Queued, false), finding(What::Steal, true), finding(What::Rate, false)];
+        let text = anstream::adapter::strip_str(&cautions(&Validity { ok: false, findings })).to_string();
+        assert_eq!(text, "  caution      Queued is 31%; press again\n  caution      Rate is 31%; press again\n");
+    }
 }

@@ -13,7 +13,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         cold.begun = connection.requests.len() as u64;
         if let Some(from) = lag_from {
             // What comes after this is the time that connecting takes.
-            self.sample.lag.record(cold.opened_at.saturating_sub(from));
+            record_lag(&mut self.sample, &mut self.last_sent, from, cold.opened_at);
         }
         for request in connection.requests.iter_mut().filter(|request| request.free) {
             request.due = cold.opened_at;

@@ -7,7 +7,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     pub(super) fn tend(&mut self, now: Nanos) {
         while now >= self.next_sample() && self.is_warm() {
-            self.link.sample(self.intervals, std::mem::take(&mut self.sample), false);
+            let sample = std::mem::replace(&mut self.sample, self.link.fresh_sample());
+            self.link.sample(self.intervals, sample, false);
             self.intervals += 1;
         }
         while self.later.peek().is_some_and(|Reverse((at, _))| *at <= now) {
@@ -25,7 +26,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     pub(super) fn end_warmup(&mut self, now: Nanos) {
         if !self.is_warm() && now >= self.warm_until {
-            self.warm = Some(Box::new(std::mem::take(&mut self.sample)));
+            self.warm = Some(Box::new(std::mem::replace(&mut self.sample, self.link.fresh_sample())));
             self.carried = self.open_now;
             self.peak = self.open_now;
         }

@@ -1,0 +1,60 @@
+//! Whether a run is the same all the time, so that one figure can stand for it.
+
+use super::words::percent;
+use super::{CHANCE, Finding, What, round4, trend};
+use crate::result::RunResult;
+use crate::series::Point;
+
+/// The share by which throughput or latency may change over a run.
+const DRIFT: f64 = 0.1;
+/// A change of the median by less than this is nothing but jitter, whatever its share: microseconds.
+const JITTER_US: f64 = 50.0;
+
+/// Throughput over the run. `None` where it was asked to change, or the run is too short to tell.
+pub(super) fn throughput(run: &RunResult) -> Option<Finding> {
+    let points = whole_points(run)?;
+    let rates: Vec<f64> = points.iter().map(|point| point.requests as f64).collect();
+    let advice = match run.plan.rate {
+        None => "no one figure stands for this run: find out what changed, or press longer",
+        Some(_) => "requests were due at the same rate all the time: see whether they failed or piled up",
+    };
+    finding(What::Throughput, "throughput", &rates, 0.0, advice)
+}
+
+/// The median response time over the run, likewise.
+pub(super) fn latency(run: &RunResult) -> Option<Finding> {
+    let points = whole_points(run)?;
+    let medians: Vec<f64> = points.iter().filter_map(|point| point.p50).map(|us| us as f64).collect();
+    let advice = match run.plan.rate {
+        None => "no one figure stands for this run: find out what changed, or press longer",
+        Some(_) => {
+            "if it rises all the time, the service takes less than this rate, and requests pile up: ask for less"
+        }
+    };
+    finding(What::Latency, "the median response time", &medians, JITTER_US, advice)
+}
+
+fn finding(what: What, name: &str, values: &[f64], least_change: f64, advice: &str) -> Option<Finding> {
+    let trend = trend(values)?;
+    let way = match trend.drift {
+        drift if drift < 0.0 => format!("fell by {}", percent(drift)),
+        drift if drift < 1.0 => format!("rose by {}", percent(drift)),
+        drift => format!("rose to {:.1} times what it was", 1.0 + drift),
+    };
+    let note = format!("{name} {way} from the first third of the run to the last");
+    let drifts = (trend.p < CHANCE || trend.step) && trend.drift.abs() > DRIFT && trend.change.abs() > least_change;
+    let finding =
+        Finding { what, ok: !drifts, value: round4(trend.drift), limit: DRIFT, p: Some(trend.p), note, advice: None };
+    Some(finding.or(advice))
+}
+
+/// The intervals of full length: the last one may have been cut off.
+fn whole_points(run: &RunResult) -> Option<Vec<&Point>> {
+    if !run.plan.is_steady() {
+        return None;
+    }
+    let length = run.series.first()?.t;
+    let begins = std::iter::once(0.0).chain(run.series.iter().map(|point| point.t));
+    let whole = begins.zip(&run.series).filter(|(begin, point)| point.t - begin > 0.99 * length);
+    Some(whole.map(|(_, point)| point).collect())
+}

@@ -1,0 +1,216 @@
+//! Runs as they might be, and what is found of them.
+
+use super::*;
+use crate::collector::{Collector, RunFacts};
+use crate::generator::ThreadUse;
+use crate::result::{Arrivals, PlanSummary};
+use crate::{Failure, Kind, Latency, Sample, Side};
+use fastrand::Rng;
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn plan() -> PlanSummary {
+    PlanSummary { connections: 10, threads: 1, duration_s: Some(10.0), keep_alive: true, ..PlanSummary::default() }
+}
+
+/// A thread that was busy half of the time.
+fn at_ease() -> ThreadUse {
+    ThreadUse { wall: SECOND, cpu: SECOND / 4, queued: Some(SECOND / 100), idle: SECOND / 2 }
+}
+
+/// A run of 10 s whose seconds are these: answers, and their time in microseconds.
+fn run(
+    plan: PlanSummary,
+    thread: ThreadUse,
+    seconds: impl Fn(u64) -> (u64, u64),
+    all: impl Fn(&mut Sample),
+) -> RunResult {
+    let mut collector = Collector::new(1, SECOND);
+    let mut asked = 0;
+    for second in 0..10 {
+        let mut sample = Sample { opened: 1, ..Sample::default() };
+        let (answers, us) = seconds(second);
+        (0..answers).for_each(|_| sample.answered.record(us * 1000));
+        if second == 0 {
+            all(&mut sample);
+        }
+        asked += answers + sample.failures.total();
+        collector.take(0, second, &sample, false);
+    }
+    collector.take(0, 10, &Sample::default(), true);
+    let (duration, threads) = (10 * SECOND, vec![thread]);
+    let facts = RunFacts { plan, duration, asked, peak: 5, threads, ..RunFacts::default() };
+    collector.finish(facts).result
+}
+
+fn of(run: &RunResult, what: What) -> Option<&Finding> {
+    let found = run.validity.as_ref().expect("each run is examined");
+    assert_eq!(found.ok, found.findings.iter().all(|finding| finding.ok));
+    found.findings.iter().find(|finding| finding.what == what)
+}
+
+fn bad(run: &RunResult) -> Vec<What> {
+    let findings = &run.validity.as_ref().expect("each run is examined").findings;
+    let bad: Vec<_> = findings.iter().filter(|f| !f.ok && f.what != What::Steal).collect();
+    assert!(bad.iter().all(|finding| finding.advice.is_some()), "{bad:?}");
+    bad.iter().map(|finding| finding.what).collect()
+}
+
+/// An open loop of 100 requests a second that sent so many, so late in nanoseconds.
+fn open(plan: PlanSummary, thread: ThreadUse, sent: u64, late: u64, all: impl Fn(&mut Sample)) -> RunResult {
+    let plan = PlanSummary { rate: Some(100.0), arrivals: Some(plan.arrivals.unwrap_or(Arrivals::Constant)), ..plan };
+    run(
+        plan,
+        thread,
+        |_| (sent / 10, 1000),
+        |sample| {
+            (0..sent).for_each(|_| sample.lag.record(late));
+            all(sample);
+        },
+    )
+}
+
+#[test]
+fn a_sound_run_is_found_sound() {
+    let sound = run(plan(), at_ease(), |_| (1000, 500), |_| ());
+    assert_eq!(bad(&sound), []);
+    for what in [What::Throughput, What::Latency, What::Generator, What::Queued, What::Samples] {
+        assert!(of(&sound, what).is_some(), "{what:?} was not examined");
+    }
+    for what in [What::SendLag, What::Rate, What::Arrivals] {
+        assert_eq!(of(&sound, what), None, "a closed loop has no schedule");
+    }
+    let json = serde_json::to_value(&sound.validity).unwrap();
+    assert_eq!(json["findings"][0]["what"], "throughput");
+    assert_eq!(serde_json::from_value::<Option<Validity>>(json).unwrap(), sound.validity);
+}
+
+/// The share of runs that are called bad whose seconds' answers and medians are 1,000 and 10,000, times these factors.
+fn called_bad(mut factor: impl FnMut() -> f64) -> f64 {
+    const RUNS: usize = 1000;
+    let sound = run(plan(), at_ease(), |_| (1000, 10_000), |_| ());
+    let called = (0..RUNS).filter(|_| {
+        let mut noisy = sound.clone();
+        for point in &mut noisy.series {
+            point.requests = (1000.0 * factor()) as u64;
+            point.p50 = Some((10_000.0 * factor()) as u64);
+        }
+        !judge(&noisy, &Unseen { sent: 0, gaps: &[], steal: None }).ok
+    });
+    called.count() as f64 / RUNS as f64
+}
+
+#[test]
+fn noise_is_called_bad_at_most_once_in_a_hundred_runs() {
+    let mut random = Rng::with_seed(4);
+    for spread in [0.05, 0.3, 0.9] {
+        let called = called_bad(|| 1.0 + spread * (2.0 * random.f64() - 1.0));
+        assert!(called <= 0.01, "{called} of the runs with a noise of {spread}");
+    }
+    // Noise that lingers, of the size that it has on a quiet machine.
+    let mut value = 0.0;
+    let called = called_bad(|| {
+        value = 0.6 * value + 0.06 * (random.f64() - 0.5);
+        1.0 + value
+    });
+    assert!(called <= 0.01, "{called} of the runs with a noise that lingers");
+}
+
+#[test]
+fn a_run_that_drifts_is_told_with_its_share() {
+    let slower = run(plan(), at_ease(), |second| (1000 - 50 * second, 1000 + 200 * second), |_| ());
+    assert_eq!(bad(&slower), [What::Throughput, What::Latency]);
+    let throughput = of(&slower, What::Throughput).unwrap();
+    assert_eq!(throughput.note, "throughput fell by 37% from the first third of the run to the last");
+    assert!((throughput.value + 0.3684).abs() < 0.001, "{throughput:?}");
+    // A server that hangs from the middle on.
+    let hung = run(plan(), at_ease(), |second| (if second < 5 { 1000 + second } else { 0 }, 1000), |_| ());
+    assert_eq!(bad(&hung), [What::Throughput]);
+    // A clear trend of no importance.
+    let hardly = run(plan(), at_ease(), |second| (1000 - 5 * second, 100 + 4 * second), |_| ());
+    assert_eq!(bad(&hardly), []);
+    // What was asked to change may change.
+    let stages = PlanSummary { arrivals: Some(Arrivals::Constant), staged: true, ..plan() };
+    let ramp = run(stages, at_ease(), |second| (100 * second, 1000 + 100 * second), |_| ());
+    assert_eq!((of(&ramp, What::Throughput), of(&ramp, What::Latency)), (None, None));
+}
+
+#[test]
+fn a_schedule_that_was_kept_is_told_from_one_that_was_not() {
+    let kept = open(plan(), at_ease(), 1000, 50_000, |_| ());
+    assert_eq!(bad(&kept), []);
+    assert!(of(&kept, What::Rate).is_some_and(|rate| rate.value == 0.0));
+    let late = open(plan(), at_ease(), 1000, 400_000, |_| ());
+    assert_eq!(bad(&late), [What::SendLag]);
+    assert!(of(&late, What::SendLag).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
+    // A tenth is missing, and nobody knows why.
+    let missing = open(plan(), at_ease(), 900, 50_000, |_| ());
+    assert_eq!(bad(&missing), [What::Rate]);
+    assert_eq!(of(&missing, What::Rate).unwrap().value, -0.1);
+    // The generator is why.
+    let busy = ThreadUse { idle: Duration::ZERO, ..at_ease() };
+    let behind = open(plan(), busy, 900, 50_000, |_| ());
+    assert_eq!(bad(&behind), [What::Rate, What::Generator]);
+    assert!(of(&behind, What::Rate).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
+    // The service is why.
+    let full = open(PlanSummary { connections: 5, ..plan() }, at_ease(), 900, 50_000, |_| ());
+    assert_eq!(bad(&full), []);
+    assert!(of(&full, What::Rate).unwrap().note.contains("waiting for answers"));
+    let failing = open(plan(), at_ease(), 900, 50_000, |sample| {
+        sample.failures.count(Failure::new(Kind::Connect, Side::Server, "refused"));
+    });
+    assert_eq!(bad(&failing), []);
+    assert!(of(&failing, What::Rate).unwrap().note.contains("after failures"));
+    // What was drawn by lot may be a little off.
+    let by_lot = open(PlanSummary { arrivals: Some(Arrivals::Poisson), ..plan() }, at_ease(), 950, 50_000, |_| ());
+    assert_eq!(bad(&by_lot), []);
+}
+
+#[test]
+fn arrivals_are_those_of_independent_users_or_not() {
+    let poisson = PlanSummary { arrivals: Some(Arrivals::Poisson), ..plan() };
+    let even = open(poisson.clone(), at_ease(), 1000, 50_000, |sample| {
+        (0..5000).for_each(|_| sample.record_gap(10_000_000));
+        assert_eq!(sample.gaps.len(), crate::sample::MOST_GAPS);
+    });
+    assert_eq!(bad(&even), [What::Arrivals]);
+    let random = std::cell::RefCell::new(Rng::with_seed(5));
+    let users = |sample: &mut Sample| {
+        (0..2000).for_each(|_| sample.record_gap((-(1.0 - random.borrow_mut().f64()).ln() * 1e7) as u64));
+    };
+    let independent = open(poisson, at_ease(), 1000, 50_000, users);
+    assert_eq!(bad(&independent), []);
+    assert!(of(&independent, What::Arrivals).unwrap().p.is_some_and(|p| p > CHANCE));
+    let constant = open(plan(), at_ease(), 1000, 50_000, users);
+    assert_eq!(of(&constant, What::Arrivals), None, "nobody asked for random ones");
+}
+
+#[test]
+fn what_this_machine_lacked_is_told() {
+    let queued = ThreadUse { queued: Some(SECOND / 3), ..at_ease() };
+    assert_eq!(bad(&run(plan(), queued, |_| (1000, 500), |_| ())), [What::Queued]);
+    let unknown = ThreadUse { queued: None, ..at_ease() };
+    assert_eq!(of(&run(plan(), unknown, |_| (1000, 500), |_| ()), What::Queued), None);
+    let busy = ThreadUse { idle: Duration::ZERO, ..at_ease() };
+    assert_eq!(bad(&run(plan(), busy, |_| (1000, 500), |_| ())), [What::Generator]);
+    let found =
+        judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &Unseen { sent: 0, gaps: &[], steal: Some(0.05) });
+    let steal = found.findings.iter().find(|finding| finding.what == What::Steal);
+    assert!(!found.ok && steal.is_some_and(|steal| !steal.ok && steal.value == 0.05), "{steal:?}");
+    let found = judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &Unseen { sent: 0, gaps: &[], steal: None });
+    assert!(found.findings.iter().all(|finding| finding.what != What::Steal), "unknown is not nothing");
+}
+
+#[test]
+fn percentiles_that_are_left_out_are_named() {
+    let few = run(plan(), at_ease(), |_| (10, 500), |_| ());
+    assert_eq!(bad(&few), [What::Samples]);
+    assert_eq!(of(&few, What::Samples).unwrap().note, "100 response times: p99, p99.9, p99.99 left out");
+    let some = run(plan(), at_ease(), |_| (100, 500), |_| ());
+    assert_eq!(bad(&some), [], "what only few runs can tell may be missing");
+    assert_eq!(of(&some, What::Samples).unwrap().note, "1000 response times: p99.9, p99.99 left out");
+    let none = run(plan(), at_ease(), |_| (0, 0), |_| ());
+    assert_eq!(of(&none, What::Samples), None);
+    assert_eq!(Latency::default().summary(), None);
+}
