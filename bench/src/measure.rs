@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::candidates::{FLOOR, NGINX};
+use crate::candidates::{FLOOR, NGINX, TORR};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::interrupt;
-use crate::limits::{Limit, limit};
+use crate::limits::{Limit, limits};
 use crate::scenario::{Scenario, Side};
 
 /// What one candidate did in one turn.
@@ -108,9 +108,17 @@ pub struct Summary {
     pub cpu_share: f64,
     /// Requests or connections that failed, in all rounds.
     pub failed: u64,
-    /// The figure to reach, where the design has one.
-    pub limit: Option<Limit>,
-    /// Whether the median is within that figure, where both are known.
+    /// The figures to reach, where the design has any.
+    pub limits: Vec<Judged>,
+}
+
+/// A figure to reach, and whether it was.
+#[derive(Serialize)]
+pub struct Judged {
+    /// The figure.
+    #[serde(flatten)]
+    pub limit: Limit,
+    /// Whether the median is within it, where who it is compared with was measured.
     pub reached: Option<bool>,
 }
 
@@ -125,6 +133,13 @@ pub struct Measured {
     pub skipped: Vec<Skipped>,
     /// Every turn.
     pub rows: Vec<Row>,
+}
+
+impl Measured {
+    /// What comes of a scenario in which nobody takes part.
+    pub fn nobody(scenario: Scenario) -> Self {
+        Measured { scenario, summary: Vec::new(), skipped: Vec::new(), rows: Vec::new() }
+    }
 }
 
 /// Runs the rounds. A candidate that fails drops out of them, except the floor, without which there is no comparison.
@@ -172,11 +187,15 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
     let ratio = |other: &str, cost: fn(&Turn) -> f64| {
         Ratio::of(own.iter().zip(turns(other)).map(|(own, other)| cost(own) / cost(&other)).collect())
     };
-    let others = all.iter().filter(|other| [FLOOR, NGINX].contains(other));
+    let rivals: Vec<_> = limits(scenario, TORR).iter().map(|limit| limit.against).collect();
+    let others = all.iter().filter(|other| [FLOOR, NGINX].contains(other) || rivals.contains(other));
     let cost_ratio: BTreeMap<_, _> = others.map(|&other| (other, ratio(other, Turn::cost))).collect();
     let whole_cost_ratio = (scenario.side == Side::Press).then(|| ratio(FLOOR, Turn::whole_cost));
-    let limit = limit(scenario, candidate);
-    let reached = limit.and_then(|limit| Some(cost_ratio.get(limit.against)?.median <= limit.at_most));
+    let judge = |limit: Limit| Judged {
+        limit,
+        reached: cost_ratio.get(limit.against).map(|ratio| ratio.median <= limit.at_most),
+    };
+    let limits = limits(scenario, candidate).into_iter().map(judge).collect();
     Summary {
         candidate,
         cost_ratio,
@@ -185,8 +204,7 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
         requests_per_s: over(|turn| turn.requests as f64 / turn.wall_seconds),
         cpu_share: over(|turn| turn.cpu_seconds / turn.wall_seconds),
         failed: own.iter().map(|turn| turn.failed).sum(),
-        limit,
-        reached,
+        limits,
     }
 }
 
