@@ -217,13 +217,33 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Skipped, median};
+    use super::{Row, Skipped, Turn, median, summarise};
+    use crate::candidates::{OHA, TORR, WRK};
+    use crate::scenario::{Scenario, Side, Style};
 
     #[test]
     fn the_median_is_the_middle() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
         assert_eq!(median(vec![7.0]), 7.0);
+    }
+
+    #[test]
+    fn each_rival_that_was_measured_is_compared_with() {
+        let row = |round, candidate, cpu_seconds| {
+            let turn =
+                Turn { requests: 1000, failed: 0, wall_seconds: 1.0, cpu_seconds, whole_cpu_seconds: cpu_seconds };
+            Row { round, candidate, turn }
+        };
+        let rows = [row(1, TORR, 0.2), row(1, WRK, 0.4), row(2, WRK, 0.5), row(2, TORR, 0.3)];
+        let scenario = Scenario { side: Side::Transport, style: Style::Tls, connections: 100 };
+        let summary = summarise(scenario, TORR, &[TORR, WRK], &rows);
+        assert_eq!(summary.cost_ratio.keys().collect::<Vec<_>>(), [&WRK]);
+        let ratio = summary.cost_ratio[WRK];
+        assert!((ratio.median - 0.55).abs() < 1e-9 && ratio.min == 0.5 && ratio.max == 0.6);
+        let judged: Vec<_> = summary.limits.iter().map(|judged| (judged.limit.against, judged.reached)).collect();
+        assert_eq!(judged, [(WRK, Some(true)), (OHA, None)]);
+        assert!(summarise(scenario, WRK, &[TORR, WRK], &rows).limits.is_empty());
     }
 
     #[test]

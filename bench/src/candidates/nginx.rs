@@ -78,3 +78,41 @@ http {{
         tls = if style.tls() { TLS } else { "" },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Scenario, Side};
+
+    fn stand(style: Style, folder: &Path) -> Stand<'_> {
+        Stand { port: 9, scenario: Scenario { side: Side::Transport, style, connections: 100 }, folder }
+    }
+
+    #[test]
+    fn it_listens_as_the_scenario_wants_and_refuses_what_comes_otherwise() {
+        let told = |style| configuration(&stand(style, Path::new(".")));
+        let plain = told(Style::KeepAlive);
+        assert!(plain.contains("listen 127.0.0.1:9 backlog=4096;") && !plain.contains("ssl") && !plain.contains("421"));
+        let handshakes = told(Style::TlsHandshakes);
+        assert!(handshakes.contains("listen 127.0.0.1:9 ssl backlog=4096;"));
+        assert!(handshakes.contains("if ($ssl_session_reused = r) { return 421; }"));
+        let http2 = told(Style::Http2);
+        assert!(http2.contains("listen 127.0.0.1:9 ssl http2 backlog=4096;"));
+        assert!(http2.contains("if ($server_protocol != HTTP/2.0) { return 421; }"));
+        assert!(told(Style::H2c).contains("listen 127.0.0.1:9 http2 backlog=4096;"));
+    }
+
+    #[test]
+    fn only_tls_has_a_certificate() {
+        for (style, certified) in [(Style::Tls, true), (Style::H2c, false)] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            arguments(&stand(style, folder.path())).expect("files can be written there");
+            let begins = |file: &str, with: &str| {
+                fs::read_to_string(folder.path().join("nginx").join(file)).is_ok_and(|text| text.starts_with(with))
+            };
+            assert_eq!(begins("certificate.pem", "-----BEGIN CERTIFICATE-----"), certified);
+            assert_eq!(begins("key.pem", "-----BEGIN PRIVATE KEY-----"), certified);
+            assert!(begins("nginx.conf", "daemon off;"));
+        }
+    }
+}
