@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
     /// Puts a run together.
     pub fn new(started: SystemTime, options: &Options, machine: Machine, measured: &'a [Measured]) -> Self {
         Run {
-            schema: "torr.bench/1",
+            schema: "torr.bench/2",
             started_at: humantime::format_rfc3339_seconds(started).to_string(),
             rounds: options.rounds(),
             turn_seconds: options.seconds(),

@@ -18,12 +18,14 @@ struct Cli {
 /// What is to be done.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Measure load generators and servers, and archive the run
+    /// Measure all of the below, and archive the run
     All(Options),
     /// Measure the load generators only
     Press(Options),
     /// Measure the servers only
     Serve(Options),
+    /// Measure the load generators with TLS, HTTP/2, pipelining and an open loop only
+    Transport(Options),
     /// The floor of HTTP service: answers every blank line with a fixed page
     #[command(hide = true)]
     FloorServer(FloorServer),
@@ -117,7 +119,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Error::Usage("say what to measure: all, press or serve (see --help)".into())
+            Error::Usage("say what to measure: all, press, serve or transport (see --help)".into())
         }
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),
     })

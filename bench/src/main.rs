@@ -35,9 +35,12 @@ fn main() -> ExitCode {
         cli::Command::FloorServer(args) => floor::server::run(&args).map_err(Error::from),
         cli::Command::FloorClient(args) => floor::client::run(&args).map_err(Error::from),
         cli::Command::Launch(args) => launch::run(&args),
-        cli::Command::All(options) => bench(&options, &[scenario::Side::Press, scenario::Side::Serve]),
+        cli::Command::All(options) => {
+            bench(&options, &[scenario::Side::Press, scenario::Side::Serve, scenario::Side::Transport])
+        }
         cli::Command::Press(options) => bench(&options, &[scenario::Side::Press]),
         cli::Command::Serve(options) => bench(&options, &[scenario::Side::Serve]),
+        cli::Command::Transport(options) => bench(&options, &[scenario::Side::Transport]),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -52,14 +55,15 @@ fn main() -> ExitCode {
 fn bench(options: &cli::Options, sides: &[scenario::Side]) -> Result<(), Error> {
     interrupt::install()?;
     machine::check(options)?;
-    let roster = roster::Roster::choose(options, sides)?;
+    let scenarios = scenario::all(sides, &options.connections);
+    let roster = roster::Roster::choose(options, &scenarios)?;
     let started = std::time::SystemTime::now();
     let machine = machine::Machine::describe(&roster);
 
     let mut measured = Vec::new();
-    let ended: Result<(), Error> = scenario::all(sides, &options.connections).into_iter().try_for_each(|scenario| {
+    let ended: Result<(), Error> = scenarios.into_iter().try_for_each(|scenario| {
         measured.push(match scenario.side {
-            scenario::Side::Press => press::measure(&roster, scenario, options)?,
+            scenario::Side::Press | scenario::Side::Transport => press::measure(&roster, scenario, options)?,
             scenario::Side::Serve => serve::measure(&roster, scenario, options)?,
         });
         Ok(())

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::candidates::{FLOOR, NGINX};
+use crate::candidates::{FLOOR, NGINX, TORR};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::interrupt;
-use crate::limits::{Limit, limit};
+use crate::limits::{Limit, limits};
 use crate::scenario::{Scenario, Side};
 
 /// What one candidate did in one turn.
@@ -108,9 +108,17 @@ pub struct Summary {
     pub cpu_share: f64,
     /// Requests or connections that failed, in all rounds.
     pub failed: u64,
-    /// The figure to reach, where the design has one.
-    pub limit: Option<Limit>,
-    /// Whether the median is within that figure, where both are known.
+    /// The figures to reach, where the design has any.
+    pub limits: Vec<Judged>,
+}
+
+/// A figure to reach, and whether it was.
+#[derive(Serialize)]
+pub struct Judged {
+    /// The figure.
+    #[serde(flatten)]
+    pub limit: Limit,
+    /// Whether the median is within it, where who it is compared with was measured.
     pub reached: Option<bool>,
 }
 
@@ -125,6 +133,13 @@ pub struct Measured {
     pub skipped: Vec<Skipped>,
     /// Every turn.
     pub rows: Vec<Row>,
+}
+
+impl Measured {
+    /// What comes of a scenario in which nobody takes part.
+    pub fn nobody(scenario: Scenario) -> Self {
+        Measured { scenario, summary: Vec::new(), skipped: Vec::new(), rows: Vec::new() }
+    }
 }
 
 /// Runs the rounds. A candidate that fails drops out of them, except the floor, without which there is no comparison.
@@ -172,11 +187,15 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
     let ratio = |other: &str, cost: fn(&Turn) -> f64| {
         Ratio::of(own.iter().zip(turns(other)).map(|(own, other)| cost(own) / cost(&other)).collect())
     };
-    let others = all.iter().filter(|other| [FLOOR, NGINX].contains(other));
+    let rivals: Vec<_> = limits(scenario, TORR).iter().map(|limit| limit.against).collect();
+    let others = all.iter().filter(|other| [FLOOR, NGINX].contains(other) || rivals.contains(other));
     let cost_ratio: BTreeMap<_, _> = others.map(|&other| (other, ratio(other, Turn::cost))).collect();
     let whole_cost_ratio = (scenario.side == Side::Press).then(|| ratio(FLOOR, Turn::whole_cost));
-    let limit = limit(scenario, candidate);
-    let reached = limit.and_then(|limit| Some(cost_ratio.get(limit.against)?.median <= limit.at_most));
+    let judge = |limit: Limit| Judged {
+        limit,
+        reached: cost_ratio.get(limit.against).map(|ratio| ratio.median <= limit.at_most),
+    };
+    let limits = limits(scenario, candidate).into_iter().map(judge).collect();
     Summary {
         candidate,
         cost_ratio,
@@ -185,8 +204,7 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
         requests_per_s: over(|turn| turn.requests as f64 / turn.wall_seconds),
         cpu_share: over(|turn| turn.cpu_seconds / turn.wall_seconds),
         failed: own.iter().map(|turn| turn.failed).sum(),
-        limit,
-        reached,
+        limits,
     }
 }
 
@@ -199,13 +217,33 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Skipped, median};
+    use super::{Row, Skipped, Turn, median, summarise};
+    use crate::candidates::{OHA, TORR, WRK};
+    use crate::scenario::{Scenario, Side, Style};
 
     #[test]
     fn the_median_is_the_middle() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
         assert_eq!(median(vec![7.0]), 7.0);
+    }
+
+    #[test]
+    fn each_rival_that_was_measured_is_compared_with() {
+        let row = |round, candidate, cpu_seconds| {
+            let turn =
+                Turn { requests: 1000, failed: 0, wall_seconds: 1.0, cpu_seconds, whole_cpu_seconds: cpu_seconds };
+            Row { round, candidate, turn }
+        };
+        let rows = [row(1, TORR, 0.2), row(1, WRK, 0.4), row(2, WRK, 0.5), row(2, TORR, 0.3)];
+        let scenario = Scenario { side: Side::Transport, style: Style::Tls, connections: 100 };
+        let summary = summarise(scenario, TORR, &[TORR, WRK], &rows);
+        assert_eq!(summary.cost_ratio.keys().collect::<Vec<_>>(), [&WRK]);
+        let ratio = summary.cost_ratio[WRK];
+        assert!((ratio.median - 0.55).abs() < 1e-9 && ratio.min == 0.5 && ratio.max == 0.6);
+        let judged: Vec<_> = summary.limits.iter().map(|judged| (judged.limit.against, judged.reached)).collect();
+        assert_eq!(judged, [(WRK, Some(true)), (OHA, None)]);
+        assert!(summarise(scenario, WRK, &[TORR, WRK], &rows).limits.is_empty());
     }
 
     #[test]

@@ -1,50 +1,79 @@
-//! The load side: each generator in turn presses the floor's server.
+//! The load side: each generator in turn presses one server.
 
-use crate::candidates::FLOOR;
 use crate::candidates::loads::{self, Ask, LOADS, Load};
 use crate::candidates::servers::{self, Stand};
+use crate::candidates::{CLOSED_LOOP, FLOOR};
 use crate::child::{Server, free_port};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::measure::{self, Measured};
 use crate::probe;
 use crate::roster::Roster;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Side, Style};
 use crate::turn::{self, Generator};
 
 /// A turn that is not counted, in seconds: the first after a start finds cold caches.
 pub const WARM_UP: f64 = 0.5;
 
+/// Takes part in this scenario, if it is here. The floor, which can do little, is compared with on a side of its own.
+pub fn takes_part(load: &Load, scenario: Scenario) -> bool {
+    load.styles.contains(&scenario.style) && (scenario.side == Side::Press || load.name != FLOOR)
+}
+
 /// Measures all load generators that can do this scenario.
 pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result<Measured, Error> {
     let folder = tempfile::tempdir()?;
-    let taking_part = |load: &&Load| roster.has(load.name) && (load.close || !scenario.close());
+    let taking_part = |load: &&Load| roster.has(load.tool) && takes_part(load, scenario);
     let generators: Vec<&Load> = LOADS.iter().filter(taking_part).collect();
+    let names: Vec<&'static str> = generators.iter().map(|load| load.name).collect();
+    let Some(&first) = names.first() else { return Ok(Measured::nobody(scenario)) };
 
+    let host = servers::service(scenario.host());
     let start = |mode: Option<&str>| {
         let port = free_port()?;
-        let stand = Stand { port, scenario, folder: folder.path() };
-        let mut arguments = (servers::service(FLOOR).arguments)(&stand)?;
+        let mut arguments = (host.arguments)(&Stand { port, scenario, folder: folder.path() })?;
         arguments.extend(mode.map(str::to_owned));
-        Server::start("floor-server", port, roster.program(FLOOR), &arguments, folder.path())
+        // Its name in messages is not that of a candidate.
+        let name = if host.name == FLOOR { "floor-server" } else { host.name };
+        Server::start(name, port, roster.program(host.name), &arguments, folder.path())
     };
     let mut plain = start(None)?;
-    let announces = !scenario.close() && generators.iter().any(|load| load.http10);
+    let announces = !scenario.style.close() && generators.iter().any(|load| load.http10);
     let mut announcing = if announces { Some(start(Some("http10"))?) } else { None };
-    let answer = probe::answer_length(plain.port(), "/", scenario.close())?;
+    // The probe speaks plain HTTP/1.1 only.
+    let plain_http1 = !scenario.style.tls() && !scenario.style.http2();
+    let probe = || probe::answer_length(plain.port(), host.path, scenario.style.close());
+    let answer = if plain_http1 { Some(probe()?) } else { None };
 
-    let mut press = |name: &'static str, seconds: f64| {
+    let mut press = |name: &'static str, seconds: f64, rate: u64| {
         let load = loads::load(name);
         let server = announcing.as_mut().filter(|_| load.http10).unwrap_or(&mut plain);
+        let Scenario { style, connections, .. } = scenario;
         let ask =
-            Ask { port: server.port(), path: "/", connections: scenario.connections, seconds, close: scenario.close() };
-        let generator =
-            Generator { name, program: roster.program(name), arguments: (load.arguments)(&ask), tally: load.tally };
-        let turn = turn::take(&generator, seconds, answer, folder.path());
+            Ask { port: server.port(), path: host.path, connections, seconds, style, rate, folder: folder.path() };
+        let (program, arguments) = (roster.program(load.tool), (load.arguments)(&ask)?);
+        let turn =
+            turn::take(&Generator { name, program, arguments, tally: load.tally }, seconds, answer, folder.path());
         server.cpu_at_rest()?; // the next turn begins when the server has closed this one's connections
         turn
     };
-    press(FLOOR, WARM_UP)?;
-    let names = generators.iter().map(|load| load.name).collect();
-    measure::rounds(scenario, options, names, Vec::new(), |name| press(name, options.seconds().into()))
+    let seconds = f64::from(options.seconds());
+    let rate = match (scenario.style, first) {
+        (Style::OpenLoop, _) => {
+            let closed = press(CLOSED_LOOP, seconds, 0)?;
+            let half = closed.requests as f64 / closed.wall_seconds / 2.0;
+            eprintln!("{scenario}: {half:.0} requests/s are half of what the closed loop reached");
+            half as u64
+        }
+        (_, FLOOR) => {
+            press(FLOOR, WARM_UP, 0)?;
+            0
+        }
+        (_, first) => {
+            // wrk knows whole seconds only. One that fails will say so in its own turn.
+            let _ = press(first, WARM_UP.ceil(), 0);
+            0
+        }
+    };
+    measure::rounds(scenario, options, names, Vec::new(), |name| press(name, seconds, rate))
 }

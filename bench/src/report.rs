@@ -1,7 +1,7 @@
 //! A run as Markdown tables, whose columns also line up on a terminal.
 
-use crate::candidates::{FLOOR, NGINX, TORR};
-use crate::limits::limit;
+use crate::candidates::{FLOOR, TORR};
+use crate::limits::limits;
 use crate::measure::{Measured, Ratio, Summary};
 use crate::scenario::{Side, Style};
 
@@ -11,14 +11,19 @@ const NONE: &str = "-";
 /// One table at a glance per side, then one per scenario with all that was measured.
 pub fn tables(measured: &[Measured]) -> String {
     let mut text = String::new();
-    for (side, title) in [(Side::Press, "Load generators"), (Side::Serve, "Servers")] {
+    const FLOORED: &str = "CPU time per request, as a multiple of the floor's; pipelined: requests per CPU second.";
+    const RIVALLED: &str = "Microseconds of CPU time per request, and as a multiple of the rival's; pipelined: requests per CPU \
+                            second, in the same way.";
+    for (side, title, what) in [
+        (Side::Press, "Load generators", FLOORED),
+        (Side::Serve, "Servers", FLOORED),
+        (Side::Transport, "Load generators: TLS, HTTP/2, pipelining, open loop", RIVALLED),
+    ] {
         let of_side: Vec<&Measured> = measured.iter().filter(|m| m.scenario.side == side).collect();
         if of_side.is_empty() {
             continue;
         }
-        text += &format!(
-            "\n## {title}\n\nCPU time per request, as a multiple of the floor's; pipelined: requests per CPU second.\n\n"
-        );
+        text += &format!("\n## {title}\n\n{what}\n\n");
         text += &glance(&of_side);
         for one in of_side {
             text += &format!("\n### {}\n\n{}", one.scenario, detail(one));
@@ -42,7 +47,7 @@ fn glance(measured: &[&Measured]) -> String {
         rows.push(row(name, &|m| m.summary.iter().find(|s| s.candidate == name).map_or(NONE.into(), |s| figure(m, s))));
     }
     rows.push(row("**torr is to reach**", &|m| {
-        limit(m.scenario, TORR).map_or(NONE.into(), |limit| limit.text(m.scenario))
+        joined(limits(m.scenario, TORR).iter().map(|limit| limit.text(m.scenario)))
     }));
     table(&rows)
 }
@@ -53,22 +58,34 @@ fn figure(measured: &Measured, s: &Summary) -> String {
     let own = match s.cost_ratio.get(FLOOR) {
         Some(ratio) => format!("{:.2}", ratio.median),
         None if pipelined => format!("{:.2} M/s", 1.0 / s.cpu_us_per_request),
-        None => NONE.into(),
+        None => format!("{:.2} us", s.cpu_us_per_request),
     };
-    let against = s.limit.filter(|limit| limit.against != FLOOR).and_then(|limit| {
-        let ratio = s.cost_ratio.get(limit.against)?.median;
-        Some(format!(" ({:.2} x {})", if pipelined { 1.0 / ratio } else { ratio }, limit.against))
+    let others = s.limits.iter().map(|judged| judged.limit.against).filter(|against| *against != FLOOR);
+    let ratios = others.filter_map(|against| {
+        let ratio = s.cost_ratio.get(against)?.median;
+        Some(format!("{:.2} x {against}", if pipelined { 1.0 / ratio } else { ratio }))
     });
-    own + &against.unwrap_or_default()
+    match ratios.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => own,
+        ratios => format!("{own} ({ratios})"),
+    }
+}
+
+/// What several figures to reach have to say, in one cell.
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    match texts.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => NONE.into(),
+        text => text,
+    }
 }
 
 /// One row per candidate, with ranges. A column that nobody fills is left out.
 fn detail(measured: &Measured) -> String {
-    let header = [
-        "",
-        "x floor (range)",
+    // All have been compared with the same.
+    let others: Vec<&str> = measured.summary.first().map_or(Vec::new(), |s| s.cost_ratio.keys().copied().collect());
+    let ratios = others.iter().map(|other| format!("x {other} (range)"));
+    let figures = [
         "x whole floor",
-        "x nginx (range)",
         "CPU us/request",
         "requests/CPU s",
         "requests/s",
@@ -77,24 +94,26 @@ fn detail(measured: &Measured) -> String {
         "to reach",
         "reached",
     ];
+    let header: Vec<String> = std::iter::once(String::new()).chain(ratios).chain(figures.map(str::to_owned)).collect();
     let row = |s: &Summary| {
-        [
-            s.candidate.to_owned(),
-            s.cost_ratio.get(FLOOR).map_or(NONE.into(), spread),
+        let ratios = others.iter().map(|other| s.cost_ratio.get(other).map_or(NONE.into(), spread));
+        let judged =
+            |reached: Option<bool>| reached.map_or(NONE, |reached| if reached { "yes" } else { "no" }).to_owned();
+        let figures = [
             s.whole_cost_ratio.map_or(NONE.into(), |ratio| format!("{:.3}", ratio.median)),
-            s.cost_ratio.get(NGINX).map_or(NONE.into(), spread),
             format!("{:.3}", s.cpu_us_per_request),
             format!("{:.0}", 1e6 / s.cpu_us_per_request),
             format!("{:.0}", s.requests_per_s),
             format!("{:.2}", s.cpu_share),
             s.failed.to_string(),
-            s.limit.map_or(NONE.into(), |limit| limit.text(measured.scenario)),
-            s.reached.map_or(NONE, |reached| if reached { "yes" } else { "no" }).to_owned(),
-        ]
+            joined(s.limits.iter().map(|l| l.limit.text(measured.scenario))),
+            joined(s.limits.iter().map(|l| judged(l.reached))),
+        ];
+        std::iter::once(s.candidate.to_owned()).chain(ratios).chain(figures).collect()
     };
-    let rows: Vec<_> = std::iter::once(header.map(str::to_owned)).chain(measured.summary.iter().map(row)).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(header).chain(measured.summary.iter().map(row)).collect();
     let filled = |column: &usize| rows[1..].iter().any(|row| row[*column] != NONE);
-    let kept: Vec<usize> = (0..header.len()).filter(filled).collect();
+    let kept: Vec<usize> = (0..rows[0].len()).filter(filled).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| kept.iter().map(|&i| row[i].clone()).collect()).collect();
     let mut text = if measured.summary.is_empty() { String::new() } else { table(&rows) };
     for skipped in &measured.skipped {

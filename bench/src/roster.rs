@@ -6,11 +6,11 @@ use std::{env, fs};
 
 use crate::candidates::loads::LOADS;
 use crate::candidates::servers::SERVICES;
-use crate::candidates::{FLOOR, TOOLS, TORR, Tool, WRK};
+use crate::candidates::{FLOOR, TOOLS, TORR, Tool};
 use crate::cli::Options;
 use crate::error::Error;
-use crate::scenario::Side;
-use crate::torr_binary;
+use crate::scenario::{Scenario, Side};
+use crate::{press, serve, torr_binary};
 
 /// The candidates of this run: those that are wanted, and are here.
 pub struct Roster {
@@ -23,8 +23,8 @@ pub struct Roster {
 }
 
 impl Roster {
-    /// Finds all programs needed for these sides, and builds `torr` if it is needed.
-    pub fn choose(options: &Options, sides: &[Side]) -> Result<Self, Error> {
+    /// Finds all programs needed for these scenarios, and builds `torr` if it is needed.
+    pub fn choose(options: &Options, scenarios: &[Scenario]) -> Result<Self, Error> {
         let known = || std::iter::once(FLOOR).chain(TOOLS.iter().map(|tool| tool.name));
         if let Some(unknown) = options.only.iter().find(|name| !known().any(|k| k == *name)) {
             let known = known().collect::<Vec<_>>().join(", ");
@@ -37,10 +37,14 @@ impl Roster {
 
         let mut missing = Vec::new();
         for tool in &TOOLS {
-            let presses = sides.contains(&Side::Press) && LOADS.iter().any(|load| load.name == tool.name);
-            let serves = sides.contains(&Side::Serve) && SERVICES.iter().any(|service| service.name == tool.name);
-            let pipelines = sides.contains(&Side::Serve) && tool.name == WRK;
-            if !(pipelines || (presses || serves) && roster.wants(tool.name)) {
+            let is_instrument = |scenario: &Scenario| instrument(*scenario) == tool.name;
+            let takes_part = |scenario: &Scenario| match scenario.side {
+                Side::Serve => SERVICES.iter().any(|s| s.name == tool.name && serve::takes_part(s, *scenario)),
+                Side::Press | Side::Transport => {
+                    LOADS.iter().any(|load| load.tool == tool.name && press::takes_part(load, *scenario))
+                }
+            };
+            if !(scenarios.iter().any(is_instrument) || scenarios.iter().any(takes_part) && roster.wants(tool.name)) {
                 continue;
             }
             let program = match (tool.name, &options.torr) {
@@ -93,6 +97,14 @@ impl Roster {
     /// All tools that are here, with their programs.
     pub fn tools(&self) -> impl Iterator<Item = (&'static Tool, &str)> {
         TOOLS.iter().filter_map(|tool| Some((tool, self.programs.get(tool.name)?.as_str())))
+    }
+}
+
+/// The tool that is on the other side of those that are measured.
+fn instrument(scenario: Scenario) -> &'static str {
+    match scenario.side {
+        Side::Serve => serve::load(scenario),
+        Side::Press | Side::Transport => scenario.host(),
     }
 }
 

@@ -4,23 +4,29 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::candidates::{FLOOR, NGINX, TORR};
+
 /// Connections of the scenarios that do not vary them.
 const FEW: u32 = 100;
-/// Requests under way on one connection in the pipelined scenario.
+/// Requests under way on one connection in the pipelined scenarios.
 pub const PIPELINE_DEPTH: u32 = 16;
+/// Streams under way on one connection of HTTP/2.
+pub const STREAMS: u32 = 10;
 
-/// The side whose cost is measured; the other side is a floor program.
+/// The side whose cost is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// Load generators.
+    /// Load generators, on the floor's server.
     Press,
-    /// Servers.
+    /// Servers, under the floor's load.
     Serve,
+    /// Load generators again, but with what the floor cannot do.
+    Transport,
 }
 
 /// How connections are used.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// Many requests per connection, one at a time.
@@ -29,6 +35,33 @@ pub enum Style {
     Close,
     /// Many requests per connection, [`PIPELINE_DEPTH`] at a time.
     Pipelined,
+    /// As [`Style::KeepAlive`], over TLS.
+    Tls,
+    /// As [`Style::Close`], over TLS, no session being resumed.
+    TlsHandshakes,
+    /// HTTP/2 over TLS, [`STREAMS`] at a time.
+    Http2,
+    /// HTTP/2 with prior knowledge over plain TCP, [`STREAMS`] at a time.
+    H2c,
+    /// As [`Style::KeepAlive`], requests being due at half the rate that a closed loop reaches.
+    OpenLoop,
+}
+
+impl Style {
+    /// One connection per request?
+    pub fn close(self) -> bool {
+        matches!(self, Style::Close | Style::TlsHandshakes)
+    }
+
+    /// Over TLS?
+    pub fn tls(self) -> bool {
+        matches!(self, Style::Tls | Style::TlsHandshakes | Style::Http2)
+    }
+
+    /// HTTP/2?
+    pub fn http2(self) -> bool {
+        matches!(self, Style::Http2 | Style::H2c)
+    }
 }
 
 /// One table of the benchmark.
@@ -43,17 +76,27 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// One connection per request?
-    pub fn close(&self) -> bool {
-        self.style == Style::Close
+    /// The server that load generators are measured on.
+    pub fn host(&self) -> &'static str {
+        match self.style {
+            Style::Tls | Style::TlsHandshakes | Style::Http2 | Style::H2c => NGINX,
+            Style::Pipelined => TORR, // the floor would send its answers one by one
+            Style::KeepAlive | Style::Close | Style::OpenLoop => FLOOR,
+        }
     }
 
     /// What distinguishes it among those of its side.
     pub fn short(&self) -> String {
+        let connections = self.connections;
         match self.style {
-            Style::KeepAlive => format!("{} connections", self.connections),
-            Style::Close => format!("one connection per request ({})", self.connections),
-            Style::Pipelined => format!("pipelined {PIPELINE_DEPTH} deep ({})", self.connections),
+            Style::KeepAlive => format!("{connections} connections"),
+            Style::Close => format!("one connection per request ({connections})"),
+            Style::Pipelined => format!("pipelined {PIPELINE_DEPTH} deep ({connections})"),
+            Style::Tls => format!("TLS kept alive ({connections})"),
+            Style::TlsHandshakes => format!("TLS, a full handshake per request ({connections})"),
+            Style::Http2 => format!("HTTP/2 over TLS, {STREAMS} streams each ({connections})"),
+            Style::H2c => format!("HTTP/2 without TLS, {STREAMS} streams each ({connections})"),
+            Style::OpenLoop => format!("open loop at half load ({connections})"),
         }
     }
 }
@@ -63,6 +106,7 @@ impl fmt::Display for Scenario {
         let side = match self.side {
             Side::Press => "press",
             Side::Serve => "serve",
+            Side::Transport => "transport",
         };
         write!(f, "{side}, {}", self.short())
     }
@@ -72,15 +116,16 @@ impl fmt::Display for Scenario {
 pub fn all(sides: &[Side], connections: &[u32]) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for &side in sides {
-        scenarios.extend(connections.iter().map(|&connections| Scenario {
-            side,
-            style: Style::KeepAlive,
-            connections,
-        }));
-        scenarios.push(Scenario { side, style: Style::Close, connections: FEW });
-        if side == Side::Serve {
-            scenarios.push(Scenario { side, style: Style::Pipelined, connections: FEW });
-        }
+        let varied: &[u32] = if side == Side::Transport { &[] } else { connections };
+        scenarios.extend(varied.iter().map(|&connections| Scenario { side, style: Style::KeepAlive, connections }));
+        let others: &[Style] = match side {
+            Side::Press => &[Style::Close],
+            Side::Serve => &[Style::Close, Style::Pipelined],
+            Side::Transport => {
+                &[Style::Tls, Style::TlsHandshakes, Style::Http2, Style::H2c, Style::Pipelined, Style::OpenLoop]
+            }
+        };
+        scenarios.extend(others.iter().map(|&style| Scenario { side, style, connections: FEW }));
     }
     scenarios
 }

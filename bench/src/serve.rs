@@ -1,7 +1,6 @@
 //! The server side: all servers stay up on one CPU, and the same load presses them in turn.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use crate::candidates::loads::{self, Ask};
@@ -14,7 +13,7 @@ use crate::measure::{self, Measured, Skipped, Turn};
 use crate::press::WARM_UP;
 use crate::probe;
 use crate::roster::Roster;
-use crate::scenario::{PIPELINE_DEPTH, Scenario, Style};
+use crate::scenario::{Scenario, Style};
 use crate::turn::{self, Generator};
 
 /// A server that is up and gives the right page.
@@ -25,12 +24,21 @@ struct Standing {
     answer: u64,
 }
 
+/// Takes part in this scenario, if it is here.
+pub fn takes_part(service: &Service, scenario: Scenario) -> bool {
+    service.pipelined || scenario.style != Style::Pipelined
+}
+
+/// The load generator that servers are measured with.
+pub fn load(scenario: Scenario) -> &'static str {
+    if scenario.style == Style::Pipelined { WRK } else { FLOOR }
+}
+
 /// Measures all servers that take part in this scenario.
 pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result<Measured, Error> {
     let folder = tempfile::tempdir()?;
     let bench = Bench { roster, scenario, folder: folder.path() };
-    let taking_part =
-        |service: &&Service| roster.has(service.name) && (service.pipelined || scenario.style != Style::Pipelined);
+    let taking_part = |service: &&Service| roster.has(service.name) && takes_part(service, scenario);
     let (mut standing, mut skipped) = (BTreeMap::new(), Vec::new());
     let mut names = Vec::new();
     for service in SERVICES.iter().filter(taking_part) {
@@ -74,7 +82,7 @@ impl Bench<'_> {
             &(service.arguments)(&stand)?,
             self.folder,
         )?;
-        let answer = probe::answer_length(port, service.path, self.scenario.close())?;
+        let answer = probe::answer_length(port, service.path, self.scenario.style.close())?;
         Ok(Standing { server, path: service.path, answer })
     }
 
@@ -82,33 +90,20 @@ impl Bench<'_> {
     fn press(&self, up: &mut Standing, seconds: f64) -> Result<Turn, Error> {
         let generator = self.generator(up, seconds)?;
         let before = up.server.cpu_at_rest()?;
-        let turn = turn::take(&generator, seconds, up.answer, self.folder);
+        let turn = turn::take(&generator, seconds, Some(up.answer), self.folder);
         let cpu_seconds = up.server.cpu_at_rest()? - before;
         Ok(Turn { cpu_seconds, whole_cpu_seconds: cpu_seconds, ..turn? })
     }
 
     fn generator(&self, up: &Standing, seconds: f64) -> Result<Generator<'_>, Error> {
         let Scenario { style, connections, .. } = self.scenario;
-        let name = if style == Style::Pipelined { WRK } else { FLOOR };
+        let name = load(self.scenario);
         // wrk knows whole seconds only.
         let seconds = if style == Style::Pipelined { seconds.ceil() } else { seconds };
         let load = loads::load(name);
-        let ask = Ask { port: up.server.port(), path: up.path, connections, seconds, close: style == Style::Close };
-        let mut arguments = (load.arguments)(&ask);
-        if style == Style::Pipelined {
-            let script = self.folder.join("pipeline.lua");
-            fs::write(&script, pipeline_script())?;
-            arguments.extend(["-s".into(), script.to_string_lossy().into_owned()]);
-        }
-        Ok(Generator { name, program: self.roster.program(name), arguments, tally: load.tally })
+        let ask =
+            Ask { port: up.server.port(), path: up.path, connections, seconds, style, rate: 0, folder: self.folder };
+        let (program, arguments) = (self.roster.program(load.tool), (load.arguments)(&ask)?);
+        Ok(Generator { name, program, arguments, tally: load.tally })
     }
-}
-
-/// Makes wrk send its request many times at once.
-fn pipeline_script() -> String {
-    format!(
-        "local batch\n\
-         function init(args)\n  batch = string.rep(wrk.format(), {PIPELINE_DEPTH})\nend\n\
-         function request()\n  return batch\nend\n"
-    )
 }

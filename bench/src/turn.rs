@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A load generator's command line, and how its output is read.
 pub struct Generator<'a> {
-    /// Name of its tool.
+    /// Its name among the candidates.
     pub name: &'static str,
     /// Its program.
     pub program: &'a str,
@@ -27,9 +27,9 @@ pub struct Generator<'a> {
 /// to the end of its loop, as the figures to reach were measured. That is hard on the tools where connections are many, since
 /// closing them costs as well, so the whole is kept too.
 ///
-/// `seconds` is the turn's length, `answer` the length in bytes of the one answer that the server gives: bytes that are not
-/// as many times that mean that something else was counted than answers.
-pub fn take(generator: &Generator<'_>, seconds: f64, answer: u64, folder: &Path) -> Result<Turn, Error> {
+/// `seconds` is the turn's length, `answer` the length in bytes of the one answer that the server gives, where that is known:
+/// the floor's bytes that are not as many times that mean that something else was counted than answers.
+pub fn take(generator: &Generator<'_>, seconds: f64, answer: Option<u64>, folder: &Path) -> Result<Turn, Error> {
     let limit = Duration::from_secs_f64(seconds) + PATIENCE;
     let ended = child::run(generator.name, generator.program, &generator.arguments, folder, limit)?;
     let Some(tally) = (generator.tally)(&ended.stdout) else {
@@ -38,7 +38,12 @@ pub fn take(generator: &Generator<'_>, seconds: f64, answer: u64, folder: &Path)
     if tally.requests == 0 {
         return Err(Error::failed("it completed no request"));
     }
-    if let Some(floor) = tally.floor.as_ref().filter(|floor| floor.bytes != tally.requests * answer) {
+    if tally.failed > tally.requests / 2 {
+        return Err(Error::failed(format!("{} of its {} requests failed", tally.failed, tally.requests)));
+    }
+    if let (Some(floor), Some(answer)) = (&tally.floor, answer)
+        && floor.bytes != tally.requests * answer
+    {
         let (requests, bytes) = (tally.requests, floor.bytes);
         return Err(Error::failed(format!("{bytes} bytes received are not {requests} answers of {answer} bytes")));
     }

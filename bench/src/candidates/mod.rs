@@ -1,6 +1,8 @@
 //! The candidates: the programs that take part, as load generators, as servers or as both.
 
+pub mod arguments;
 pub mod loads;
+pub mod nginx;
 pub mod servers;
 pub mod tally;
 
@@ -12,6 +14,12 @@ pub const TORR: &str = "torr";
 pub const NGINX: &str = "nginx";
 /// Name of the load generator that also serves as an instrument: it pipelines.
 pub const WRK: &str = "wrk";
+/// Name of the load generator that TLS is compared with besides.
+pub const OHA: &str = "oha";
+/// Name of the load generator that HTTP/2 is compared with.
+pub const H2LOAD: &str = "h2load";
+/// Name of the subject's closed loop, where its open loop takes part under the subject's name.
+pub const CLOSED_LOOP: &str = "torr closed loop";
 
 /// A program that takes part.
 pub struct Tool {
@@ -33,7 +41,7 @@ pub static TOOLS: [Tool; 7] = [
     tool(WRK, &["-v"], Some("wrk")),
     tool("ab", &["-V"], Some("apache2-utils")),
     tool(NGINX, &["-v"], Some("nginx-light")),
-    tool("oha", &["--version"], None),
-    tool("h2load", &["--version"], None),
+    tool(OHA, &["--version"], None),
+    tool(H2LOAD, &["--version"], Some("nghttp2-client")),
     tool("hey", &[], None),
 ];

@@ -80,11 +80,13 @@ pub fn oha(out: &str) -> Option<Tally> {
     Some(Tally { requests, failed: errors + requests - sum("statusCodeDistribution", |s| s == "200")?, floor: None })
 }
 
-/// Reads the output of h2load.
+/// Reads the output of h2load, of HTTP/1.1 and HTTP/2 alike.
 pub fn h2load(out: &str) -> Option<Tally> {
     let line = out.lines().find(|line| line.starts_with("requests:"))?;
+    // Errored are those without an answer; they are among the done and the failed, beside answers with a bad status.
+    let (done, errored): (u64, u64) = (number_before(line, " done")?, number_before(line, " errored")?);
     let failed = number_before::<u64>(line, " failed")? + number_before::<u64>(line, " timeout")?;
-    Some(Tally { requests: number_before(line, " done")?, failed, floor: None })
+    Some(Tally { requests: done.checked_sub(errored)?, failed, floor: None })
 }
 
 /// Reads the output of hey.
@@ -129,10 +131,25 @@ mod tests {
         assert_eq!(counts(oha(out)), Some((72, 3)));
         let out = "finished in 1.00s, 59385.00 req/s, 9.46MB/s\nrequests: 59385 total, 59485 started, 59385 done, \
                    59380 succeeded, 5 failed, 5 errored, 1 timeout\n";
-        assert_eq!(counts(h2load(out)), Some((59_385, 6)));
+        assert_eq!(counts(h2load(out)), Some((59_380, 6)));
         let out = "Status code distribution:\n  [200]\t21000 responses\n  [503]\t4 responses\n\n\
                    Error distribution:\n  [7]\tGet http://127.0.0.1/: EOF\n";
         assert_eq!(counts(hey(out)), Some((21_004, 11)));
+    }
+
+    /// A server that ends its connections after 1,000 requests each, which h2load does not open again.
+    #[test]
+    fn h2load_counts_streams_without_an_answer_as_done() {
+        let out = "progress: 100% of clients started\nTLS Protocol: TLSv1.3\nCipher: TLS_AES_256_GCM_SHA384\n\
+                   Server Temp Key: X25519 253 bits\nApplication protocol: h2\nProcess Request Failure:2\n\
+                   Stopped all clients for thread #0\n\nfinished in 1.00s, 5000.00 req/s, 332.35KB/s\n\
+                   requests: 5033 total, 5045 started, 5033 done, 5000 succeeded, 33 failed, 33 errored, 0 timeout\n\
+                   status codes: 5000 2xx, 0 3xx, 0 4xx, 0 5xx\n\
+                   traffic: 332.35KB (340330) total, 234.38KB (240000) headers (space savings 51.02%)\n";
+        assert_eq!(counts(h2load(out)), Some((5_000, 33)));
+        let out = "requests: 70 total, 80 started, 70 done, 0 succeeded, 70 failed, 0 errored, 0 timeout\n\
+                   status codes: 0 2xx, 0 3xx, 70 4xx, 0 5xx\n";
+        assert_eq!(counts(h2load(out)), Some((70, 70)));
     }
 
     #[test]

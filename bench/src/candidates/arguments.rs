@@ -1,0 +1,153 @@
+//! The load generators' command lines: how each is told what to do.
+
+use std::fs;
+use std::io;
+
+use super::loads::Ask;
+use crate::scenario::{PIPELINE_DEPTH, STREAMS, Style};
+
+/// The words of a command line's tail; none of them may hold a space.
+pub fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+impl Ask<'_> {
+    fn url(&self) -> String {
+        let scheme = if self.style.tls() { "https" } else { "http" };
+        format!("{scheme}://127.0.0.1:{}{}", self.port, self.path)
+    }
+
+    /// The option, where each request has a connection of its own.
+    fn if_close(&self, option: &'static str) -> &'static str {
+        if self.style.close() { option } else { "" }
+    }
+}
+
+/// The floor's client.
+pub fn floor_client(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    let close = ask.if_close("close");
+    Ok(words(&format!("floor-client {} {} {} {close} --path {}", ask.port, ask.connections, ask.seconds, ask.path)))
+}
+
+/// `torr`, one thread.
+pub fn torr(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    let how = match ask.style {
+        Style::KeepAlive | Style::Close | Style::Tls => String::new(),
+        Style::TlsHandshakes => "--tls-resumption full".into(),
+        Style::Http2 => format!("--http2 --streams {STREAMS}"),
+        Style::H2c => format!("--http2-prior-knowledge --streams {STREAMS}"),
+        Style::Pipelined => format!("--pipeline {PIPELINE_DEPTH}"),
+        Style::OpenLoop => format!("--rate {}", ask.rate),
+    };
+    let insecure = if ask.style.tls() { "--insecure" } else { "" }; // as the others, of which none checks the certificate
+    let close = ask.if_close("--no-keepalive");
+    Ok(words(&format!(
+        "-t 1 -c {} -d {}s {close} {insecure} {how} --json - {}",
+        ask.connections,
+        ask.seconds,
+        ask.url()
+    )))
+}
+
+/// `torr` as it is in a closed loop, for the open one to be compared with.
+pub fn torr_closed_loop(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    torr(&Ask { style: Style::KeepAlive, ..*ask })
+}
+
+/// wrk. It reads one script, in which it is told to pipeline.
+pub fn wrk(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = words(&format!("-t1 -c{} -d{}s {}", ask.connections, ask.seconds, ask.url()));
+    if ask.style.close() {
+        arguments.extend(["-H".into(), "Connection: close".into()]);
+    }
+    if ask.style == Style::Pipelined {
+        let script = ask.folder.join("pipeline.lua");
+        fs::write(&script, pipeline_script())?;
+        arguments.extend(["-s".into(), script.to_string_lossy().into_owned()]);
+    }
+    Ok(arguments)
+}
+
+/// Makes wrk send its request many times at once.
+fn pipeline_script() -> String {
+    format!(
+        "local batch\n\
+         function init(args)\n  batch = string.rep(wrk.format(), {PIPELINE_DEPTH})\nend\n\
+         function request()\n  return batch\nend\n"
+    )
+}
+
+/// ab.
+pub fn ab(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    // -t alone would also stop at 50,000 requests, so -n comes after it; ab sets memory aside for as many.
+    let (keep, most) = (if ask.style.close() { "" } else { "-k" }, 500_000.0 * ask.seconds);
+    Ok(words(&format!("-q -r {keep} -c {} -t {} -n {most} {}", ask.connections, ask.seconds, ask.url())))
+}
+
+/// oha.
+pub fn oha(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    let close = ask.if_close("--disable-keepalive");
+    let insecure = if ask.style.tls() { "--insecure" } else { "" };
+    let http2 = if ask.style.http2() { format!("--http2 -p {STREAMS}") } else { String::new() };
+    Ok(words(&format!(
+        "--no-tui --output-format json {close} {insecure} {http2} -c {} -z {}s {}",
+        ask.connections,
+        ask.seconds,
+        ask.url()
+    )))
+}
+
+/// h2load, one thread. Without TLS it begins with HTTP/2 at once.
+pub fn h2load(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    let how = match ask.style {
+        Style::Http2 | Style::H2c => format!("-m {STREAMS}"),
+        Style::Pipelined => format!("--h1 -m {PIPELINE_DEPTH}"),
+        _ => "--h1".into(),
+    };
+    Ok(words(&format!("{how} -t1 -c {} -D {} {}", ask.connections, ask.seconds, ask.url())))
+}
+
+/// hey.
+pub fn hey(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+    let close = ask.if_close("-disable-keepalive");
+    Ok(words(&format!("-cpus 1 {close} -c {} -z {}s {}", ask.connections, ask.seconds, ask.url())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::loads::load;
+    use crate::candidates::{CLOSED_LOOP, H2LOAD, OHA, TORR, WRK};
+
+    /// The tail of a command line, in front of which every tool has its connections and seconds.
+    fn told(name: &str, style: Style) -> String {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let ask = Ask { port: 9, path: "/", connections: 100, seconds: 2.0, style, rate: 5000, folder: folder.path() };
+        let arguments = (load(name).arguments)(&ask).expect("files can be written there");
+        let folder = folder.path().to_string_lossy().into_owned();
+        arguments.join(" ").replace(&folder, "FOLDER")
+    }
+
+    #[test]
+    fn each_is_told_the_same_in_its_own_words() {
+        assert_eq!(told(TORR, Style::Tls), "-t 1 -c 100 -d 2s --insecure --json - https://127.0.0.1:9/");
+        assert_eq!(
+            told(TORR, Style::TlsHandshakes),
+            "-t 1 -c 100 -d 2s --no-keepalive --insecure --tls-resumption full --json - https://127.0.0.1:9/"
+        );
+        assert_eq!(
+            told(TORR, Style::H2c),
+            "-t 1 -c 100 -d 2s --http2-prior-knowledge --streams 10 --json - http://127.0.0.1:9/"
+        );
+        assert_eq!(told(TORR, Style::OpenLoop), "-t 1 -c 100 -d 2s --rate 5000 --json - http://127.0.0.1:9/");
+        assert_eq!(told(CLOSED_LOOP, Style::OpenLoop), "-t 1 -c 100 -d 2s --json - http://127.0.0.1:9/");
+        assert_eq!(told(WRK, Style::TlsHandshakes), "-t1 -c100 -d2s https://127.0.0.1:9/ -H Connection: close");
+        assert_eq!(told(WRK, Style::Pipelined), "-t1 -c100 -d2s http://127.0.0.1:9/ -s FOLDER/pipeline.lua");
+        assert_eq!(told(H2LOAD, Style::Http2), "-m 10 -t1 -c 100 -D 2 https://127.0.0.1:9/");
+        assert_eq!(told(H2LOAD, Style::Pipelined), "--h1 -m 16 -t1 -c 100 -D 2 http://127.0.0.1:9/");
+        assert_eq!(
+            told(OHA, Style::Http2),
+            "--no-tui --output-format json --insecure --http2 -p 10 -c 100 -z 2s https://127.0.0.1:9/"
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! nginx: how it is told what to serve, with or without TLS and HTTP/2.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::servers::Stand;
+use crate::floor::PAGE;
+use crate::scenario::Style;
+
+/// One TLS for all, whatever a client would rather have: else tools would be compared by the ciphers that they like.
+/// OpenSSL's clients and rustls put this suite and this group first.
+const TLS: &str = "ssl_certificate certificate.pem;
+        ssl_certificate_key key.pem;
+        ssl_protocols TLSv1.3;
+        ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
+        ssl_ecdh_curve X25519;
+        ssl_session_cache off;
+        ssl_session_tickets off;";
+
+/// One nginx worker that logs nothing and never closes; every file it writes is in its own folder.
+pub fn arguments(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    let prefix = stand.folder.join("nginx");
+    fs::create_dir_all(&prefix)?;
+    if stand.scenario.style.tls() {
+        certify(&prefix)?;
+    }
+    fs::write(prefix.join("nginx.conf"), configuration(stand))?;
+    let prefix = prefix.to_string_lossy();
+    Ok(["-p", &*prefix, "-c", "nginx.conf", "-e", "error.log"].map(str::to_owned).into())
+}
+
+/// A certificate and its key, ECDSA on P-256, for this run alone.
+fn certify(folder: &Path) -> io::Result<()> {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).map_err(io::Error::other)?;
+    fs::write(folder.join("certificate.pem"), made.cert.pem())?;
+    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem())
+}
+
+fn configuration(stand: &Stand<'_>) -> String {
+    let style = stand.scenario.style;
+    // What comes in another way than it is to be measured gets an error, which every tool counts as a failure.
+    let refusal = match style {
+        Style::TlsHandshakes => "if ($ssl_session_reused = r) { return 421; }",
+        Style::Http2 | Style::H2c => "if ($server_protocol != HTTP/2.0) { return 421; }",
+        _ => "",
+    };
+    format!(
+        r#"daemon off;
+worker_processes 1;
+worker_rlimit_nofile {files};
+pid nginx.pid;
+error_log error.log crit;
+events {{ worker_connections {files}; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    server {{
+        listen 127.0.0.1:{port}{ssl}{http2} backlog=4096;
+        {tls}
+        {refusal}
+        location / {{
+            default_type text/html;
+            return 200 "{PAGE}";
+        }}
+    }}
+}}
+"#,
+        files = stand.scenario.connections + 1000,
+        port = stand.port,
+        ssl = if style.tls() { " ssl" } else { "" },
+        http2 = if style.http2() { " http2" } else { "" },
+        tls = if style.tls() { TLS } else { "" },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Scenario, Side};
+
+    fn stand(style: Style, folder: &Path) -> Stand<'_> {
+        Stand { port: 9, scenario: Scenario { side: Side::Transport, style, connections: 100 }, folder }
+    }
+
+    #[test]
+    fn it_listens_as_the_scenario_wants_and_refuses_what_comes_otherwise() {
+        let told = |style| configuration(&stand(style, Path::new(".")));
+        let plain = told(Style::KeepAlive);
+        assert!(plain.contains("listen 127.0.0.1:9 backlog=4096;") && !plain.contains("ssl") && !plain.contains("421"));
+        let handshakes = told(Style::TlsHandshakes);
+        assert!(handshakes.contains("listen 127.0.0.1:9 ssl backlog=4096;"));
+        assert!(handshakes.contains("if ($ssl_session_reused = r) { return 421; }"));
+        let http2 = told(Style::Http2);
+        assert!(http2.contains("listen 127.0.0.1:9 ssl http2 backlog=4096;"));
+        assert!(http2.contains("if ($server_protocol != HTTP/2.0) { return 421; }"));
+        assert!(told(Style::H2c).contains("listen 127.0.0.1:9 http2 backlog=4096;"));
+    }
+
+    #[test]
+    fn only_tls_has_a_certificate() {
+        for (style, certified) in [(Style::Tls, true), (Style::H2c, false)] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            arguments(&stand(style, folder.path())).expect("files can be written there");
+            let begins = |file: &str, with: &str| {
+                fs::read_to_string(folder.path().join("nginx").join(file)).is_ok_and(|text| text.starts_with(with))
+            };
+            assert_eq!(begins("certificate.pem", "-----BEGIN CERTIFICATE-----"), certified);
+            assert_eq!(begins("key.pem", "-----BEGIN PRIVATE KEY-----"), certified);
+            assert!(begins("nginx.conf", "daemon off;"));
+        }
+    }
+}
