@@ -1,8 +1,10 @@
 //! What is sent.
 
 use crate::plan::{PlanError, Target};
-use http::Method;
-use http::header::{HeaderName, HeaderValue};
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
+use http::uri::{Authority, PathAndQuery};
+use http::{Method, Uri};
 use torr_wire::encode;
 
 /// All that a run sends.
@@ -13,7 +15,7 @@ pub type Requests = Request;
 pub struct Cursor<'r>(&'r Request);
 
 /// What was written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begun {
     /// Whether it is a HEAD.
     pub is_head: bool,
@@ -25,6 +27,31 @@ impl Cursor<'_> {
     pub fn write(&mut self, out: &mut Vec<u8>) -> Begun {
         out.extend_from_slice(&self.0.bytes);
         Begun { is_head: self.0.is_head }
+    }
+}
+
+/// One request in parts, as HTTP/2 sends it.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// Method, URI with scheme, host and path, and header fields, `Content-Length` among them where there is a body. The
+    /// `Host` that a user asks for stands in the URI.
+    pub head: http::Request<()>,
+    /// The body, where there is one.
+    pub body: Option<Bytes>,
+    /// Which it is.
+    pub begun: Begun,
+}
+
+impl Cursor<'_> {
+    /// The next request in parts.
+    pub fn parts(&mut self) -> Parts {
+        self.0.parts.clone()
+    }
+
+    /// The one request that there is, where it is the same every time.
+    #[inline]
+    pub fn constant(&self) -> Option<&Parts> {
+        Some(&self.0.parts)
     }
 }
 
@@ -46,10 +73,12 @@ impl Request {
 }
 
 /// One request, ready to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Request {
     /// All its bytes.
     pub bytes: Vec<u8>,
+    /// The same for HTTP/2.
+    pub parts: Parts,
     /// The method.
     pub method: String,
     /// Whether the method is HEAD, whose answers have no body.
@@ -99,8 +128,30 @@ impl Request {
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_slice())).collect();
         let mut bytes = Vec::new();
         encode::request(&mut bytes, method.as_str(), &target.path, &host, &fields, body);
-        Ok(Self { bytes, is_head: method == Method::HEAD, method: method.to_string() })
+        let parts = parts(target, &method, &host, &fields, body);
+        Ok(Self { bytes, parts, is_head: method == Method::HEAD, method: method.to_string() })
     }
+}
+
+/// The request in parts; a host that cannot stand in a URI is the target's own.
+fn parts(target: &Target, method: &Method, host: &[u8], fields: &[(&str, &[u8])], body: Option<&[u8]>) -> Parts {
+    let authority = Authority::try_from(host).or_else(|_| Authority::try_from(target.authority.as_str()));
+    let uri = Uri::builder()
+        .scheme(if target.tls { "https" } else { "http" })
+        .authority(authority.expect("it was a URL's"))
+        .path_and_query(PathAndQuery::try_from(target.path.as_str()).expect("it was a URL's"));
+    let mut head = http::Request::new(());
+    *head.method_mut() = method.clone();
+    *head.uri_mut() = uri.build().expect("all its parts are there");
+    for (name, value) in fields {
+        let name = HeaderName::from_bytes(name.as_bytes()).expect("it was checked");
+        head.headers_mut().append(name, HeaderValue::from_bytes(value).expect("it was checked"));
+    }
+    if let Some(body) = body {
+        head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+    }
+    let begun = Begun { is_head: method == Method::HEAD };
+    Parts { head, body: body.map(Bytes::copy_from_slice), begun }
 }
 
 /// Fields that are sent by themselves, and not beside one of the user's.

@@ -3,6 +3,7 @@
 use crate::closed_loop::{Budget, ClosedLoop, Ramp};
 use crate::engine::{Ended, Engine, Link};
 use crate::http1::Http1;
+use crate::http2::Http2Common;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
 use crate::plan::{Pace, Plan};
@@ -125,12 +126,15 @@ fn press(
     link: &ThreadLink<'_>,
     time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
-    let Some(settings) = &plan.protocol.tls else {
-        return press_by(plan, number, budget, link, time, Http1::default);
-    };
-    // Sessions are kept by thread, so that threads do not meet over them.
-    let tls = TlsFor::new(settings).map_err(io::Error::other)?;
-    press_by(plan, number, budget, link, time, || tls.session(Http1::default()))
+    // Sessions of TLS are kept by thread, so that threads do not meet over them.
+    let tls = plan.protocol.tls.as_ref().map(TlsFor::new).transpose().map_err(io::Error::other)?;
+    let http2 = Http2Common::default();
+    match (plan.protocol.http2, tls) {
+        (false, None) => press_by(plan, number, budget, link, time, Http1::default),
+        (false, Some(tls)) => press_by(plan, number, budget, link, time, || tls.session(Http1::default())),
+        (true, None) => press_by(plan, number, budget, link, time, || http2.session()),
+        (true, Some(tls)) => press_by(plan, number, budget, link, time, || tls.session(http2.session())),
+    }
 }
 
 /// The same, in one protocol.

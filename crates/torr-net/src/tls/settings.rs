@@ -24,6 +24,8 @@ pub struct TlsSettings {
     pub versions: Versions,
     /// The protocols to offer (ALPN), such as `h2`. With one only, the server has to take it or none.
     pub alpn: Vec<String>,
+    /// Whether a server that takes none of them is of no use.
+    pub needs_alpn: bool,
     /// What becomes of sessions.
     pub resumption: Resumption,
 }
@@ -70,6 +72,7 @@ impl TlsSettings {
             identity: None,
             versions: Versions::Both,
             alpn: Vec::new(),
+            needs_alpn: false,
             resumption: Resumption::On,
         }
     }

@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and who does it.
 
+mod http2;
 mod load;
 mod output;
 mod press;
@@ -8,6 +9,7 @@ mod serve;
 mod transport;
 mod values;
 
+pub use http2::Http2Args;
 pub use load::LoadArgs;
 pub use output::OutputArgs;
 pub use press::PressArgs;

@@ -1,5 +1,6 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
+mod http2;
 mod request;
 mod transport;
 
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
+use torr_net::tls::TlsSettings;
 use torr_press::{Pace, Plan, PlanError, RunError, Target};
 use torr_report::live::Live;
 use torr_report::text;
@@ -54,15 +56,17 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let keep_alive = !load.no_keepalive;
     let request = request::request(&args.request, &target, keep_alive)?;
     let (addresses, sources) = transport::addresses(&args.transport, &target)?;
+    let tls = target.tls.then(|| TlsSettings::new(target.host.as_str()));
     if load.think.is_some() && matches!(load.pace(), Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
         sources,
+        protocol: http2::protocol(&args.transport.http2, tls)?,
         pace: load.pace(),
         connections: load.connections(),
-        depth: load.pipeline.unwrap_or(1),
+        depth: load.pipeline.or(args.transport.http2.streams).unwrap_or(1),
         threads: load.threads.unwrap_or_else(cpus),
         duration: load.duration.or(endless.then_some(DURATION)),
         requests: load.requests,
