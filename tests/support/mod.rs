@@ -1,7 +1,9 @@
 //! What whole-program tests share: running `torr`, and servers to run it against. Everything started ends with its value.
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
+pub mod certificates;
 pub mod client;
+pub mod http2_server;
 pub mod namespace;
 pub mod program;
 pub mod script;

@@ -98,6 +98,11 @@ pub struct Nginx {
 impl Nginx {
     /// With these lines in its `server` block.
     pub fn start(server: &str) -> Self {
+        Self::start_with("", server)
+    }
+
+    /// The same, with more said of how it listens, such as `ssl http2`.
+    pub fn start_with(listen: &str, server: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let path = |name: &str| folder.path().join(name).display().to_string();
         let address = format!("127.0.0.1:{}", free_port());
@@ -106,7 +111,7 @@ impl Nginx {
             .concat();
         let config = format!(
             "daemon off; master_process off; pid {}; error_log {};\nevents {{ worker_connections 4096; }}\n\
-             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} backlog=4096; {server} }} }}\n",
+             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} {listen} backlog=4096; {server} }} }}\n",
             path("pid"),
             path("error.log"),
         );
