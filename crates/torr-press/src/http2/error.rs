@@ -71,15 +71,11 @@ impl Broken {
 
 impl From<HpackError> for Broken {
     fn from(error: HpackError) -> Self {
-        let (code, what) = match error {
-            HpackError::Truncated => (Code::COMPRESSION_ERROR, "a packed head is cut off"),
-            HpackError::Number => (Code::COMPRESSION_ERROR, "a packed head has too large a number"),
-            HpackError::Index => (Code::COMPRESSION_ERROR, "a packed head has an index without a field"),
-            HpackError::Huffman => (Code::COMPRESSION_ERROR, "a packed head has an invalid Huffman code"),
-            HpackError::Resize => (Code::COMPRESSION_ERROR, "a packed head resizes the table as it must not"),
-            HpackError::TooLarge => (Code::ENHANCE_YOUR_CALM, "the head is too large"),
+        let code = match error {
+            HpackError::TooLarge => Code::ENHANCE_YOUR_CALM,
+            _ => Code::COMPRESSION_ERROR,
         };
-        Self { code, what }
+        Self { code, what: error.what() }
     }
 }
 

@@ -50,7 +50,7 @@ impl Http2 {
             }
             let missing = HEAD + head.map_or(0, |head| head.len) - self.partial.len();
             if let (Some(head), 0) = (head, missing) {
-                // What is left behind is not even a head, and so no memory is kept for it.
+                // Its memory goes with it: most frames arrive whole.
                 let whole = std::mem::take(&mut self.partial);
                 return Ok((used, self.take_frame(head, &whole[HEAD..], at, out)?));
             }
