@@ -9,6 +9,9 @@ use std::num::NonZero;
 use torr_net::Nanos;
 use torr_wire::response::Response;
 
+/// How much of a body makes up for one reply that the server asks for.
+const CONTENT_FOR_A_REPLY: u32 = 1024;
+
 /// What is wrong with an answer, with which its connection can go on.
 type Wrong = &'static str;
 
@@ -55,6 +58,8 @@ impl Http2 {
         // Of the window, the padding takes its part too.
         let length = head.len as u32;
         give_back(&mut self.received, length, 0, out);
+        // Servers measure the line by asking for replies while they send.
+        self.chatter = self.chatter.saturating_sub(length / CONTENT_FOR_A_REPLY);
         let Some(place) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
         let stream = self.streams.at(place);
         let is_last = head.has(flag::END_STREAM);

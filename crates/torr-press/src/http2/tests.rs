@@ -329,6 +329,19 @@ fn connections_end_in_good_order() {
 }
 
 #[test]
+fn replies_are_paid_for_with_content() {
+    let mut talk = Talk::get();
+    talk.start();
+    talk.hear(&head(1, false, OK)).unwrap();
+    talk.said();
+    let measured = [data(1, false, &[0; 2048]), frame(kind::PING, 0, 0, &[0; 8])].concat();
+    for _ in 0..2 * MOST_CHATTER {
+        assert_eq!(talk.hear(&measured), Ok(vec![]));
+        assert_eq!(talk.said().len(), 1);
+    }
+}
+
+#[test]
 fn answers_without_a_body() {
     let mut talk = Talk::new("HEAD", None);
     talk.greet(&[]);

@@ -94,7 +94,7 @@ impl Table {
         let (start, value) = (self.removed + field.start, (field.len() - name) as u16);
         self.entries.push_back(Entry { start, name: name as u16, value });
         self.size += size;
-        if self.bytes.len() > 2 * TABLE {
+        if self.bytes.len() > TABLE + TABLE / 2 {
             self.remove_dead();
         }
     }
