@@ -7,7 +7,7 @@ use std::io::Write;
 use support::program::{Ended, torr, torr_json};
 use support::result::{adds_up, count};
 use support::script::{Client, Script};
-use support::servers::Serve;
+use support::servers::{Nginx, Serve};
 
 /// Runs with `--json -`, whatever the exit code.
 fn run(args: &[&str]) -> (Ended, Value) {
@@ -89,6 +89,23 @@ fn each_check_is_counted_and_a_failed_one_fails_the_run() {
 }
 
 #[test]
+fn checks_look_at_answers_by_http_2_too() {
+    let server =
+        Nginx::start_with("http2", "location / { add_header X-A b; return 200 'hello'; } location /no { return 404; }");
+    let load = ["-n", "60", "-c", "2", "--http2-prior-knowledge", "--streams", "5"];
+    let expect = ["--expect-status", "200", "--expect-header", "X-A: b", "--expect-body", "~^hello$"];
+    let url = server.url();
+    let (ended, result) = run(&[&load[..], &expect, &[&url]].concat());
+    adds_up(&result);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(passed_and_failed(&result).iter().all(|(_, passed, failed)| (*passed, *failed) == (60, 0)), "{result}");
+    let url = format!("{url}no");
+    let (ended, result) = run(&[&load[..], &expect, &[&url]].concat());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(passed_and_failed(&result).iter().all(|(_, passed, failed)| (*passed, *failed) == (0, 60)), "{result}");
+}
+
+#[test]
 fn a_whole_body_is_compared_to_the_byte() {
     let site = site();
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -160,6 +177,7 @@ fn mistakes_in_checks_are_one_line() {
         (&["--expect-body", "~("], "regular expression"),
         (&["--expect-body", "@/no/such/file"], "/no/such/file"),
         (&["--follow", "--pipeline", "2"], "--pipeline"),
+        (&["--follow", "--http2-prior-knowledge"], "HTTP/1.1 only"),
     ] {
         let ended = torr(&[args, &["http://127.0.0.1:1"]].concat());
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");

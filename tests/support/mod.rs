@@ -3,6 +3,7 @@
 
 pub mod certificates;
 pub mod client;
+pub mod http2_server;
 pub mod layout;
 pub mod metronome;
 pub mod namespace;

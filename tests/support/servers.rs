@@ -99,18 +99,21 @@ pub struct Nginx {
 impl Nginx {
     /// With these lines in its `server` block.
     pub fn start(server: &str) -> Self {
+        Self::start_with("", server)
+    }
+
+    /// Listening with these words, such as `http2`, as well.
+    pub fn start_with(listen: &str, server: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is room for temporary files");
-        Self::start_in(folder, "", server)
+        Self::start_in(folder, listen, server)
     }
 
     /// Over TLS, with these files.
     pub fn start_tls(certificate: &Path, key: &Path, server: &str) -> Self {
-        let folder = tempfile::tempdir().expect("there is room for temporary files");
         let (certificate, key) = (certificate.display(), key.display());
         let tls = "ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache shared:all:1m";
-        Self::start_in(
-            folder,
-            "ssl",
+        Self::start_with(
+            "ssl http2",
             &format!("ssl_certificate {certificate}; ssl_certificate_key {key}; {tls}; {server}"),
         )
     }

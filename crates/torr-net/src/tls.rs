@@ -40,8 +40,11 @@ impl From<rustls::Error> for TlsError {
     fn from(error: rustls::Error) -> Self {
         match error {
             rustls::Error::InvalidCertificate(why) => Self::Untrusted(why.to_string()),
-            rustls::Error::NoApplicationProtocol => Self::Alpn("the protocol asked for".into()),
             rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => Self::NoTls,
+            rustls::Error::NoApplicationProtocol
+            | rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol) => {
+                Self::Alpn("the protocol asked for".into())
+            }
             error => Self::Protocol(error.to_string()),
         }
     }

@@ -354,11 +354,15 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                     }
                 }
                 Ok((_, None)) => break,
-                Err(failure) => return self.lose(at, failure),
+                Err(failure) => {
+                    self.say_last(at, start);
+                    return self.lose(at, failure);
+                }
             }
         }
         let connection = &self.connections[at];
-        if connection.unwritten > 0 || connection.stage != Stage::Open {
+        let is_leaving = S::KEYED && connection.session.is_leaving();
+        if connection.unwritten > 0 || connection.stage != Stage::Open || is_leaving {
             self.go_on_opening(at, now);
         }
     }
@@ -507,6 +511,16 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     fn say(&mut self, at: usize, start: usize) {
         let generation = self.connections[at].generation;
         self.sends.push(Send { at: at as u32, generation, bytes: start..self.out.len(), requests: 0, lag_from: None });
+    }
+
+    /// Sends what the session has said since `start`, which is why it can't go on, before its connection is closed. If
+    /// that does not go, so be it.
+    #[cold]
+    fn say_last(&mut self, at: usize, start: usize) {
+        let connection = &self.connections[at];
+        if let Some(socket) = connection.socket.as_ref().filter(|_| !connection.sending && self.out.len() > start) {
+            let _ = socket::send(socket, &self.out[start..]);
+        }
     }
 
     #[inline]

@@ -10,6 +10,7 @@ mod decode;
 mod engine;
 mod failures;
 mod http1;
+mod http2;
 mod inspect;
 mod open_loop;
 mod pacer;
@@ -24,6 +25,7 @@ mod sources;
 
 pub use closed_loop::{ClosedLoop, Ramp};
 pub use http1::Http1;
+pub use http2::{Http2, Http2Common};
 pub use inspect::{Inspect, Inspection, Inspector};
 pub use open_loop::{Arrivals, OpenLoop};
 pub use pacer::{Due, Pacer};

@@ -3,6 +3,7 @@
 use crate::closed_loop::{Budget, ClosedLoop, Ramp};
 use crate::engine::{Ended, Engine, Link};
 use crate::http1::Http1;
+use crate::http2::Http2Common;
 use crate::inspect::Inspector;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
@@ -138,11 +139,17 @@ fn press(
     // TLS sessions are kept by thread, so that threads do not meet over them.
     let tls = plan.protocol.tls.as_ref().map(TlsFor::new).transpose().map_err(io::Error::other)?;
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
-    match (tls, plan.inspection.is_needed()) {
-        (None, false) => press_by(plan, number, budget, link, time, Http1::<()>::default),
-        (None, true) => press_by(plan, number, budget, link, time, inspected),
-        (Some(tls), false) => press_by(plan, number, budget, link, time, || tls.session(Http1::<()>::default())),
-        (Some(tls), true) => press_by(plan, number, budget, link, time, || tls.session(inspected())),
+    let http2 = match plan.inspection.is_needed() {
+        true => Http2Common::inspected_by(&plan.inspection, &plan.target),
+        false => Http2Common::default(),
+    };
+    match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
+        (false, None, false) => press_by(plan, number, budget, link, time, Http1::<()>::default),
+        (false, None, true) => press_by(plan, number, budget, link, time, inspected),
+        (false, Some(tls), false) => press_by(plan, number, budget, link, time, || tls.session(Http1::<()>::default())),
+        (false, Some(tls), true) => press_by(plan, number, budget, link, time, || tls.session(inspected())),
+        (true, None, _) => press_by(plan, number, budget, link, time, || http2.session()),
+        (true, Some(tls), _) => press_by(plan, number, budget, link, time, || tls.session(http2.session())),
     }
 }
 

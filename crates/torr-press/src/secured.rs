@@ -121,8 +121,11 @@ impl<S: Session> Session for SecuredSession<S> {
             None
         } else {
             let received = self.inner.receive(rest, at, asked, &mut scratch.to_send);
-            // What a broken connection had to say must not reach another.
-            let (used, told) = received.inspect_err(|_| scratch.to_send.clear())?;
+            if received.is_err() {
+                // It may have said why. If that can't be sealed, it is of no use, and must not reach another connection.
+                let _ = self.seal(scratch, out);
+            }
+            let (used, told) = received?;
             scratch.read += used;
             told
         };

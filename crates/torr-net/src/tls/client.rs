@@ -20,6 +20,8 @@ pub struct TlsClient {
     /// A record that has come in part.
     partial: Vec<u8>,
     is_securing: bool,
+    /// Whether the server has to take one of the protocols that are offered.
+    needs_alpn: bool,
     /// The server has said that nothing more will come.
     is_closed: bool,
 }
@@ -49,16 +51,16 @@ impl TlsClient {
     /// # Errors
     /// [`TlsError::File`] and [`TlsError::Name`].
     pub fn new(settings: &TlsSettings) -> Result<Self, TlsError> {
-        Ok(Self::of(Arc::new(settings.config()?), settings.server_name()?))
+        Ok(Self::of(Arc::new(settings.config()?), settings.server_name()?, settings.needs_alpn))
     }
 
     /// Another client of the same settings, which shares its sessions.
     pub fn another(&self) -> Self {
-        Self::of(Arc::clone(&self.config), self.name.clone())
+        Self::of(Arc::clone(&self.config), self.name.clone(), self.needs_alpn)
     }
 
-    fn of(config: Arc<ClientConfig>, name: ServerName<'static>) -> Self {
-        Self { config, name, connection: None, partial: Vec::new(), is_securing: true, is_closed: false }
+    fn of(config: Arc<ClientConfig>, name: ServerName<'static>, needs_alpn: bool) -> Self {
+        Self { config, name, connection: None, partial: Vec::new(), is_securing: true, needs_alpn, is_closed: false }
     }
 
     /// Begins a new connection; its first words go to `out`.
@@ -106,6 +108,7 @@ impl TlsClient {
     /// # Errors
     /// As the TLS library. What is in `out` should still be sent: it tells the server why.
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
+        let was_securing = self.is_securing;
         if self.partial.is_empty() {
             let used = self.process(input, out, plain)?;
             self.partial.extend_from_slice(&input[used..]);
@@ -116,7 +119,16 @@ impl TlsClient {
             all.drain(..used);
             self.partial = all;
         }
+        if was_securing && !self.is_securing && self.needs_alpn && !self.has_protocol() {
+            let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
+            return Err(TlsError::Alpn(offered.collect::<Vec<_>>().join(" or ")));
+        }
         Ok(())
+    }
+
+    /// Whether the server has taken a protocol that was offered.
+    fn has_protocol(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.alpn_protocol().is_some())
     }
 
     /// Processes whole records from the front of `input`, and gives how many bytes they were.

@@ -27,6 +27,8 @@ pub struct TlsSettings {
     pub versions: Versions,
     /// The protocols to offer (ALPN), such as `h2`. With one only, the server has to take it or none.
     pub alpn: Vec<String>,
+    /// Whether a server that takes none of them is of no use.
+    pub needs_alpn: bool,
     /// What becomes of sessions.
     pub resumption: Resumption,
 }
@@ -74,6 +76,7 @@ impl TlsSettings {
             identity: None,
             versions: Versions::Both,
             alpn: Vec::new(),
+            needs_alpn: false,
             resumption: Resumption::On,
         }
     }

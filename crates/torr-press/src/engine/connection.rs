@@ -140,6 +140,18 @@ impl Requests {
         }
     }
 
+    /// Puts one in front of so many of the youngest.
+    pub fn insert(&mut self, younger: usize, request: Pending) {
+        match self.len().saturating_sub(younger) {
+            0 => {
+                if let Some(first) = self.first.replace(request) {
+                    self.more.get_or_insert_default().push_front(first);
+                }
+            }
+            at => self.more.get_or_insert_default().insert(at - 1, request),
+        }
+    }
+
     #[inline]
     pub fn take_oldest(&mut self) -> Option<Pending> {
         let next = self.more.as_mut().and_then(|more| more.pop_front());
@@ -216,5 +228,13 @@ mod tests {
         assert_eq!((requests.take_oldest().map(|r| r.key), requests.len()), (Some(2), 2));
         requests.push(request(6));
         assert_eq!(keys(&requests), [4, 5, 6]);
+        requests.insert(0, request(7));
+        requests.insert(3, request(8));
+        requests.insert(5, request(9));
+        assert_eq!(keys(&requests), [9, 4, 8, 5, 6, 7]);
+        let mut none = Requests::default();
+        none.insert(0, request(1));
+        none.insert(1, request(2));
+        assert_eq!(keys(&none), [2, 1]);
     }
 }

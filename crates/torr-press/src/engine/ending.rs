@@ -84,6 +84,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         connection.failures = connection.failures.saturating_add(1);
         self.count_failed(request, failure);
         self.later.push(Reverse((until, at as u32)));
+        if self.carries.is_some() {
+            self.retire(at);
+        }
     }
 
     fn count_failed(&mut self, request: Pending, failure: Failure) {
@@ -96,7 +99,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     pub(super) fn unprocessed(&mut self, at: usize, key: u32) {
         let connection = &mut self.connections[at];
         if let Some(request) = connection.requests.take(key) {
-            connection.requests.push(request);
+            connection.requests.insert(connection.unwritten.into(), request);
             connection.unwritten += 1;
         }
     }

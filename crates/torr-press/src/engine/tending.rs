@@ -59,9 +59,11 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Gives up those requests alone that are late, if the protocol knows how.
     fn cancel_late(&mut self, at: usize, is_late: impl Fn(&Pending) -> bool, failure: &Failure, now: Nanos) {
         let late: Vec<_> = self.connections[at].requests.iter().filter(|r| is_late(r)).copied().collect();
+        for request in &late {
+            self.sample_of(request).unanswered.record(now.saturating_sub(request.due));
+        }
         for request in late {
             let start = self.out.len();
-            self.sample_of(&request).unanswered.record(now.saturating_sub(request.due));
             if !self.connections[at].session.cancel(request.key, &mut self.out) {
                 return self.lose(at, failure.clone());
             }

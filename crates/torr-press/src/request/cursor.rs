@@ -86,6 +86,12 @@ impl<'r> Cursor<'r> {
         begun
     }
 
+    /// Whether one request is written over and over.
+    #[inline]
+    pub fn is_constant(&self) -> bool {
+        self.constant.is_some()
+    }
+
     /// The next request in parts.
     pub fn parts(&mut self) -> Parts {
         let (entry, begun) = self.next();

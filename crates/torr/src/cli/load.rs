@@ -45,7 +45,7 @@ pub struct LoadArgs {
     #[arg(long, value_parser = think, value_name = "DURATION", conflicts_with = "rate")]
     pub think: Option<Think>,
     /// Requests under way at a time on each connection (HTTP/1.1 pipelining)
-    #[arg(long, value_parser = depth, value_name = "N", conflicts_with = "no_keepalive")]
+    #[arg(long, value_parser = depth, value_name = "N", conflicts_with_all = ["no_keepalive", "h2"])]
     pub pipeline: Option<u16>,
     /// Close each connection after so many requests
     #[arg(long, value_parser = requests, value_name = "N", conflicts_with = "no_keepalive")]

@@ -3,6 +3,7 @@
 mod checks;
 mod data;
 mod front;
+mod http2;
 mod load;
 mod output;
 mod press;
@@ -15,6 +16,7 @@ mod values;
 pub use checks::CheckArgs;
 pub use data::{DataArgs, DataKind};
 pub use front::FrontArgs;
+pub use http2::Http2Args;
 pub use load::LoadArgs;
 pub use output::OutputArgs;
 pub use press::PressArgs;

@@ -1,6 +1,6 @@
 //! How the service is reached.
 
-use super::TlsArgs;
+use super::{Http2Args, TlsArgs};
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ pub struct TransportArgs {
     /// Name and password for the proxy
     #[arg(long, value_name = "NAME:PASSWORD", requires = "proxy")]
     pub proxy_user: Option<String>,
+    #[command(flatten)]
+    pub http2: Http2Args,
     #[command(flatten)]
     pub tls: TlsArgs,
 }

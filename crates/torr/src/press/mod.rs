@@ -2,6 +2,7 @@
 
 mod checks;
 mod form;
+mod http2;
 mod input;
 mod outputs;
 mod request;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
-use torr_press::{Pace, Plan, Protocol, RunError};
+use torr_press::{Pace, Plan, RunError};
 use torr_report::live::Live;
 
 /// How long a run takes if nobody says.
@@ -59,15 +60,19 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     let inspection = checks::inspection(&args.checks)?;
+    let protocol = http2::protocol(&args.transport.http2, way.tls)?;
+    if protocol.http2 && inspection.follow {
+        return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
+    }
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
         sources: way.sources,
         tunnel: way.tunnel,
-        protocol: Protocol { http2: false, tls: way.tls },
+        protocol,
         inspection,
         pace: load.pace(),
         connections: load.connections(),
-        depth: load.pipeline.unwrap_or(1),
+        depth: load.pipeline.or(args.transport.http2.streams).unwrap_or(1),
         threads: load.threads.unwrap_or_else(cpus),
         duration: load.duration.or(endless.then_some(DURATION)),
         requests: load.requests,

@@ -1,0 +1,214 @@
+//! HTTP/2 on one connection, as a client (RFC 9113): several requests at a time, each on a stream of its own.
+//!
+//! Bytes in, bytes out. `receiving` takes frames apart, `answering` makes answers of them, `sending` minds the server's
+//! windows, `hpack` packs and unpacks heads.
+
+mod answering;
+mod error;
+mod frame;
+mod hpack;
+mod message;
+mod packed;
+mod peer;
+mod receiving;
+mod sending;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use crate::inspect::{Inspection, Inspector};
+use crate::plan::Target;
+use crate::request::Cursor;
+use crate::session::{Answer, Asked, Session, Told};
+use error::Code;
+use frame::{kind, setting};
+use hpack::{Decoder, Encoder, Seeding};
+use packed::Shared;
+use peer::Peer;
+use receiving::Block;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use stream::{Stream, Streams};
+use torr_gauge::Failure;
+use torr_net::Nanos;
+
+/// What is taken on a connection, and on each stream, before it has to be given back: so much that no server ever waits
+/// for it, as h2load has it.
+const WINDOW: u32 = 1 << 30;
+/// The last number that a stream can have.
+const LAST_STREAM: u32 = i32::MAX as u32;
+/// How often a server may ask for a reply, with no answer in between.
+const MOST_CHATTER: u32 = 10_000;
+
+/// HTTP/2: answers come in any order, each on its request's stream.
+#[derive(Debug)]
+pub struct Http2<'p> {
+    common: Http2Common<'p>,
+    inspection: Option<(&'p Inspection, &'p Target)>,
+    streams: Streams<'p>,
+    next_stream: u32,
+    peer: Peer,
+    encoder: Encoder,
+    seeding: Seeding,
+    decoder: Decoder,
+    /// How much more the server takes on the connection.
+    window: i64,
+    /// What has come on the connection and has not been given back to the server's window.
+    received: u32,
+    /// How many streams have a body of which not all is sent.
+    uploads: usize,
+    /// A frame of which not all has come.
+    partial: Vec<u8>,
+    /// A head of which not all has come.
+    block: Option<Box<Block>>,
+    /// What has yet to be told.
+    told: VecDeque<Told>,
+    /// No further stream can be begun.
+    is_leaving: bool,
+    /// The last stream that the server means to answer, and why no more, once it has said so.
+    gone_away: Option<(u32, Code)>,
+    /// For streams up to this one, something may still come of which nobody wants to know.
+    cancelled_to: u32,
+    /// The server has refused a stream beside so many.
+    refused_at: usize,
+    /// What the server has asked a reply for since the last answer.
+    chatter: u32,
+    /// Whether this connection has brought an answer, and how many before it have not.
+    has_answered: bool,
+    fruitless: u32,
+}
+
+/// What the sessions of one thread have in common.
+#[derive(Debug, Clone, Default)]
+pub struct Http2Common<'p> {
+    shared: Rc<Shared>,
+    inspection: Option<(&'p Inspection, &'p Target)>,
+}
+
+impl<'p> Http2Common<'p> {
+    /// With somebody who looks at the answers. Redirects are not followed.
+    pub fn inspected_by(inspection: &'p Inspection, target: &'p Target) -> Self {
+        Self { shared: Rc::default(), inspection: Some((inspection, target)) }
+    }
+
+    /// A session of this thread.
+    pub fn session(&self) -> Http2<'p> {
+        Http2 {
+            common: self.clone(),
+            inspection: self.inspection,
+            streams: Streams::default(),
+            next_stream: 1,
+            peer: Peer::default(),
+            encoder: Encoder::default(),
+            seeding: Seeding::default(),
+            decoder: Decoder::default(),
+            window: 65_535,
+            received: 0,
+            uploads: 0,
+            partial: Vec::new(),
+            block: None,
+            told: VecDeque::new(),
+            is_leaving: false,
+            gone_away: None,
+            cancelled_to: 0,
+            refused_at: usize::MAX,
+            chatter: 0,
+            has_answered: true,
+            fruitless: 0,
+        }
+    }
+}
+
+impl Session for Http2<'_> {
+    const HOLDS: bool = true;
+    const KEYED: bool = true;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
+        let fruitless = if self.has_answered { 0 } else { self.fruitless + 1 };
+        let mut decoder = std::mem::take(&mut self.decoder);
+        decoder.reset();
+        *self = Self { decoder, fruitless, has_answered: false, ..self.common.session() };
+        out.extend_from_slice(frame::PREFACE);
+        let settings = [
+            (setting::ENABLE_PUSH, 0),
+            (setting::INITIAL_WINDOW_SIZE, WINDOW),
+            (setting::MAX_HEADER_LIST_SIZE, hpack::MOST as u32),
+        ];
+        frame::settings(&settings, out);
+        frame::number(kind::WINDOW_UPDATE, 0, WINDOW - 65_535, out);
+    }
+
+    #[inline]
+    fn has_room(&self) -> bool {
+        let under_way = self.streams.len();
+        !self.is_leaving && under_way < self.peer.streams as usize && under_way < self.refused_at
+    }
+
+    #[inline]
+    fn start(&mut self, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
+        let (id, most) = (self.next_stream, self.peer.frame);
+        let write = |block: &[u8], is_all: bool| frame::headers(id, block, is_all, most, out);
+        let begun = self.common.shared.pack(cursor, &mut self.encoder, self.seeding, write);
+        self.seeding = self.seeding.next();
+        self.next_stream += 2;
+        self.is_leaving |= self.next_stream > LAST_STREAM;
+        let is_head = begun.is_head;
+        self.streams.push(Stream {
+            id,
+            key,
+            is_head,
+            status: None,
+            first_byte: None,
+            length: None,
+            body: 0,
+            received: 0,
+            window: self.peer.window,
+            upload: None,
+            inspector: self.inspection.map(|(what, target)| Box::new(Inspector::new(what, target))),
+        });
+        if !begun.body.is_empty() {
+            self.begin_upload(begun.body, out);
+        }
+        is_head
+    }
+
+    fn receive(
+        &mut self,
+        input: &mut [u8],
+        at: Nanos,
+        _asked: Asked,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<Told>), Failure> {
+        if let Some(told) = self.told.pop_front() {
+            return Ok((0, Some(told)));
+        }
+        self.read(input, at, out).map_err(|broken| {
+            let mut reason = [0; 8];
+            reason[4..].copy_from_slice(&broken.code.0.to_be_bytes());
+            frame::whole(kind::GOAWAY, 0, &reason, out);
+            broken.failure()
+        })
+    }
+
+    fn end(&mut self) -> Result<Option<Answer>, Failure> {
+        match self.gone_away {
+            Some((_, code)) if code != Code::NO_ERROR => Err(error::gone_away(code)),
+            _ if !self.peer.is_known => Err(error::speechless()),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.is_leaving
+    }
+
+    fn cancel(&mut self, key: u32, out: &mut Vec<u8>) -> bool {
+        let Some(at) = self.streams.find_key(key) else { return false };
+        // A connection that no further request can use is better closed.
+        if self.is_leaving && self.streams.len() == 1 {
+            return false;
+        }
+        self.give_up(at, Code::CANCEL, out);
+        true
+    }
+}

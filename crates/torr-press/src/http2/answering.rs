@@ -1,0 +1,139 @@
+//! From heads and data on a stream to an answer.
+
+use super::error::{self, Broken, Code};
+use super::frame::{self, Head, flag, kind};
+use super::message::Message;
+use super::{Http2, WINDOW};
+use crate::inspect::Inspect;
+use crate::session::{Answer, Told};
+use std::num::NonZero;
+use torr_net::Nanos;
+use torr_wire::Header;
+use torr_wire::response::{Observer, Response};
+
+/// How much of a body makes up for one reply that the server asks for.
+const CONTENT_FOR_A_REPLY: u32 = 1024;
+
+/// What is wrong with an answer, with which its connection can go on.
+type Wrong = &'static str;
+
+impl Http2<'_> {
+    /// Takes a whole head: of an answer, interim or final, or after its body.
+    #[inline]
+    pub(super) fn take_head(
+        &mut self,
+        head: Head,
+        block: &[u8],
+        at: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Told>, Broken> {
+        let (mut message, mut fields) = (Message::default(), Vec::new());
+        let keeps = self.inspection.is_some();
+        // Whosever it is: it may change the table.
+        self.decoder.decode(block, |name, value| {
+            message.take(name, value);
+            if keeps {
+                fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
+            }
+        })?;
+        let Some(place) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
+        let is_last = head.has(flag::END_STREAM);
+        let stream = self.streams.at(place);
+        let taken: Result<(), Wrong> = match (message.wrong, stream.status, message.status) {
+            (Some(wrong), ..) => Err(wrong),
+            (None, Some(_), None) if is_last => Ok(()),
+            (None, Some(_), _) => Err("a second head in an answer"),
+            (None, None, None) => Err("a head without :status"),
+            (None, None, Some(100 | 102..200)) if !is_last => return Ok(None),
+            (None, None, Some(100..200)) => Err("an interim answer that HTTP/2 does not have"),
+            (None, None, Some(status)) => {
+                (stream.status, stream.length, stream.first_byte) = (Some(status), message.length, NonZero::new(at));
+                if let Some(inspector) = &mut stream.inspector {
+                    let fields: Vec<_> = fields.iter().map(|(name, value)| Header { name, value }).collect();
+                    inspector.see_head(status, &fields);
+                }
+                Ok(())
+            }
+        };
+        match taken {
+            Ok(()) if is_last => Ok(self.complete(place, out)),
+            Ok(()) => Ok(None),
+            Err(wrong) => Ok(self.give_up_on(place, wrong, out)),
+        }
+    }
+
+    /// Takes a piece of a body.
+    #[inline]
+    pub(super) fn take_data(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<Option<Told>, Broken> {
+        let content =
+            frame::unpadded(head, payload).ok_or(Broken::protocol("a frame with more padding than payload"))?;
+        // Of the window, the padding takes its part too.
+        let length = head.len as u32;
+        give_back(&mut self.received, length, 0, out);
+        // Servers measure the line by asking for replies while they send.
+        self.chatter = self.chatter.saturating_sub(length / CONTENT_FOR_A_REPLY);
+        let Some(place) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
+        let stream = self.streams.at(place);
+        let is_last = head.has(flag::END_STREAM);
+        if !is_last {
+            give_back(&mut stream.received, length, stream.id, out);
+        }
+        stream.body += content.len() as u64;
+        if let Some(inspector) = &mut stream.inspector {
+            inspector.body(content);
+        }
+        let is_bodiless = stream.is_head || matches!(stream.status, Some(204 | 304));
+        let wrong = match stream.status {
+            None => Some("a body without a head"),
+            Some(_) if is_bodiless && stream.body > 0 => Some("a body in an answer that has none"),
+            Some(_) if stream.length.is_some_and(|length| stream.body > length) && !is_bodiless => {
+                Some("more bytes than the answer should have")
+            }
+            Some(_) => None,
+        };
+        match wrong {
+            Some(wrong) => Ok(self.give_up_on(place, wrong, out)),
+            None if is_last => Ok(self.complete(place, out)),
+            None => Ok(None),
+        }
+    }
+
+    /// The answer on a stream has ended.
+    #[inline]
+    fn complete(&mut self, place: usize, out: &mut Vec<u8>) -> Option<Told> {
+        let stream = self.streams.at(place);
+        let status = stream.status?;
+        let is_bodiless = stream.is_head || matches!(status, 204 | 304);
+        if !is_bodiless && stream.length.is_some_and(|length| length != stream.body) {
+            return self.give_up_on(place, "fewer bytes than the answer should have", out);
+        }
+        let mut stream = if stream.upload.is_some() {
+            // It was answered before all of it was sent, and the rest is of no use to anybody.
+            self.give_up(place, Code::CANCEL, out)?
+        } else {
+            self.take(place)?
+        };
+        (self.has_answered, self.chatter, self.refused_at) = (true, 0, usize::MAX);
+        let response = Response { status, keep_alive: true, body: stream.body };
+        let failed_checks = stream.inspector.as_mut().map_or(0, |inspector| inspector.judge(&response));
+        let (key, first_byte) = (stream.key, stream.first_byte);
+        Some(Told::Answer(Answer { key, first_byte, response, failed_checks, redirects: 0 }))
+    }
+
+    /// An answer is not what it should be.
+    #[cold]
+    fn give_up_on(&mut self, place: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<Told> {
+        let stream = self.give_up(place, Code::PROTOCOL_ERROR, out)?;
+        Some(Told::Failed(stream.key, error::malformed(wrong)))
+    }
+}
+
+/// Counts what has come, and gives it back to the server's window in time.
+#[inline]
+fn give_back(received: &mut u32, length: u32, stream: u32, out: &mut Vec<u8>) {
+    *received += length;
+    if *received > WINDOW / 2 {
+        frame::number(kind::WINDOW_UPDATE, stream, *received, out);
+        *received = 0;
+    }
+}

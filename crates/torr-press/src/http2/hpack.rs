@@ -1,0 +1,48 @@
+//! Heads as HTTP/2 packs them (HPACK, RFC 7541).
+
+mod decode;
+mod encode;
+mod huffman;
+mod statics;
+mod table;
+
+pub use decode::Decoder;
+pub use encode::{Encoder, Seeding};
+
+/// The size that both sides' tables have from the start.
+pub const TABLE: usize = 4096;
+/// The most that one head may have, counted as its fields count in a table.
+pub const MOST: usize = 64 * 1024;
+/// What a field counts beside its bytes.
+const OVERHEAD: usize = 32;
+
+/// What is wrong with a packed head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HpackError {
+    /// It ends within a field.
+    Truncated,
+    /// A number is too large to mean anything.
+    Number,
+    /// An index that has no field.
+    Index,
+    /// Not as the Huffman code has it.
+    Huffman,
+    /// The table becomes larger than it may, or not at the beginning of a head.
+    Resize,
+    /// More than anybody should send.
+    TooLarge,
+}
+
+impl HpackError {
+    /// The same in words.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Truncated => "a packed head is cut off",
+            Self::Number => "a packed head has too large a number",
+            Self::Index => "a packed head has an index without a field",
+            Self::Huffman => "a packed head has an invalid Huffman code",
+            Self::Resize => "a packed head resizes the table as it must not",
+            Self::TooLarge => "a head of more than 64 KiB",
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Requests with their heads packed: one that is always the same is packed once for all connections of a thread.
+
+use super::hpack::{Encoder, Seeding};
+use crate::request::{Cursor, Parts};
+use bytes::Bytes;
+use std::cell::{OnceCell, RefCell};
+
+/// What one thread's sessions have in common.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    constant: OnceCell<Constant>,
+    /// Room for a head that is being packed.
+    pub scratch: RefCell<Vec<u8>>,
+}
+
+/// The one request that there is.
+#[derive(Debug)]
+struct Constant {
+    /// By what a head may do to the server's table.
+    blocks: [Vec<u8>; 4],
+    body: Bytes,
+    is_head: bool,
+}
+
+/// What follows its packed head.
+pub(super) struct Begun {
+    pub body: Bytes,
+    pub is_head: bool,
+}
+
+impl Constant {
+    fn new(parts: &Parts) -> Self {
+        let mut encoder = Encoder::default();
+        let blocks = [Seeding::Ahead, Seeding::Done, Seeding::Refused, Seeding::Without].map(|seeding| {
+            let mut block = Vec::new();
+            encoder.encode(&parts.head, seeding, &mut block);
+            block
+        });
+        Self { blocks, body: parts.body.clone().unwrap_or_default(), is_head: parts.begun.is_head }
+    }
+}
+
+impl Shared {
+    /// Gives the next request's packed head to `write`.
+    #[inline]
+    pub fn pack(
+        &self,
+        cursor: &mut Cursor<'_>,
+        encoder: &mut Encoder,
+        seeding: Seeding,
+        write: impl FnOnce(&[u8], bool),
+    ) -> Begun {
+        if cursor.is_constant() {
+            let constant = self.constant.get_or_init(|| Constant::new(&cursor.parts()));
+            write(&constant.blocks[seeding as usize], constant.body.is_empty());
+            return Begun { body: constant.body.clone(), is_head: constant.is_head };
+        }
+        let parts = cursor.parts();
+        let mut block = self.scratch.borrow_mut();
+        block.clear();
+        encoder.encode(&parts.head, seeding, &mut block);
+        let body = parts.body.unwrap_or_default();
+        write(&block, body.is_empty());
+        Begun { body, is_head: parts.begun.is_head }
+    }
+}

@@ -1,0 +1,107 @@
+//! Bodies of requests, as far as the server's windows let them go, and streams that are given up.
+
+use super::error::{Broken, Code};
+use super::frame::{self, Head, flag, kind};
+use super::{Http2, Stream};
+use bytes::{Buf, Bytes};
+
+impl<'p> Http2<'p> {
+    /// Sends the youngest stream's body, or the beginning of it.
+    #[inline]
+    pub(super) fn begin_upload(&mut self, body: Bytes, out: &mut Vec<u8>) {
+        let at = self.streams.len() - 1;
+        self.streams.at(at).upload = Some(body);
+        self.uploads += 1;
+        // Older ones come first.
+        if self.uploads == 1 {
+            self.go_on_uploading(out);
+        } else if self.window > 0 {
+            upload(self.streams.at(at), &mut self.window, &mut self.uploads, self.peer.frame, out);
+        }
+    }
+
+    /// Sends as much of all bodies as the windows let go.
+    pub(super) fn go_on_uploading(&mut self, out: &mut Vec<u8>) {
+        if self.uploads == 0 {
+            return;
+        }
+        for stream in self.streams.iter_mut() {
+            if self.window <= 0 {
+                return;
+            }
+            upload(stream, &mut self.window, &mut self.uploads, self.peer.frame, out);
+        }
+    }
+
+    /// The server takes more, of one stream or of the whole connection.
+    pub(super) fn widen(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
+        let Some(number) = frame::read_number(payload) else {
+            return Err(Broken::size("a WINDOW_UPDATE of a wrong size"));
+        };
+        let by = i64::from(number & i32::MAX as u32);
+        if by == 0 {
+            return Err(Broken::protocol("a WINDOW_UPDATE by nothing"));
+        }
+        let window = match head.stream {
+            0 => &mut self.window,
+            stream => match self.streams.find(stream) {
+                Some(at) => &mut self.streams.at(at).window,
+                None => return self.check_closed(head),
+            },
+        };
+        *window += by;
+        if *window > frame::MOST_WINDOW {
+            return Err(Broken::flow("a window beyond the largest"));
+        }
+        self.go_on_uploading(out);
+        Ok(())
+    }
+
+    /// The server's settings change what it takes on each stream.
+    pub(super) fn widen_all(&mut self, by: i64, out: &mut Vec<u8>) -> Result<(), Broken> {
+        for stream in self.streams.iter_mut() {
+            stream.window += by;
+            if stream.window > frame::MOST_WINDOW {
+                return Err(Broken::flow("a window beyond the largest"));
+            }
+        }
+        self.go_on_uploading(out);
+        Ok(())
+    }
+
+    /// Takes a stream out, and tells the server that nothing more is wanted of it.
+    pub(super) fn give_up(&mut self, at: usize, code: Code, out: &mut Vec<u8>) -> Option<Stream<'p>> {
+        let stream = self.take(at)?;
+        self.cancelled_to = self.cancelled_to.max(stream.id);
+        frame::number(kind::RST_STREAM, stream.id, code.0, out);
+        Some(stream)
+    }
+
+    /// Takes a stream out.
+    #[inline]
+    pub(super) fn take(&mut self, at: usize) -> Option<Stream<'p>> {
+        let stream = self.streams.remove(at)?;
+        self.uploads -= usize::from(stream.upload.is_some());
+        Some(stream)
+    }
+}
+
+fn upload(stream: &mut Stream<'_>, window: &mut i64, uploads: &mut usize, most: usize, out: &mut Vec<u8>) {
+    let Some(body) = &mut stream.upload else { return };
+    while *window > 0 && stream.window > 0 {
+        let allowed = (*window).min(stream.window) as usize;
+        let len = body.len().min(allowed).min(most);
+        let is_all = len == body.len();
+        let flags = if is_all { flag::END_STREAM } else { 0 };
+        Head { len, kind: kind::DATA, flags, stream: stream.id }.write(out);
+        out.extend_from_slice(&body[..len]);
+        body.advance(len);
+        *window -= len as i64;
+        stream.window -= len as i64;
+        if is_all {
+            stream.upload = None;
+            *uploads -= 1;
+            return;
+        }
+    }
+}
