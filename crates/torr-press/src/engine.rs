@@ -427,6 +427,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     fn begin_requests(&mut self, now: Nanos) {
         let mut openings = 0;
+        // Of one connection all that are due are written together.
+        let mut unwritten = None;
         while openings < OPENINGS {
             let Some(at) = self.free.pop_front() else {
                 self.no_place = true;
@@ -469,11 +471,20 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 connection.cold.begun += 1;
             }
             if connection.stage == Stage::Open {
-                self.write_requests(at as usize, lag_from);
+                if let Some(other) = unwritten.replace(at).filter(|&other| other != at) {
+                    self.write_requests(other as usize, None);
+                }
+                if lag_from.is_some() {
+                    unwritten = None;
+                    self.write_requests(at as usize, lag_from);
+                }
             } else if connection.stage == Stage::Closed {
                 openings += 1;
                 self.connect(at as usize, lag_from);
             }
+        }
+        if let Some(at) = unwritten {
+            self.write_requests(at as usize, None);
         }
         self.send_all();
     }

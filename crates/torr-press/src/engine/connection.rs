@@ -197,8 +197,10 @@ impl Requests {
 
 #[inline]
 fn set_due<'r>(youngest_first: impl Iterator<Item = &'r mut Pending>, now: &impl Fn() -> Nanos) {
+    // All leave at once, and the clock costs as much as a request.
+    let mut sent_at = None;
     for request in youngest_first.take_while(|request| request.free) {
-        request.due = now();
+        request.due = *sent_at.get_or_insert_with(now);
         request.free = false;
     }
 }
