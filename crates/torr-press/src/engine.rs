@@ -99,7 +99,7 @@ pub(crate) struct Ended {
     pub first: Option<FirstAnswer>,
 }
 
-pub(crate) struct Engine<'r, S, P, L> {
+pub(crate) struct Engine<'r, S: Session, P, L> {
     plan: &'r Plan,
     link: &'r L,
     clock: Clock,
@@ -108,6 +108,7 @@ pub(crate) struct Engine<'r, S, P, L> {
     sources: Sources,
     poller: Poller,
     connections: Vec<Connection<S>>,
+    shared: S::Shared,
     sample: Sample,
     // What is to be done.
     events: Events,
@@ -175,6 +176,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             again: Vec::new(),
             free: (0..numbers.len()).flat_map(places).collect(),
             connections: numbers.map(|number| Connection::new(number, session())).collect(),
+            shared: S::Shared::default(),
             later: BinaryHeap::new(),
             arena: vec![0; ARENA].into_boxed_slice(),
             arrivals: Vec::with_capacity(STAGE),
@@ -334,7 +336,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             let oldest = connection.requests.oldest().is_some_and(|request| request.is_head);
             let asked = Asked { count: connection.requests.len() - usize::from(connection.unwritten), to_head: oldest };
             let start = self.out.len();
-            let told = connection.session.receive(input, now, asked, &mut self.out);
+            let told = connection.session.receive(&mut self.shared, input, now, asked, &mut self.out);
             if self.out.len() > start {
                 self.say(at, start);
             }

@@ -8,7 +8,7 @@ use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
-use torr_wire::response::{Response, ResponseReader};
+use torr_wire::response::{HeadMemory, Response, ResponseReader};
 
 /// HTTP/1.1: answers come in the order of their requests. Somebody may look at them.
 #[derive(Debug, Default)]
@@ -40,6 +40,7 @@ impl<I: Inspect> Http1<I> {
 impl<I: Inspect> Session for Http1<I> {
     const HOLDS: bool = false;
     const KEYED: bool = false;
+    type Shared = HeadMemory;
 
     fn open(&mut self, _out: &mut Vec<u8>) {
         self.reader.reset();
@@ -61,6 +62,7 @@ impl<I: Inspect> Session for Http1<I> {
     #[inline]
     fn receive(
         &mut self,
+        shared: &mut HeadMemory,
         input: &mut [u8],
         at: Nanos,
         asked: Asked,
@@ -69,7 +71,7 @@ impl<I: Inspect> Session for Http1<I> {
         if asked.count == 0 && !input.is_empty() {
             return Err(failures::surplus());
         }
-        match self.reader.observe(input, asked.to_head, &mut self.inspector) {
+        match self.reader.observe(input, asked.to_head, shared, &mut self.inspector) {
             // Nothing may come that was not asked for.
             Ok((used, Some(_))) if used < input.len() && asked.count == 1 => Err(failures::surplus()),
             Ok((used, Some(response))) => {

@@ -122,6 +122,7 @@ impl<'p> Http2Common<'p> {
 impl Session for Http2<'_> {
     const HOLDS: bool = true;
     const KEYED: bool = true;
+    type Shared = ();
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let fruitless = if self.has_answered { 0 } else { self.fruitless + 1 };
@@ -174,6 +175,7 @@ impl Session for Http2<'_> {
 
     fn receive(
         &mut self,
+        _shared: &mut (),
         input: &mut [u8],
         at: Nanos,
         _asked: Asked,

@@ -60,6 +60,7 @@ impl<S: Session> SecuredSession<S> {
 impl<S: Session> Session for SecuredSession<S> {
     const HOLDS: bool = true;
     const KEYED: bool = S::KEYED;
+    type Shared = S::Shared;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         self.failed = self.tls.open(out).err().map(failures::tls);
@@ -97,6 +98,7 @@ impl<S: Session> Session for SecuredSession<S> {
 
     fn receive(
         &mut self,
+        inner_shared: &mut S::Shared,
         input: &mut [u8],
         at: Nanos,
         asked: Asked,
@@ -120,7 +122,7 @@ impl<S: Session> Session for SecuredSession<S> {
         let told = if rest.is_empty() && !S::HOLDS {
             None
         } else {
-            let received = self.inner.receive(rest, at, asked, &mut scratch.to_send);
+            let received = self.inner.receive(inner_shared, rest, at, asked, &mut scratch.to_send);
             if received.is_err() {
                 // It may have said why. If that can't be sealed, it is of no use, and must not reach another connection.
                 let _ = self.seal(scratch, out);

@@ -15,6 +15,8 @@ pub trait Session {
     const HOLDS: bool;
     /// Whether answers come in any order, and name the key of their request.
     const KEYED: bool;
+    /// What all sessions of a thread work with.
+    type Shared: Default;
 
     /// A new connection has been established: all that was on the one before is forgotten. What is to be said before any
     /// request goes to `out`.
@@ -55,6 +57,7 @@ pub trait Session {
     /// If the bytes are not what they should be. The connection is of no more use then.
     fn receive(
         &mut self,
+        shared: &mut Self::Shared,
         input: &mut [u8],
         at: Nanos,
         asked: Asked,

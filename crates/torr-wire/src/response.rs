@@ -22,6 +22,9 @@ pub struct Response {
 
 /// Sees what an answer is made of, where counting it is not enough.
 pub trait Observer {
+    /// Whether it has to see every head, also one that is the same as the last.
+    const SEES_HEADS: bool = true;
+
     /// The head of an answer, an interim one (1xx) too.
     #[inline]
     fn head(&mut self, _status: u16, _fields: &[httparse::Header<'_>]) {}
@@ -32,7 +35,49 @@ pub trait Observer {
 }
 
 /// Sees nothing, at no cost.
-impl Observer for () {}
+impl Observer for () {
+    const SEES_HEADS: bool = false;
+}
+
+/// Sees every head and looks at none, so that none is remembered.
+struct Forgetful;
+
+impl Observer for Forgetful {}
+
+/// Remembers the last head that was parsed, since servers mostly send the same one again: to compare it takes a tenth of
+/// the time that it takes to parse it. One for all connections of a thread serves best.
+#[derive(Debug, Default)]
+pub struct HeadMemory {
+    bytes: Vec<u8>,
+    to_head: bool,
+    head: Option<Head>,
+    /// Heads in a row that were not the same.
+    misses: u32,
+}
+
+/// The longest head that is remembered.
+const MEMORABLE: usize = 1024;
+/// After so many heads in a row that were all different, only each so-many-th is remembered.
+const VARIED: u32 = 32;
+
+impl HeadMemory {
+    /// What is known of a head that `input` begins with.
+    #[inline]
+    fn recall(&self, input: &[u8], to_head: bool) -> Option<Head> {
+        let same = self.to_head == to_head && input.get(..self.bytes.len()) == Some(&self.bytes);
+        self.head.filter(|_| same)
+    }
+
+    #[inline]
+    fn remember(&mut self, input: &[u8], to_head: bool, head: Head) {
+        self.misses = self.misses.wrapping_add(1);
+        if head.len <= MEMORABLE && (self.misses < VARIED || self.misses.is_multiple_of(VARIED)) {
+            self.bytes.clear();
+            self.bytes.extend_from_slice(&input[..head.len]);
+            (self.to_head, self.head) = (to_head, Some(head));
+        }
+    }
+}
 
 /// What a head settles before the body is read.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +133,7 @@ impl ResponseReader {
     /// Each [`WireError`] that an answer can have. The connection is of no more use then.
     #[inline]
     pub fn read(&mut self, input: &[u8], to_head: bool) -> Result<(usize, Option<Response>), WireError> {
-        self.observe(input, to_head, &mut ())
+        self.observe(input, to_head, &mut HeadMemory::default(), &mut Forgetful)
     }
 
     /// The same, and shows the observer what is read.
@@ -100,6 +145,7 @@ impl ResponseReader {
         &mut self,
         input: &[u8],
         to_head: bool,
+        memory: &mut HeadMemory,
         observer: &mut impl Observer,
     ) -> Result<(usize, Option<Response>), WireError> {
         let mut at = 0;
@@ -121,7 +167,7 @@ impl ResponseReader {
                 Some(current) => current,
                 None => {
                     at += blank_lines(&input[at..]);
-                    match parse(&input[at..], to_head, observer)? {
+                    match parse_unless_known(&input[at..], to_head, memory, observer)? {
                         Some(head) => {
                             at += head.len;
                             begin(head)
@@ -212,6 +258,28 @@ fn blank_lines(bytes: &[u8]) -> usize {
 
 fn has_blank_line(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
+}
+
+/// Parses one head, unless it is the last one again.
+#[inline]
+fn parse_unless_known<O: Observer>(
+    input: &[u8],
+    to_head: bool,
+    memory: &mut HeadMemory,
+    observer: &mut O,
+) -> Result<Option<Head>, WireError> {
+    if O::SEES_HEADS {
+        return parse(input, to_head, observer);
+    }
+    if let Some(head) = memory.recall(input, to_head) {
+        memory.misses = 0;
+        return Ok(Some(head));
+    }
+    let parsed = parse(input, to_head, observer)?;
+    if let Some(head) = parsed {
+        memory.remember(input, to_head, head);
+    }
+    Ok(parsed)
 }
 
 /// Parses one head. Folded fields, spaces before a colon and bare LFs are taken, as RFC 9112 allows a user agent.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use torr_wire::WireError;
 use torr_wire::body::{BodyReader, Framing};
-use torr_wire::response::{Response, ResponseReader};
+use torr_wire::response::{HeadMemory, Response, ResponseReader};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
@@ -285,5 +285,34 @@ proptest! {
         let wire = parts.concat().into_bytes();
         let pieces = cut(&wire, &cuts);
         prop_assert_eq!(read_body(Framing::Chunked, &pieces), read_body(Framing::Chunked, &[&wire]), "{:?}", pieces);
+    }
+}
+
+/// Heads that are alike, in part alike, and not alike at all, to requests that are alike and not.
+#[test]
+fn what_is_remembered_of_heads_changes_no_answer() {
+    let heads = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: 1\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        "nonsense\r\n\r\n",
+    ];
+    let mut memory = HeadMemory::default();
+    let mut random = 12_345_u32;
+    for _ in 0..20_000 {
+        // A small generator of one's own is random enough.
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let (head, to_head) = (heads[random as usize >> 8 & 7], random >> 16 & 7 == 0);
+        let cut = if random >> 20 & 3 == 0 { (random >> 24) as usize % head.len() } else { head.len() };
+        let input = [&head.as_bytes()[..cut], &b"1\r\n2\r\n0\r\n\r\n"[..(random >> 28) as usize % 12]].concat();
+        let (mut plain, mut remembering) = (ResponseReader::default(), ResponseReader::default());
+        let expected = plain.read(&input, to_head);
+        let got = remembering.observe(&input, to_head, &mut memory, &mut ());
+        assert_eq!(got, expected, "{:?} to a HEAD: {to_head}", input.escape_ascii().to_string());
+        assert_eq!(remembering.is_inside(), plain.is_inside());
     }
 }

@@ -6,6 +6,7 @@ use crate::input::{Input, Piece};
 use torr_gauge::Failure;
 use torr_press::request::Options;
 use torr_press::{Answer, Asked, Http1, Requests, Session, Target, Told};
+use torr_wire::response::HeadMemory;
 
 /// Checks one input.
 pub fn check(bytes: &[u8]) {
@@ -14,10 +15,10 @@ pub fn check(bytes: &[u8]) {
     let target = Target::parse("http://127.0.0.1/").expect("it is a URL");
     let options = Options { method: Some(method.into()), ..Options::default() };
     let request = Requests::new(&[target.into()], &options).expect("it is a method");
-    let mut used = Http1::default();
+    let (mut used, mut memory) = (Http1::default(), HeadMemory::default());
     for connection in input.pieces().split_inclusive(|piece| piece.marked) {
-        let got = connect(&mut used, &request, connection);
-        let fresh = connect(&mut Http1::default(), &request, connection);
+        let got = connect(&mut used, &mut memory, &request, connection);
+        let fresh = connect(&mut Http1::default(), &mut HeadMemory::default(), &request, connection);
         assert_eq!(got, fresh, "a connection depends on those before it");
     }
 }
@@ -25,6 +26,7 @@ pub fn check(bytes: &[u8]) {
 /// What became of one connection: its answers, and its end.
 fn connect(
     session: &mut Http1,
+    memory: &mut HeadMemory,
     request: &Requests,
     pieces: &[Piece<'_>],
 ) -> (Vec<Answer>, Result<Option<Answer>, Failure>) {
@@ -38,7 +40,7 @@ fn connect(
         let mut piece = bytes.to_vec();
         let mut rest = &mut piece[..];
         while !rest.is_empty() {
-            match session.receive(rest, at, asked, &mut out) {
+            match session.receive(memory, rest, at, asked, &mut out) {
                 Ok((used, Some(Told::Answer(answer)))) => {
                     assert!(used > 0, "an answer of nothing");
                     assert!(answer.response.body == 0 || !to_head, "a HEAD's answer has no body");

@@ -72,7 +72,7 @@ impl Talk {
         let (mut input, mut all, mut told) = (bytes.to_vec(), Vec::new(), 0);
         let asked = Asked { count: 0, to_head: false };
         loop {
-            let (used, next) = self.session.receive(&mut input[told..], 7, asked, &mut self.said)?;
+            let (used, next) = self.session.receive(&mut (), &mut input[told..], 7, asked, &mut self.said)?;
             told += used;
             match next {
                 Some(next) => all.push(next),
