@@ -155,6 +155,8 @@ fn matches(expression: &str) -> Result<Text, CheckError> {
 pub(crate) fn meant(body: Vec<u8>, encoding: Option<Encoding>) -> Option<Vec<u8>> {
     match encoding {
         None => Some(body),
+        // An answer without a body may still say how it would be encoded.
+        Some(_) if body.is_empty() => Some(body),
         Some(encoding) => encoding.decode(&body, MOST_BODY),
     }
 }

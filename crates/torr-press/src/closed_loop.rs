@@ -69,6 +69,10 @@ impl Pacer for ClosedLoop<'_> {
         Due::Free
     }
 
+    fn is_exhausted(&self, now: Nanos) -> bool {
+        now >= self.warm_until && self.mine == 0 && self.budget.left.load(Ordering::Relaxed) == 0
+    }
+
     #[inline]
     fn freed(&mut self, _now: Nanos) {}
 }
@@ -113,6 +117,10 @@ impl Pacer for Ramp<'_> {
         let due = self.requests.next(now);
         self.in_use += u64::from(due == Due::Free);
         due
+    }
+
+    fn is_exhausted(&self, now: Nanos) -> bool {
+        self.requests.is_exhausted(now)
     }
 
     fn freed(&mut self, _now: Nanos) {

@@ -36,6 +36,8 @@ const ARENA: usize = 256 * 1024;
 const LEAST_ROOM: usize = 16 * 1024;
 /// Connections opened between two looks at those that are open already.
 const OPENINGS: usize = 64;
+/// What is written before it is sent, at most and one request.
+const ENOUGH: usize = 1024 * 1024;
 /// How often time-outs and an interruption are looked for.
 const SWEEP: Nanos = 20_000_000;
 
@@ -228,7 +230,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     }
 
     fn is_over(&self, now: Nanos) -> bool {
-        now >= self.deadline || self.link.stopped() || (self.all_begun && self.under_way == 0)
+        let is_done = || self.under_way == 0 && (self.all_begun || self.pacer.is_exhausted(now));
+        now >= self.deadline || self.link.stopped() || is_done()
     }
 
     /// Waits for readiness, and gathers what is to be worked on.
@@ -318,13 +321,24 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 Stage::Tunnelling => self.read_tunnel(at, &mut arena[arrival.bytes], arrival.at),
                 _ => self.read(at, &mut arena[arrival.bytes], arrival.at),
             }
-            // Of what is left to be received no event will tell.
-            if (arrival.full || arrival.ended) && current(&mut self.connections, arrival.token).is_some() {
-                self.again.push(Event { token: arrival.token, readable: true, writable: false, ended: arrival.ended });
+            if arrival.full || arrival.ended {
+                self.come_back(arrival.token, arrival.full, arrival.ended, arrival.at);
             }
         }
         self.arrivals = arrivals;
         self.arena = arena;
+    }
+
+    /// A connection may have more to be received, of which no event will tell.
+    fn come_back(&mut self, token: Token, full: bool, ended: bool, now: Nanos) {
+        let Some(connection) = current(&mut self.connections, token) else { return };
+        let written = connection.requests.len() - usize::from(connection.unwritten);
+        if full || written > 0 {
+            self.again.push(Event { token, readable: true, writable: false, ended });
+        } else {
+            // All has come, and then the end: nothing more can be asked here.
+            self.server_ended(token.index(), now);
+        }
     }
 
     /// Gives a connection what has come for it.
@@ -363,7 +377,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             }
         }
         let connection = &self.connections[at];
-        let is_leaving = S::KEYED && connection.session.is_leaving();
+        let is_leaving = S::HOLDS && connection.session.is_leaving();
         if connection.unwritten > 0 || connection.stage != Stage::Open || is_leaving {
             self.go_on_opening(at, now);
         }
@@ -429,9 +443,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     fn begin_requests(&mut self, now: Nanos) {
         let mut openings = 0;
-        // Of one connection all that are due are written together.
-        let mut unwritten = None;
-        while openings < OPENINGS {
+        // Of one connection all that are due go together.
+        let mut filling = None;
+        while openings < OPENINGS && self.out.len() < ENOUGH {
             let Some(at) = self.free.pop_front() else {
                 self.no_place = true;
                 break;
@@ -456,39 +470,50 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 }
                 Due::Never => {
                     self.all_begun = true;
+                    self.next_due = None;
                     self.free.clear();
                     break;
                 }
             };
             self.next_due = None;
             self.under_way += 1;
-            let warm = now < self.warm_until;
+            let warm = if free { now } else { due } < self.warm_until;
             self.asked += u64::from(!warm);
             // Where it had to wait for a place, that is not this side's lag.
             let lag_from = (!free).then_some(if self.no_place { now } else { due });
             let connection = &mut self.connections[at as usize];
+            // What has to wait for a connection with others waits no less than they do.
+            let free = free && (connection.stage == Stage::Open || connection.requests.oldest().is_none_or(|r| r.free));
             connection.requests.push(Pending { due, key: 0, free, warm, is_head: false });
             connection.unwritten += 1;
+            openings += usize::from(connection.stage == Stage::Closed && connection.requests.len() == 1);
             if self.carries.is_some() {
                 connection.cold.begun += 1;
             }
-            if connection.stage == Stage::Open {
-                if let Some(other) = unwritten.replace(at).filter(|&other| other != at) {
-                    self.write_requests(other as usize, None);
-                }
-                if lag_from.is_some() {
-                    unwritten = None;
-                    self.write_requests(at as usize, lag_from);
-                }
-            } else if connection.stage == Stage::Closed {
-                openings += 1;
-                self.connect(at as usize, lag_from);
+            if let Some(other) = filling.replace(at).filter(|&other| other != at) {
+                self.carry(other as usize, None);
+            }
+            if lag_from.is_some() {
+                filling = None;
+                self.carry(at as usize, lag_from);
             }
         }
-        if let Some(at) = unwritten {
-            self.write_requests(at as usize, None);
+        if let Some(at) = filling {
+            self.carry(at as usize, None);
         }
         self.send_all();
+    }
+
+    /// Gets the requests that wait on a connection under way.
+    #[inline]
+    fn carry(&mut self, at: usize, lag_from: Option<Nanos>) {
+        match (self.connections[at].stage, lag_from) {
+            (Stage::Open, _) => self.write_requests(at, lag_from),
+            (Stage::Closed, _) => self.connect(at, lag_from),
+            // It waits for the connection, which is not this side's lag.
+            (_, Some(from)) => record_lag(&mut self.sample, &mut self.last_sent, from, self.clock.now()),
+            (_, None) => {}
+        }
     }
 
     /// Writes as many of the requests that wait as the session has room for.
@@ -538,6 +563,17 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     #[inline]
     fn send_all(&mut self) {
+        while !self.sends.is_empty() {
+            self.send_stage();
+        }
+        self.out.clear();
+        if self.out.capacity() > 4 * ENOUGH {
+            self.out = Vec::new();
+        }
+    }
+
+    #[inline]
+    fn send_stage(&mut self) {
         let mut sends = std::mem::take(&mut self.sends);
         for Send { at, generation, bytes, requests, lag_from } in sends.drain(..) {
             let connection = &mut self.connections[at as usize];
@@ -563,8 +599,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 Err(error) => self.lose(at as usize, failures::transfer(Kind::Write, &error)),
             }
         }
+        // A connection that has come about meanwhile has more to be sent.
+        sends.append(&mut self.sends);
         self.sends = sends;
-        self.out.clear();
     }
 }
 

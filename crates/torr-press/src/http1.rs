@@ -45,6 +45,7 @@ impl<I: Inspect> Session for Http1<I> {
     fn open(&mut self, _out: &mut Vec<u8>) {
         self.reader.reset();
         self.first_byte = None;
+        self.inspector.opened();
     }
 
     #[inline]
@@ -95,12 +96,20 @@ impl<I: Inspect> Session for Http1<I> {
     }
 
     fn is_leaving(&self) -> bool {
-        self.inspector.has_kept()
+        self.inspector.is_leaving()
     }
 
-    fn end(&mut self) -> Result<Option<Answer>, Failure> {
-        let response = self.reader.end().map_err(failures::protocol)?;
-        Ok(response.map(|response| self.answer(response)))
+    fn end(&mut self) -> Result<Option<Told>, Failure> {
+        let Some(response) = self.reader.end().map_err(failures::protocol)? else { return Ok(None) };
+        let Some(request) = self.inspector.redirected(&response) else {
+            return Ok(Some(Told::Answer(self.answer(response))));
+        };
+        self.inspector.keep(request);
+        Ok(Some(Told::Unprocessed(0)))
+    }
+
+    fn lost(&mut self) {
+        self.inspector.forget();
     }
 
     fn first_answer(&mut self) -> Option<FirstAnswer> {

@@ -19,7 +19,7 @@ mod tests;
 use crate::inspect::{Inspection, Inspector};
 use crate::plan::Target;
 use crate::request::Cursor;
-use crate::session::{Answer, Asked, Session, Told};
+use crate::session::{Asked, Session, Told};
 use error::Code;
 use frame::{kind, setting};
 use hpack::{Decoder, Encoder, Seeding};
@@ -192,7 +192,7 @@ impl Session for Http2<'_> {
         })
     }
 
-    fn end(&mut self) -> Result<Option<Answer>, Failure> {
+    fn end(&mut self) -> Result<Option<Told>, Failure> {
         match self.gone_away {
             Some((_, code)) if code != Code::NO_ERROR => Err(error::gone_away(code)),
             _ if !self.peer.is_known => Err(error::speechless()),

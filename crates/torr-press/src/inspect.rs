@@ -38,11 +38,17 @@ pub trait Inspect: Observer {
     /// Keeps a request for another connection.
     fn keep(&mut self, _request: Vec<u8>) {}
 
-    /// Whether a request waits for another connection.
+    /// Whether a request waits for another connection than this one.
     #[inline]
-    fn has_kept(&self) -> bool {
+    fn is_leaving(&self) -> bool {
         false
     }
+
+    /// There is another connection.
+    fn opened(&mut self) {}
+
+    /// Whatever was kept has failed.
+    fn forget(&mut self) {}
 
     /// How many redirects the answered request was led through.
     #[inline]
@@ -91,6 +97,7 @@ pub struct Inspector<'p> {
     request: Vec<u8>,
     /// What a redirect has made of it, where that needs another connection.
     kept: Option<Vec<u8>>,
+    leaving: bool,
     redirects: u8,
     first: Option<FirstAnswer>,
     has_first: bool,
@@ -108,6 +115,7 @@ impl<'p> Inspector<'p> {
             location: None,
             request: Vec::new(),
             kept: None,
+            leaving: false,
             redirects: 0,
             first: None,
             has_first: !inspection.keep_first,
@@ -133,7 +141,6 @@ impl<'p> Inspector<'p> {
             self.location = value("location").map(|value| String::from_utf8_lossy(value).into_owned());
         }
         if !self.has_first {
-            self.has_first = true;
             let headers = fields.iter().map(|f| (f.name.to_owned(), f.value.to_vec())).collect();
             self.first = Some(FirstAnswer { status, headers, body: 0 });
         }
@@ -174,7 +181,8 @@ impl Inspect for Inspector<'_> {
             self.body = body.unwrap_or_default();
             self.body.clear();
         }
-        if let Some(first) = self.first.as_mut().filter(|first| first.body == 0) {
+        if let Some(first) = self.first.as_mut().filter(|_| !self.has_first) {
+            self.has_first = true;
             first.body = answer.body;
         }
         std::mem::take(&mut self.failed)
@@ -191,10 +199,19 @@ impl Inspect for Inspector<'_> {
 
     fn keep(&mut self, request: Vec<u8>) {
         self.kept = Some(request);
+        self.leaving = true;
     }
 
-    fn has_kept(&self) -> bool {
-        self.kept.is_some()
+    fn is_leaving(&self) -> bool {
+        self.leaving
+    }
+
+    fn opened(&mut self) {
+        self.leaving = false;
+    }
+
+    fn forget(&mut self) {
+        (self.kept, self.redirects) = (None, 0);
     }
 
     fn redirects(&mut self) -> u8 {

@@ -19,8 +19,11 @@ pub enum Arrivals {
 #[derive(Debug)]
 pub struct OpenLoop {
     schedule: Schedule,
-    /// Requests of the whole run.
+    /// Requests of the whole run, but for its warm-up.
     requests: u64,
+    /// Of those, the number of this thread's next one.
+    measured: u64,
+    warm_until: Nanos,
     deadline: Nanos,
     threads: u64,
     /// The number of this thread's next request, of all threads'.
@@ -36,13 +39,15 @@ impl OpenLoop {
         schedule: Schedule,
         arrivals: Arrivals,
         requests: Option<u64>,
-        deadline: Nanos,
+        (warm_until, deadline): (Nanos, Nanos),
         (thread, threads): (u64, u64),
         seed: u64,
     ) -> Self {
         let random = (arrivals == Arrivals::Poisson).then(|| Rng::with_seed(seed.wrapping_add(thread)));
         let requests = requests.unwrap_or(u64::MAX);
-        let mut pacer = Self { schedule, requests, deadline, threads, number: thread, before: thread as f64, random };
+        let (number, before) = (thread, thread as f64);
+        let measured = thread;
+        let mut pacer = Self { schedule, requests, measured, warm_until, deadline, threads, number, before, random };
         if pacer.random.is_some() {
             pacer.before = 0.0;
             pacer.advance_randomly();
@@ -60,9 +65,11 @@ impl OpenLoop {
 
 impl Pacer for OpenLoop {
     fn next(&mut self, now: Nanos) -> Due {
-        let due = self.schedule.due(self.before).filter(|&due| due < self.deadline && self.number < self.requests);
-        let Some(due) = due else { return Due::Never };
+        let counts = |due: Nanos| due >= self.warm_until;
+        let is_left = |due: &Nanos| *due < self.deadline && !(counts(*due) && self.measured >= self.requests);
+        let Some(due) = self.schedule.due(self.before).filter(is_left) else { return Due::Never };
         if due <= now {
+            self.measured += if counts(due) { self.threads } else { 0 };
             self.number += self.threads;
             match self.random {
                 None => self.before = self.number as f64,
@@ -78,6 +85,7 @@ impl Pacer for OpenLoop {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const SECOND: Nanos = 1_000_000_000;
 
@@ -85,7 +93,7 @@ mod tests {
     fn times(schedule: &Schedule, arrivals: Arrivals, requests: Option<u64>, deadline: Nanos) -> Vec<Nanos> {
         let mut times = Vec::new();
         for thread in 0..3 {
-            let mut pacer = OpenLoop::new(schedule.clone(), arrivals, requests, deadline, (thread, 3), 7);
+            let mut pacer = OpenLoop::new(schedule.clone(), arrivals, requests, (0, deadline), (thread, 3), 7);
             while let Due::At(due) = pacer.next(Nanos::MAX) {
                 times.push(due);
             }
@@ -107,10 +115,26 @@ mod tests {
     #[test]
     fn a_request_that_is_not_due_is_asked_for_again() {
         let schedule = Schedule::constant(10.0).unwrap();
-        let mut pacer = OpenLoop::new(schedule.clone(), Arrivals::Constant, None, Nanos::MAX, (1, 2), 0);
+        let mut pacer = OpenLoop::new(schedule.clone(), Arrivals::Constant, None, (0, Nanos::MAX), (1, 2), 0);
         assert_eq!((pacer.next(0), pacer.next(0)), (Due::At(SECOND / 10), Due::At(SECOND / 10)));
         assert_eq!(pacer.next(SECOND / 10), Due::At(SECOND / 10), "it is begun");
         assert_eq!(pacer.next(SECOND / 10), Due::At(SECOND * 3 / 10));
+    }
+
+    #[test]
+    fn a_warm_up_costs_nothing_of_the_budget_however_many_requests_it_has() {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let schedule = Schedule::constant(1000.0).unwrap().after(Duration::from_secs(1));
+            let mut measured = 0;
+            for thread in 0..3 {
+                let times = (SECOND, Nanos::MAX);
+                let mut pacer = OpenLoop::new(schedule.clone(), arrivals, Some(100), times, (thread, 3), 7);
+                while let Due::At(due) = pacer.next(Nanos::MAX) {
+                    measured += u64::from(due >= SECOND);
+                }
+            }
+            assert_eq!(measured, 100, "{arrivals:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,11 @@ pub trait Pacer {
     /// thereby begun and will not be asked for again.
     fn next(&mut self, now: Nanos) -> Due;
 
+    /// Whether it is known already that no further request will be begun.
+    fn is_exhausted(&self, _now: Nanos) -> bool {
+        false
+    }
+
     /// A place for a request that was begun is free again: the request has ended, and who sent it has thought.
     fn freed(&mut self, now: Nanos);
 }
@@ -43,6 +48,14 @@ impl Pacer for AnyPacer<'_> {
             Self::Closed(pacer) => pacer.next(now),
             Self::Ramp(pacer) => pacer.next(now),
             Self::Open(pacer) => pacer.next(now),
+        }
+    }
+
+    fn is_exhausted(&self, now: Nanos) -> bool {
+        match self {
+            Self::Closed(pacer) => pacer.is_exhausted(now),
+            Self::Ramp(pacer) => pacer.is_exhausted(now),
+            Self::Open(pacer) => pacer.is_exhausted(now),
         }
     }
 

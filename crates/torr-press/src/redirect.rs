@@ -6,6 +6,9 @@ use crate::plan::Target;
 /// section 5.2.
 pub(crate) fn path(location: &str, target: &Target, path: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
+    if !location.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return None;
+    }
     if location.contains("://") || location.starts_with("//") {
         let whole =
             if location.starts_with("//") { format!("{}:{location}", target.scheme) } else { location.to_owned() };
@@ -13,7 +16,7 @@ pub(crate) fn path(location: &str, target: &Target, path: &str) -> Option<String
         return Some(clean(&other.path));
     }
     let is_other_scheme = location.split(['/', '?']).next().is_some_and(|first| first.contains(':'));
-    if is_other_scheme || !location.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if is_other_scheme {
         return None;
     }
     let (before_query, _) = path.split_once('?').unwrap_or((path, ""));
@@ -103,6 +106,7 @@ mod tests {
             ("https://h.test:81/y", None),
             ("mailto:x", None),
             ("/a b", None),
+            ("http://h.test:81/a b", None),
         ] {
             assert_eq!(path(location, &target, "/a/b/c?d").as_deref(), leads, "{location}");
         }

@@ -52,8 +52,10 @@ pub enum RunError {
 /// # Errors
 /// [`RunError`]; whatever happens to single requests is in the result instead.
 pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<Measured, RunError> {
-    let fit = limits::make_room_for(plan.connections as u64);
-    if fit < plan.connections as u64 {
+    // Each thread has a poller of its own.
+    let files = (plan.connections + plan.thread_count()) as u64;
+    let fit = limits::make_room_for(files);
+    if fit < files {
         return Err(RunError::Files { wanted: plan.connections, fit });
     }
     let host_watch = watch_host(plan);
@@ -123,6 +125,10 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
 
 /// The server's machine, where that is this one.
 fn watch_host(plan: &Plan) -> Option<host::Watch> {
+    if plan.tunnel.is_some() {
+        // What could be seen is the proxy.
+        return None;
+    }
     let addresses: Vec<_> = plan.addresses.iter().filter(|address| address.is_local()).collect();
     let tcp: Vec<_> = addresses.iter().filter_map(|address| address.tcp()).collect();
     (tcp.len() == plan.addresses.len()).then(|| host::Watch::start(&tcp)).flatten()
@@ -182,9 +188,8 @@ fn pacer<'r>(plan: &'r Plan, number: usize, budget: &'r Budget, numbers: &Range<
         Pace::Open(schedule, arrivals) => {
             clock::wake_exactly();
             let schedule = schedule.after(plan.warmup);
-            let warm = schedule.due_before(warm_until).ceil() as u64;
-            let requests = plan.requests.map(|requests| requests.saturating_add(warm));
-            AnyPacer::Open(OpenLoop::new(schedule, *arrivals, requests, plan.deadline(), part, fastrand::u64(..)))
+            let times = (warm_until, plan.deadline());
+            AnyPacer::Open(OpenLoop::new(schedule, *arrivals, plan.requests, times, part, fastrand::u64(..)))
         }
     }
 }

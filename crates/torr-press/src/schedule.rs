@@ -72,8 +72,10 @@ impl Schedule {
 
     /// When the request is due before which `n` others are. `None` if there are not so many.
     pub fn due(&self, n: f64) -> Option<Nanos> {
-        let stage = self.stages.iter().rev().find(|stage| stage.before <= n && stage.from.max(stage.to) > 0.0)?;
-        let seconds = stage.seconds_to(n - stage.before)?;
+        // Sums that are not exact must not let a request fall between two stages.
+        let begins = |stage: &Stage| stage.before <= n + 1e-6 + 1e-12 * n;
+        let stage = self.stages.iter().rev().find(|stage| begins(stage) && stage.from.max(stage.to) > 0.0)?;
+        let seconds = stage.seconds_to((n - stage.before).max(0.0))?;
         Some(((stage.begin_s + seconds) * 1e9).round() as Nanos)
     }
 
@@ -194,6 +196,21 @@ mod tests {
         let warm = Schedule::stages(&[(s(10), 100.0)]).unwrap().after(s(1));
         assert_eq!((ms(&warm, 50), ms(&warm, 100), ms(&warm, 225)), (Some(500), Some(1000), Some(6000)));
         assert_eq!(warm.length(), Some(s(11)));
+    }
+
+    #[test]
+    fn no_request_falls_between_stages_whose_sums_are_not_exact() {
+        for (rate, warmup_ms) in [(100.0, 1100), (50.0, 2200), (333.3, 700), (1e6, 1100)] {
+            let schedule = Schedule::constant(rate).unwrap().after(Duration::from_millis(warmup_ms));
+            let n = (rate * warmup_ms as f64 / 1000.0).round() as u64;
+            for n in n - 2..n + 3 {
+                let (due, exact) = (schedule.due(n as f64).expect("it is due at some time"), n as f64 / rate * 1e9);
+                assert!((due as f64 - exact).abs() < 1000.0, "{rate}/s after {warmup_ms} ms: {n} is due at {due}");
+            }
+        }
+        let (s, jump) = (Duration::from_millis(1100), Duration::ZERO);
+        let schedule = Schedule::stages(&[(jump, 100.0), (s, 100.0), (jump, 500.0), (s, 500.0)]).unwrap();
+        assert!((0..660).all(|n| schedule.due(n as f64).is_some()));
     }
 
     #[test]

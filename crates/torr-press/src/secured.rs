@@ -2,7 +2,7 @@
 
 use crate::failures;
 use crate::request::Cursor;
-use crate::session::{Answer, Asked, Session, Told};
+use crate::session::{Asked, Session, Told};
 use std::cell::RefCell;
 use std::rc::Rc;
 use torr_gauge::Failure;
@@ -76,11 +76,12 @@ impl<S: Session> Session for SecuredSession<S> {
 
     #[inline]
     fn has_room(&self) -> bool {
-        self.inner.has_room()
+        self.inner.has_room() && !self.tls.is_closed()
     }
 
+    #[inline]
     fn is_leaving(&self) -> bool {
-        self.inner.is_leaving()
+        self.tls.is_closed() || self.inner.is_leaving()
     }
 
     #[inline]
@@ -135,13 +136,17 @@ impl<S: Session> Session for SecuredSession<S> {
         Ok((input.len(), told))
     }
 
-    fn end(&mut self) -> Result<Option<Answer>, Failure> {
+    fn lost(&mut self) {
+        self.inner.lost();
+    }
+
+    fn end(&mut self) -> Result<Option<Told>, Failure> {
         if self.tls.is_securing() {
             return Ok(None);
         }
         match self.inner.end()? {
             Some(_) if !self.tls.is_closed() => Err(failures::cut_off()),
-            answer => Ok(answer),
+            told => Ok(told),
         }
     }
 

@@ -64,11 +64,14 @@ pub trait Session {
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<Told>), Failure>;
 
-    /// The server has ended the connection. Gives the answer that this completes, if there is one.
+    /// The server has ended the connection. Tells what this completes, if anything: no other request can follow.
     ///
     /// # Errors
     /// If it cuts an answer short.
-    fn end(&mut self) -> Result<Option<Answer>, Failure>;
+    fn end(&mut self) -> Result<Option<Told>, Failure>;
+
+    /// The requests under way here have failed: nothing is left to be said of them.
+    fn lost(&mut self) {}
 
     /// Whether no further request can be started on this connection.
     fn is_leaving(&self) -> bool {

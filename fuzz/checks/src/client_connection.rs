@@ -29,7 +29,7 @@ fn connect(
     memory: &mut HeadMemory,
     request: &Requests,
     pieces: &[Piece<'_>],
-) -> (Vec<Answer>, Result<Option<Answer>, Failure>) {
+) -> (Vec<Answer>, Result<Option<Told>, Failure>) {
     let (mut answers, mut out) = (Vec::new(), Vec::new());
     let mut cursor = request.cursor(0, 1);
     session.open(&mut out);

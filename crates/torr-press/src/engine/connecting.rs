@@ -75,6 +75,11 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     fn end_connecting(&mut self, at: usize) {
         let Some(socket) = &self.connections[at].socket else { return };
         match socket::error(socket) {
+            Ok(()) if self.connections[at].sending => {
+                // The first words are there already.
+                self.established(at);
+                self.send_rest(at);
+            }
             Ok(()) => {
                 self.speak_first(at);
                 self.established(at);
@@ -163,15 +168,19 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     pub(super) fn sent_in_part_or_first(&mut self, at: usize, bytes: Range<usize>, sent: usize) {
         if self.connections[at].stage == Stage::Connecting {
             if sent == 0 {
-                // Not connected yet: all will be said again.
+                // Not connected yet: it will be said then.
                 let (first, closed) = (!self.connections[at].cold.used, !self.plan.is_scheduled());
                 let connection = &mut self.connections[at];
                 let free = first && closed && self.plan.keep_alive;
                 connection.requests.iter_mut().for_each(|request| request.free = free);
-                connection.unwritten = connection.requests.len() as u16;
+                connection.sending = true;
+                connection.cold.unsent.extend_from_slice(&self.out[bytes]);
                 return self.watch(at, Interest::ReadWrite);
             }
             self.established(at);
+            if self.connections[at].stage == Stage::Open && self.connections[at].unwritten > 0 {
+                self.write_requests(at, None);
+            }
         }
         self.sample.sent += sent as u64;
         let connection = &mut self.connections[at];
@@ -188,13 +197,14 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     fn send_rest(&mut self, at: usize) {
         let connection = &mut self.connections[at];
         let Some(socket) = &connection.socket else { return };
-        match socket::send(socket, &connection.cold.unsent) {
+        connection.requests.set_due(usize::from(connection.unwritten), || self.clock.now());
+        match socket::send(socket, &connection.cold.unsent[connection.cold.sent..]) {
             Ok(sent) => {
                 self.sample.sent += sent as u64;
-                connection.cold.unsent.drain(..sent);
-                connection.sending = !connection.cold.unsent.is_empty();
+                connection.cold.sent += sent;
+                connection.sending = connection.cold.sent < connection.cold.unsent.len();
                 if !connection.sending {
-                    connection.cold.unsent = Vec::new();
+                    (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
                 }
             }
             Err(error) => self.lose(at, failures::transfer(Kind::Write, &error)),

@@ -58,6 +58,8 @@ pub(super) struct Cold {
     pub parked: u16,
     /// What did not fit the socket's buffer.
     pub unsent: Vec<u8>,
+    /// How much of that has been sent since.
+    pub sent: usize,
     /// What a proxy has answered so far.
     pub tunnel: ResponseReader,
 }
@@ -156,6 +158,14 @@ impl Requests {
     pub fn take_oldest(&mut self) -> Option<Pending> {
         let next = self.more.as_mut().and_then(|more| more.pop_front());
         std::mem::replace(&mut self.first, next)
+    }
+
+    /// Takes the one that so many others are older than.
+    pub fn remove(&mut self, place: usize) -> Option<Pending> {
+        match place {
+            0 => self.take_oldest(),
+            _ => self.more.as_mut()?.remove(place - 1),
+        }
     }
 
     /// Takes the request of this key.

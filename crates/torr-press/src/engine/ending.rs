@@ -6,11 +6,19 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// The server has ended its side.
     pub(super) fn server_ended(&mut self, at: usize, now: Nanos) {
         let connection = &mut self.connections[at];
+        if connection.stage != Stage::Open {
+            // The session may still be that of the connection before.
+            return self.lose(at, failures::closed_unready());
+        }
         let written = connection.requests.len() - usize::from(connection.unwritten);
         match connection.session.end() {
             // It says itself that no other can follow on this connection.
-            Ok(Some(answer)) => self.answered(at, answer, now),
-            Ok(None) if connection.stage != Stage::Open => self.lose(at, failures::closed_unready()),
+            Ok(Some(Told::Answer(answer))) => self.answered(at, answer, now),
+            Ok(Some(Told::Failed(_, failure))) => self.lose(at, failure),
+            Ok(Some(Told::Unprocessed(key))) => {
+                self.unprocessed(at, key);
+                self.server_closes(at);
+            }
             Ok(None) if written > 0 => self.lose(at, failures::closed_unanswered()),
             Ok(None) => self.server_closes(at),
             Err(failure) => self.lose(at, failure),
@@ -48,7 +56,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     fn is_spent(&self, at: usize) -> bool {
         let connection = &self.connections[at];
-        let spent = |most| connection.socket.is_some() && connection.cold.begun >= most;
+        let begun = match connection.stage {
+            // What waits for the next one.
+            Stage::Closed => connection.requests.len() as u64,
+            _ => connection.cold.begun,
+        };
+        let spent = |most| begun >= most;
         self.carries.is_some_and(spent)
     }
 
@@ -61,6 +74,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
         self.close(at);
         let connection = &mut self.connections[at];
+        connection.session.lost();
         if connection.requests.is_empty() {
             return;
         }
@@ -77,8 +91,16 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// One request has failed, but not its connection.
     #[cold]
     pub(super) fn fail(&mut self, at: usize, key: u32, failure: Failure) {
+        let place = self.connections[at].requests.iter().position(|request| request.key == key);
+        if let Some(place) = place {
+            self.fail_at(at, place, failure);
+        }
+    }
+
+    /// The same, of the request that so many others are older than.
+    pub(super) fn fail_at(&mut self, at: usize, place: usize, failure: Failure) {
         let connection = &mut self.connections[at];
-        let Some(request) = connection.requests.take(key) else { return };
+        let Some(request) = connection.requests.remove(place) else { return };
         let now = self.clock.now();
         let until = now + backoff::wait_after(connection.failures.into());
         connection.failures = connection.failures.saturating_add(1);
@@ -116,7 +138,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         connection.watched = false;
         connection.unwritten = connection.requests.len() as u16;
         if std::mem::take(&mut connection.sending) {
-            connection.cold.unsent = Vec::new();
+            (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
         }
         if self.plan.tunnel.is_some() {
             connection.cold.tunnel.reset();
@@ -129,11 +151,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     /// Closes the connections that have nothing to do.
     pub(super) fn close_idle(&mut self) {
-        if self.open_now == 0 || self.open_now as usize <= self.under_way {
-            return;
-        }
         for n in 0..self.free.len() {
             let at = self.free[n] as usize;
+            if self.connections[at].stage == Stage::Closed {
+                // Those with a connection stand in front.
+                break;
+            }
             if self.connections[at].requests.is_empty() {
                 self.close(at);
             }

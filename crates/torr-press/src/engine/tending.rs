@@ -58,19 +58,29 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     /// Gives up those requests alone that are late, if the protocol knows how.
     fn cancel_late(&mut self, at: usize, is_late: impl Fn(&Pending) -> bool, failure: &Failure, now: Nanos) {
-        let late: Vec<_> = self.connections[at].requests.iter().filter(|r| is_late(r)).copied().collect();
-        for request in &late {
-            self.sample_of(request).unanswered.record(now.saturating_sub(request.due));
+        let connection = &self.connections[at];
+        let written = connection.requests.len() - usize::from(connection.unwritten);
+        let late = connection.requests.iter().enumerate().filter(|(_, request)| is_late(request));
+        let late: Vec<_> = late.map(|(place, request)| (place, *request)).collect();
+        let mut closes = false;
+        // From the youngest on, so that the places of the others stay what they are.
+        for (place, request) in late.into_iter().rev() {
+            self.sample_of(&request).unanswered.record(now.saturating_sub(request.due));
+            let connection = &mut self.connections[at];
+            if place >= written {
+                // Of these the session knows nothing yet.
+                connection.unwritten -= 1;
+            } else {
+                let start = self.out.len();
+                closes |= !connection.session.cancel(request.key, &mut self.out);
+                if self.out.len() > start {
+                    self.say(at, start);
+                }
+            }
+            self.fail_at(at, place, failure.clone());
         }
-        for request in late {
-            let start = self.out.len();
-            if !self.connections[at].session.cancel(request.key, &mut self.out) {
-                return self.lose(at, failure.clone());
-            }
-            if self.out.len() > start {
-                self.say(at, start);
-            }
-            self.fail(at, request.key, failure.clone());
+        if closes {
+            self.server_closes(at);
         }
         self.send_all();
     }

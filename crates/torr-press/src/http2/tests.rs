@@ -3,6 +3,7 @@
 use super::frame::{Head, flag, setting};
 use super::*;
 use crate::request::{Body, Data, Options, Requests};
+use crate::session::Answer;
 use std::num::NonZero;
 use torr_gauge::Kind;
 use torr_wire::response::Response;

@@ -64,6 +64,11 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     if protocol.http2 && inspection.follow {
         return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
     }
+    if matches!(load.pace(), Pace::Connections(_)) && load.pipeline.or(args.transport.http2.streams).unwrap_or(1) > 1 {
+        return Err(Stop::Usage(
+            "stages of connections go with one request at a time on each: leave out --pipeline and --streams".into(),
+        ));
+    }
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
         sources: way.sources,
