@@ -4,6 +4,7 @@ mod support;
 
 use serde_json::Value;
 use std::io::Write;
+use support::certificates::self_signed;
 use support::program::{Ended, torr, torr_json};
 use support::result::{adds_up, count};
 use support::script::{Client, Script};
@@ -136,6 +137,38 @@ fn redirects_are_counted_and_followed_only_if_asked() {
         );
         assert_eq!(count(&result, "/errors/read"), 0, "{keep:?}: {result}");
     }
+}
+
+#[test]
+fn a_redirect_that_needs_another_connection_needs_one_over_tls_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let site = "location /here { return 302 /end; } location /end { return 200 'the end'; }";
+    let server = Nginx::start_tls(&certificate, &key, site);
+    let url = format!("{}here", server.https());
+    for (keep, connections) in [(&["--no-keepalive"][..], 40), (&[], 2)] {
+        let load = ["-n", "20", "-c", "2", "--insecure", "--follow", "--expect-body", "the end", &url];
+        let (ended, result) = run(&[keep, &load].concat());
+        adds_up(&result);
+        assert_eq!((ended.code, count(&result, "/redirects_followed")), (Some(0), 20), "{keep:?}: {ended:?}");
+        assert_eq!(count(&result, "/tls/full") + count(&result, "/tls/resumed"), connections, "{keep:?}: {result}");
+    }
+}
+
+#[test]
+fn a_redirect_whose_body_ends_with_the_connection_is_followed() {
+    let server = Script::start(|client: &mut Client| {
+        while let Some(request) = client.request() {
+            if request.starts_with(b"GET /end ") {
+                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nend");
+            } else {
+                return client.send(b"HTTP/1.0 302 Found\r\nLocation: /end\r\n\r\nmoved");
+            }
+        }
+    });
+    let (ended, result) = run(&["-n", "10", "-c", "1", "--follow", "--expect-body", "end", &server.url()]);
+    adds_up(&result);
+    assert_eq!((ended.code, count(&result, "/redirects_followed")), (Some(0), 10), "{ended:?}");
 }
 
 #[test]

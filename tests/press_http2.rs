@@ -225,7 +225,8 @@ fn a_request_without_an_answer_is_given_up_alone() {
     manner.settings.max_concurrent_streams(2);
     let server = Http2Server::start(manner);
     let args = ["-c", "1", "--streams", "6", "-n", "12", "--timeout", "200ms"];
-    assert_eq!(count(&press(&server.url(), &args), "/errors/timeout"), 12);
+    let result = press(&server.url(), &args);
+    assert_eq!((count(&result, "/errors/timeout"), count(&result, "/connections/opened")), (12, 1), "{result}");
 }
 
 #[test]

@@ -128,11 +128,6 @@ impl Client {
         Some(())
     }
 
-    /// How many requests all connections together have sent.
-    pub fn seen_requests(&self) -> usize {
-        self.seen.requests.load(Ordering::SeqCst)
-    }
-
     /// Passes everything on to a server at this address, and back, until one side ends.
     pub fn relay(&mut self, to: &str) {
         let mut server = TcpStream::connect(to).unwrap_or_else(|error| panic!("{to}: {error}"));

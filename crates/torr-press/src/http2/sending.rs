@@ -15,14 +15,15 @@ impl<'p> Http2<'p> {
         // Older ones come first.
         if self.uploads == 1 {
             self.go_on_uploading(out);
-        } else if self.window > 0 {
+        } else if self.window > 0 && self.peer.is_known {
             upload(self.streams.at(at), &mut self.window, &mut self.uploads, self.peer.frame, out);
         }
     }
 
     /// Sends as much of all bodies as the windows let go.
     pub(super) fn go_on_uploading(&mut self, out: &mut Vec<u8>) {
-        if self.uploads == 0 {
+        // Servers that take little at a time are at a loss with what was sent before they could say so.
+        if self.uploads == 0 || !self.peer.is_known {
             return;
         }
         for stream in self.streams.iter_mut() {
