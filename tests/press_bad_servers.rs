@@ -8,23 +8,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::program::{Running, torr_command, torr_json};
+use support::result::{adds_up, count};
 use support::script::{Client, OK, Script};
 use support::servers::free_port;
 use support::wait_until;
-
-fn count(result: &Value, pointer: &str) -> u64 {
-    result.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {result}"))
-}
-
-/// Asked = finished + failed by kind + unfinished.
-fn adds_up(result: &Value) {
-    let kinds = ["connect", "tls", "timeout", "read", "write", "protocol", "ports"];
-    let failed: u64 = kinds.iter().map(|kind| count(result, &format!("/errors/{kind}"))).sum();
-    let ended = count(result, "/requests") + failed + count(result, "/unfinished");
-    assert_eq!(count(result, "/asked"), ended, "{result}");
-    let causes: u64 = result["causes"].as_array().into_iter().flatten().map(|cause| count(cause, "/count")).sum();
-    assert_eq!(causes, failed, "every failure has its cause: {result}");
-}
 
 fn press(script: impl Fn(&mut Client) + Send + Sync + 'static, args: &[&str]) -> Value {
     let server = Script::start(script);

@@ -12,28 +12,15 @@ use std::time::{Duration, Instant};
 use support::certificates::self_signed;
 use support::http2_server::{Http2Server, Manner, Reply};
 use support::program::{Ended, Running, torr, torr_command, torr_json};
+use support::result::{adds_up, count};
 use support::script::{Client, Script};
 use support::servers::Nginx;
-
-fn count(result: &Value, pointer: &str) -> u64 {
-    result.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {result}"))
-}
-
-/// Asked = finished + failed by kind + unfinished.
-fn adds_up(result: &Value) {
-    let kinds = ["connect", "tls", "timeout", "read", "write", "protocol", "ports"];
-    let failed: u64 = kinds.iter().map(|kind| count(result, &format!("/errors/{kind}"))).sum();
-    let ended = count(result, "/requests") + failed + count(result, "/unfinished");
-    assert_eq!(count(result, "/asked"), ended, "{result}");
-    let causes: u64 = result["causes"].as_array().into_iter().flatten().map(|cause| count(cause, "/count")).sum();
-    assert_eq!(causes, failed, "every failure has its cause: {result}");
-    assert_eq!(result["plan"]["protocol"], "h2");
-}
 
 /// Without TLS, on one thread.
 fn press(url: &str, args: &[&str]) -> Value {
     let result = torr_json(&[args, &["-t", "1", "--http2-prior-knowledge", url]].concat());
     adds_up(&result);
+    assert_eq!(result["plan"]["protocol"], "h2");
     result
 }
 

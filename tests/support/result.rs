@@ -14,6 +14,8 @@ pub fn adds_up(result: &Value) {
     let failed: u64 =
         ["connect", "tls", "timeout", "read", "write", "protocol", "ports"].iter().map(|kind| n(&errors[kind])).sum();
     assert_eq!(n(&result["asked"]), n(&result["requests"]) + failed + n(&result["unfinished"]), "{result}");
+    let causes: u64 = result["causes"].as_array().into_iter().flatten().map(|cause| count(cause, "/count")).sum();
+    assert_eq!(causes, failed, "every failure has its cause: {result}");
     let by_status: u64 = result["status"].as_object().expect("it is a map").values().map(n).sum();
     assert_eq!(by_status, n(&result["requests"]), "{result}");
     let in_series: u64 =

@@ -2,7 +2,7 @@
 
 use super::TlsError;
 use super::tickets::Tickets;
-use super::trust::{Credulous, GivenOrSigned};
+use super::trust::{Rule, Trust};
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -94,16 +94,17 @@ impl TlsSettings {
             Versions::Tls13 => &[&TLS13],
         };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
+        let by_rule = |rule| Arc::new(Trust { rule, algorithms });
         let builder = match &self.roots {
-            Roots::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Credulous { algorithms })),
             Roots::System => builder.with_root_certificates(system_roots()?),
+            Roots::Anybody => builder.dangerous().with_custom_certificate_verifier(by_rule(Rule::Anybody)),
             Roots::File(path) => {
                 let given = certificates(path)?;
                 let roots = Arc::new(roots_of(&given, path)?);
-                let by_signature = WebPkiServerVerifier::builder_with_provider(roots, provider)
+                let signed = WebPkiServerVerifier::builder_with_provider(roots, provider)
                     .build()
                     .map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(GivenOrSigned { given, by_signature }))
+                builder.dangerous().with_custom_certificate_verifier(by_rule(Rule::GivenOrSigned(given, signed)))
             }
         };
         let mut config = match &self.identity {

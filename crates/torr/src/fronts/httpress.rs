@@ -108,19 +108,9 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let headers = vec!["User-Agent:".to_owned(), "Accept:".to_owned(), format!("Connection: {kept}")];
     let request = run::request(&target, "GET", headers, None, args.keep_alive)?;
     let asked = Asked {
-        target,
-        request,
-        source: None,
-        connections: args.connections,
-        threads: args.threads,
-        duration: None,
         requests: Some(args.requests),
-        schedule: None,
         keep_alive: args.keep_alive,
-        timeout: TIMEOUT,
-        tls: run::Tls::default(),
-        proxy: None,
-        detailed: false,
+        ..Asked::new(target, request, (args.connections, args.threads), TIMEOUT)
     };
     let mut launched = Launched::new(args);
     let measured = asked.press(|progress: &Progress| launched.at_least(progress.requests))?;

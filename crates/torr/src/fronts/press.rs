@@ -104,19 +104,9 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let target = Target::parse(&args.url).map_err(mistake)?;
     let request = request(args, &target)?;
     let asked = Asked {
-        target,
-        request,
-        source: None,
-        connections: args.connections,
-        threads: args.threads,
-        duration: None,
         requests: Some(args.requests),
-        schedule: None,
-        keep_alive: true,
-        timeout: TIMEOUT,
         tls: run::Tls { checked: !args.insecure, ..run::Tls::default() },
-        proxy: None,
-        detailed: false,
+        ..Asked::new(target, request, (args.connections, args.threads), TIMEOUT)
     };
     let mut told = 0;
     let mut received = |requests: u64| {

@@ -49,6 +49,25 @@ pub struct Tls {
 }
 
 impl Asked {
+    /// So much, in a closed loop with keep-alive that ends by itself only if it is told when.
+    pub fn new(target: Target, request: Requests, (connections, threads): (u64, u64), timeout: Duration) -> Self {
+        Self {
+            target,
+            request,
+            source: None,
+            connections,
+            threads,
+            duration: None,
+            requests: None,
+            schedule: None,
+            keep_alive: true,
+            timeout,
+            tls: Tls::default(),
+            proxy: None,
+            detailed: false,
+        }
+    }
+
     /// Presses, and tells the progress about once a second.
     pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
         let address = self.address()?;

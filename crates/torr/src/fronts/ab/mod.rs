@@ -54,21 +54,17 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let mut gnuplot = args.gnuplot.as_deref().map(create_file).transpose()?;
     let layout = layout_of(args, &target);
     let mut begun = Begun::new(args, &target, &bytes);
+    // ApacheBench has only one thread, which limits it.
+    let places = (args.concurrency, crate::press::cpus() as u64);
     let asked = Asked {
-        target,
-        request,
         source: args.source,
-        connections: args.concurrency,
-        // ApacheBench has only one, which limits it.
-        threads: crate::press::cpus() as u64,
         duration: args.duration,
         requests: Some(args.requests),
-        schedule: None,
         keep_alive: args.keep_alive,
-        timeout: args.timeout,
         tls: args.tls.clone(),
         proxy: args.proxy.clone(),
         detailed: true,
+        ..Asked::new(target, request, places, args.timeout)
     };
     let measured = asked.press(|progress: &Progress| begun.completed(progress.requests))?;
     begun.finished(&measured, args);

@@ -50,19 +50,9 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
         on_schedule: args.rate.is_some(),
     };
     let asked = Asked {
-        target,
-        request,
-        source: None,
-        connections: args.connections,
-        threads: args.threads,
         duration: Some(Duration::from_secs(args.duration)),
-        requests: None,
         schedule: schedule.map_err(|error| Stop::Usage(error.to_string()))?,
-        keep_alive: true,
-        timeout: Duration::from_secs(args.timeout),
-        tls: run::Tls::default(),
-        proxy: None,
-        detailed: false,
+        ..Asked::new(target, request, (args.connections, args.threads), Duration::from_secs(args.timeout))
     };
     // Not before the service has been reached.
     let mut heading = layout::heading(&layout);
