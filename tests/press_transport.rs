@@ -17,6 +17,8 @@ fn a_unix_socket_is_as_good_as_a_port() {
     let result = torr_json(&["-n", "1000", "-c", "10", "--unix-socket", path, "http://name.test/"]);
     adds_up(&result);
     assert_eq!((count(&result, "/status/200"), count(&result, "/bytes/body")), (1000, 9000), "{result}");
+    assert_eq!(result["host"]["server"][0]["name"], "nginx", "{result}");
+    assert_eq!(result["host"]["server"][0]["name"], "nginx", "{result}");
     let result = torr_json(&["-n", "200", "-c", "5", "--no-keepalive", "--unix-socket", path, "http://name.test/"]);
     adds_up(&result);
     assert_eq!(count(&result, "/connections/opened"), 200, "{result}");

@@ -1,7 +1,7 @@
 //! The server's processes, where they run on this machine: from port to sockets to processes to CPU time.
 
 use crate::generator::round3;
-use procfs::net::{TcpNetEntries, TcpNetEntry};
+use procfs::net::{TcpNetEntries, TcpNetEntry, UnixNetEntry};
 use procfs::process::{FDTarget, Process, all_processes};
 use procfs::{CurrentSI, FromBufReadSI};
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The state of a listener in the kernel's tables.
@@ -72,7 +73,19 @@ impl Watch {
     /// Looks for the processes behind these addresses, all of which must be this machine's, and begins to watch.
     /// `None` if there are none, or they cannot be seen.
     pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
-        let inodes = listening_inodes(addresses);
+        Self::of(listening_inodes(addresses))
+    }
+
+    /// The same for the processes behind a Unix socket.
+    pub fn start_unix(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let bound = |entry: &UnixNetEntry| entry.path.as_ref().is_some_and(|other| *other == path);
+        let sockets = procfs::net::unix().ok()?;
+        // Accepted connections have the listener's path too, and its process.
+        Self::of(sockets.into_iter().filter(bound).map(|entry| entry.inode).collect())
+    }
+
+    fn of(inodes: BTreeSet<u64>) -> Option<Self> {
         let pids = if inodes.is_empty() { vec![] } else { owners(&inodes) };
         (!pids.is_empty()).then(|| Self { begin: Reading::take(&pids), pids })
     }

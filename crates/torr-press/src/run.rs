@@ -21,7 +21,7 @@ use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
 use torr_gauge::result::Tls;
 use torr_gauge::{Failure, Sample, host};
-use torr_net::{Clock, clock, limits};
+use torr_net::{Address, Clock, clock, limits};
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -128,6 +128,12 @@ fn watch_host(plan: &Plan) -> Option<host::Watch> {
     if plan.tunnel.is_some() {
         // What could be seen is the proxy.
         return None;
+    }
+    if let [Address::Unix(path)] = &plan.addresses[..] {
+        return host::Watch::start_unix(path);
+    }
+    if let [Address::Unix(path)] = &plan.addresses[..] {
+        return host::Watch::start_unix(path);
     }
     let addresses: Vec<_> = plan.addresses.iter().filter(|address| address.is_local()).collect();
     let tcp: Vec<_> = addresses.iter().filter_map(|address| address.tcp()).collect();
