@@ -36,7 +36,8 @@ struct Machine {
     cores: usize,
     total: u64,
     idle: u64,
-    steal: u64,
+    /// `None` where the kernel does not tell.
+    steal: Option<u64>,
 }
 
 /// What became of the machine's CPU time during a run.
@@ -47,7 +48,8 @@ pub struct Host {
     /// Share of the machine's CPU time that was used, by anybody, 0 to 1.
     pub cpu_share: f64,
     /// Share that the hypervisor gave to others, 0 to 1.
-    pub steal_share: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub steal_share: Option<f64>,
     /// CPU time of the server in cores: 1.5 is one and a half CPUs.
     pub server_cores: f64,
     /// The server's processes, the busiest first.
@@ -112,7 +114,7 @@ impl Watch {
         Some(Host {
             cores: now.cores,
             cpu_share: round3(1.0 - now.idle.saturating_sub(then.idle) as f64 / ticks),
-            steal_share: round3(now.steal.saturating_sub(then.steal) as f64 / ticks),
+            steal_share: now.steal.zip(then.steal).map(|(now, then)| round3(now.saturating_sub(then) as f64 / ticks)),
             server_cores: round3(used.values().sum()),
             server,
             server_threads,
@@ -139,9 +141,8 @@ fn machine() -> Option<Machine> {
     let stats = procfs::KernelStats::current().ok()?;
     let (cpu, cores) = (stats.total, stats.cpu_time.len());
     let idle = cpu.idle + cpu.iowait.unwrap_or(0);
-    let steal = cpu.steal.unwrap_or(0);
     let busy = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
-    Some(Machine { cores, total: busy + idle + steal, idle, steal })
+    Some(Machine { cores, total: busy + idle + cpu.steal.unwrap_or(0), idle, steal: cpu.steal })
 }
 
 fn process(pid: i32, used: &BTreeMap<(i32, i32), f64>) -> Option<ServerProcess> {

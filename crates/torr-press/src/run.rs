@@ -132,9 +132,6 @@ fn watch_host(plan: &Plan) -> Option<host::Watch> {
     if let [Address::Unix(path)] = &plan.addresses[..] {
         return host::Watch::start_unix(path);
     }
-    if let [Address::Unix(path)] = &plan.addresses[..] {
-        return host::Watch::start_unix(path);
-    }
     let addresses: Vec<_> = plan.addresses.iter().filter(|address| address.is_local()).collect();
     let tcp: Vec<_> = addresses.iter().filter_map(|address| address.tcp()).collect();
     (tcp.len() == plan.addresses.len()).then(|| host::Watch::start(&tcp)).flatten()

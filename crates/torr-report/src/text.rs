@@ -172,7 +172,7 @@ fn generator(run: &RunResult) -> String {
 fn server(run: &RunResult) -> Option<String> {
     let host = run.host.as_ref()?;
     let name = host.server.first().map_or("server", |process| process.name.as_str());
-    let steal = match host.steal_share {
+    let steal = match host.steal_share.unwrap_or(0.0) {
         s if s >= 0.01 => format!(", {} stolen by the hypervisor", percent(s)),
         _ => String::new(),
     };
