@@ -23,6 +23,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         ServeError::System(_) | ServeError::Panicked => Stop::Failed(error.to_string()),
     };
     let server = Server::new(service::app()).settings(settings).bind(&args.listen).map_err(failed)?;
+    // Who reads where it listens may end it at once.
+    let server = server.watch_signals().map_err(failed)?;
     let plural = if workers == 1 { "" } else { "s" };
     anstream::eprintln!("torr: serving on http://{} with {workers} worker{plural}", server.address());
     server.run_until_signal().map_err(failed)?;
