@@ -11,6 +11,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 use support::client::{get, post};
 use support::program::{Ended, Running, torr, torr_command};
 use support::servers::{Serve, free_port};
@@ -234,29 +235,46 @@ fn the_server_has_the_name_that_it_is_given() {
 }
 
 #[test]
-fn timeouts_and_connections_are_those_of_the_file() {
-    let scene = Scene::new(
-        "idle_timeout = '300ms'\nhead_timeout = '1ms'\nbody_timeout = '1ms'\nmax_connections = 1\nworkers = 1\n",
-    );
-    // Each waits for far longer by default than a client of these tests does.
-    let server = scene.serve(&[]);
-    let mut idle = server.client();
-    assert_eq!(idle.get("/").status, 200);
+fn connections_are_as_many_as_the_file_says() {
+    let server = Scene::new("max_connections = 1").serve(&[]);
+    let mut first = server.client();
+    assert_eq!(first.get("/").status, 200);
     let mut second = server.client();
     second.send(get("/"));
     assert_eq!(second.answer().status, 503);
-    idle.ends();
-    drop((idle, second));
-    for unfinished in ["GET / HTTP/1.1\r\nHos", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nfou"] {
-        // The one before may not have left its seat yet.
-        let answer = wait_until("a seat", || {
-            let mut client = server.client();
-            client.send(unfinished);
-            let answer = client.answer();
-            (answer.status != 503).then_some(answer)
-        });
-        assert_eq!(answer.status, 408, "{unfinished}");
+    assert_eq!(first.get("/").status, 200);
+}
+
+/// Checks that something ends long before it would by default.
+fn within<T>(default: u64, what: &str, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let done = work();
+    assert!(start.elapsed() < Duration::from_secs(default), "{what}: only after {:?}", start.elapsed());
+    done
+}
+
+#[test]
+fn timeouts_are_those_of_the_file() {
+    let server = Scene::new("idle_timeout = '100ms'").serve(&[]);
+    let mut idle = server.client();
+    assert_eq!(idle.get("/").status, 200);
+    within(75, "idle", || idle.ends());
+    for (setting, default, unfinished) in [
+        ("head_timeout", 10, "GET / HTTP/1.1\r\nHos"),
+        ("body_timeout", 60, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nfour"),
+    ] {
+        let server = Scene::new(format!("{setting} = 0.001")).serve(&[]);
+        let mut client = server.client();
+        client.send(unfinished);
+        assert_eq!(within(default, setting, || client.answer()).status, 408, "{setting}");
     }
+    let mut server = Scene::new("stop_timeout = '1ms'\nworkers = 1").serve(&[]);
+    let mut client = server.client();
+    // By the answer to the first the second is known to be under way.
+    client.send(get("/healthz") + &get("/sleep/3600000"));
+    assert_eq!(client.answer().status, 200);
+    server.terminate();
+    assert_eq!(within(30, "stop_timeout", || server.wait()), Some(0));
 }
 
 #[test]
@@ -401,6 +419,32 @@ fn the_help_and_the_guide_tell_every_setting() {
         let row = format!("| `{}` | `{flag}` | `{variable}` | {default} | ", line.key);
         assert!(rows.iter().any(|known| known.starts_with(&row)), "docs/serve.md has no row {row}");
     }
+}
+
+/// The blocks of the guide's section on configuration, without the words behind their fences.
+fn blocks() -> Vec<&'static str> {
+    let guide = include_str!("../docs/serve.md");
+    let section =
+        guide.split("\n## ").find(|section| section.starts_with("Configuration")).expect("it has this section");
+    let within = section.split("\n```").skip(1).step_by(2);
+    within.map(|block| block.split_once('\n').expect("a fence ends its line").1).collect()
+}
+
+#[test]
+fn the_examples_of_the_guide_are_true() {
+    let [command, file, printed, mistakes] = blocks()[..] else { panic!("other blocks: {:?}", blocks()) };
+    assert_eq!(command, "TORR_SERVE_MAX_BODY=65536 torr serve --config torr.toml --workers 4");
+    let scene = Scene::new(file).variable("TORR_SERVE_MAX_BODY", "65536");
+    let lines = scene.printed(&["--config", "torr.toml", "--workers", "4"]);
+    assert_eq!(printed.lines().map(Line::of).collect::<Vec<_>>(), lines[..5]);
+    assert_eq!(line(&lines, "idle_timeout").source, "file torr.toml, line 4");
+
+    let said = [("\nworkesr = 4", "1"), ("\n\nworkers = \"4\"", "1"), ("", "0")].map(|(file, workers)| {
+        let ended = Scene::new(file).variable("TORR_SERVE_WORKERS", workers).run(&["--config", "torr.toml"]);
+        one_line(&ended, file);
+        ended.stderr
+    });
+    assert_eq!(said.concat().trim_end(), mistakes);
 }
 
 // Signals.
