@@ -73,6 +73,30 @@ impl App {
         self.route(Method::POST, path, handler)
     }
 
+    /// Answers PUT on a path by a simple controller.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn put(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
+        self.route(Method::PUT, path, handler)
+    }
+
+    /// Answers DELETE on a path by a simple controller.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn delete(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
+        self.route(Method::DELETE, path, handler)
+    }
+
+    /// Answers PATCH on a path by a simple controller.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn patch(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
+        self.route(Method::PATCH, path, handler)
+    }
+
     /// Answers one method on a path by a simple controller.
     ///
     /// # Panics
@@ -95,7 +119,34 @@ impl App {
     where
         F: Future<Output = Response> + 'static,
     {
-        self.add(Method::GET, path, Handler::Async(Box::new(move |request| Box::pin(handler(request)))))
+        self.route_async(Method::GET, path, handler)
+    }
+
+    /// Answers POST on a path by a handler that may wait, as [`App::get_async`] does.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn post_async<F>(self, path: &str, handler: impl Fn(&Request<'_>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response> + 'static,
+    {
+        self.route_async(Method::POST, path, handler)
+    }
+
+    /// Answers one method on a path by a handler that may wait, as [`App::get_async`] does.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn route_async<F>(
+        self,
+        method: Method,
+        path: &str,
+        handler: impl Fn(&Request<'_>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response> + 'static,
+    {
+        self.add(method, path, Handler::Async(Box::new(move |request| Box::pin(handler(request)))))
     }
 
     /// Serves on an address, with default settings, until SIGTERM or SIGINT.

@@ -55,6 +55,8 @@ pub struct Bound {
     listeners: Vec<OwnedFd>,
     address: SocketAddr,
     bell: Arc<Bell>,
+    /// Those to stop at, once they are watched for.
+    signals: Option<Signals>,
 }
 
 /// Tells a server to stop, from any thread.
@@ -105,7 +107,8 @@ impl Server {
         let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
         let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
         let bell = Arc::new(Bell::new()?);
-        Ok(Bound { app: Arc::new(self.app), settings: Arc::new(self.settings), listeners, address, bell })
+        let (app, settings) = (Arc::new(self.app), Arc::new(self.settings));
+        Ok(Bound { app, settings, listeners, address, bell, signals: None })
     }
 }
 
@@ -149,12 +152,25 @@ impl Bound {
         workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
     }
 
+    /// From here on SIGTERM and SIGINT no longer end the process, but are kept for [`Bound::run_until_signal`]: for who
+    /// tells others that it serves before it does.
+    ///
+    /// # Errors
+    /// [`ServeError::System`].
+    pub fn watch_signals(mut self) -> Result<Self, ServeError> {
+        self.signals = Some(Signals::new([SIGTERM, SIGINT])?);
+        Ok(self)
+    }
+
     /// Serves until SIGTERM or SIGINT, finishing requests that are under way.
     ///
     /// # Errors
     /// As [`Bound::run`].
-    pub fn run_until_signal(self) -> Result<(), ServeError> {
-        let mut signals = Signals::new([SIGTERM, SIGINT])?;
+    pub fn run_until_signal(mut self) -> Result<(), ServeError> {
+        let mut signals = match self.signals.take() {
+            Some(signals) => signals,
+            None => Signals::new([SIGTERM, SIGINT])?,
+        };
         let (handle, stop) = (signals.handle(), self.stop());
         let listener = thread::Builder::new().name("signals".into()).spawn(move || {
             if signals.forever().next().is_some() {

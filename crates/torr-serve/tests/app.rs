@@ -3,13 +3,28 @@
 mod support;
 
 use http::Method;
+use std::pin::Pin;
 use support::Running;
 use support::client::{Client, get};
 use torr_serve::{App, Request, Response};
 
+/// What such a handler returns where its type must have a name.
+type Waiting = Pin<Box<dyn Future<Output = Response>>>;
+
 /// A handler that says its name and what it was asked for.
 fn says(name: &'static str) -> impl Fn(&Request<'_>) -> Response + Send + Sync + 'static {
     move |request| Response::text(format!("{name}: {} {}", request.method(), request.path()))
+}
+
+/// The same, by a handler that waits once.
+fn says_later(name: &'static str) -> impl Fn(&Request<'_>) -> Waiting + Send + Sync + 'static {
+    move |request| {
+        let response = says(name)(request);
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            response
+        })
+    }
 }
 
 fn ask(client: &mut Client, line: &str) -> (u16, String) {
@@ -69,7 +84,12 @@ fn the_method_chooses_the_handler() {
             let method = request.method().to_owned();
             async move { Response::text(method) }
         })
-        .route(Method::OPTIONS, "/d", says("options"));
+        .route(Method::OPTIONS, "/d", says("options"))
+        .put("/e", says("put"))
+        .delete("/e", says("delete"))
+        .patch("/e", says("patch"))
+        .post_async("/f", says_later("post"))
+        .route_async(Method::PUT, "/f", says_later("put"));
     let server = Running::start(app);
     let mut client = server.client();
     for (line, text) in [
@@ -79,6 +99,11 @@ fn the_method_chooses_the_handler() {
         ("GET /b", "get: GET /b"),
         ("GET /c", "GET"),
         ("OPTIONS /d", "options: OPTIONS /d"),
+        ("PUT /e", "put: PUT /e"),
+        ("DELETE /e", "delete: DELETE /e"),
+        ("PATCH /e", "patch: PATCH /e"),
+        ("POST /f", "post: POST /f"),
+        ("PUT /f", "put: PUT /f"),
     ] {
         assert_eq!(ask(&mut client, line), (200, text.to_owned()), "{line}");
     }
@@ -93,6 +118,8 @@ fn the_method_chooses_the_handler() {
         ("PUT /b", "GET, HEAD"),
         ("OPTIONS /c", "GET, HEAD"),
         ("GET /d", "OPTIONS"),
+        ("GET /e", "PUT, DELETE, PATCH"),
+        ("GET /f", "POST, PUT"),
     ] {
         client.send(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n"));
         let answer = client.answer();

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod config;
 mod demo;
 mod exit;
 mod fronts;

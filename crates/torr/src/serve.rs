@@ -1,28 +1,34 @@
 //! `torr serve`: the demo application on a server.
 
 use crate::cli::ServeArgs;
+use crate::config::Config;
 use crate::exit::Stop;
+use crate::output::Sink;
 use crate::service;
+use std::path::Path;
 use std::process::ExitCode;
-use torr_serve::{ServeError, Server, Settings};
+use torr_serve::{ServeError, Server};
 
 /// Serves until SIGTERM or Ctrl-C.
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
-    let mut settings = Settings::default();
-    settings.workers = args.workers.unwrap_or(settings.workers);
-    settings.max_head = args.max_head;
-    settings.max_headers = args.max_headers.into();
-    settings.max_body = args.max_body;
-    settings.max_connections = args.max_connections;
+    let config = Config::gather(args.config.as_deref(), &args.flags)?;
+    if args.print_config {
+        Sink::open(Path::new("-"))?.put(&config.toml()).map_err(Stop::Failed)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let origin = config.origin_of_listen();
+    let (listen, settings) = (config.chosen.listen, config.chosen.settings);
     let workers = settings.workers;
     let failed = |error: ServeError| match error {
         ServeError::Address(_) => {
-            Stop::Usage(format!("'{}' is not an address to listen on, such as 127.0.0.1:8080", args.listen))
+            Stop::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
         }
         ServeError::Listen { .. } => Stop::Failed(error.to_string()),
         ServeError::System(_) | ServeError::Panicked => Stop::Failed(error.to_string()),
     };
-    let server = Server::new(service::app()).settings(settings).bind(&args.listen).map_err(failed)?;
+    let server = Server::new(service::app()).settings(settings).bind(&listen).map_err(failed)?;
+    // Who reads where it listens may end it at once.
+    let server = server.watch_signals().map_err(failed)?;
     let plural = if workers == 1 { "" } else { "s" };
     anstream::eprintln!("torr: serving on http://{} with {workers} worker{plural}", server.address());
     server.run_until_signal().map_err(failed)?;

@@ -24,6 +24,7 @@ pub use request::RequestArgs;
 pub use serve::{DemoArgs, ServeArgs};
 pub use tls::{TlsArgs, TlsResumption};
 pub use transport::TransportArgs;
+pub use values::duration;
 
 use crate::exit::Stop;
 use crate::fronts::Front;

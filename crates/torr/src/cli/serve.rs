@@ -1,30 +1,26 @@
 //! `torr serve` and `torr demo` on the command line.
 
-use super::values::positive;
+use crate::config::Flags;
 use clap::Args;
 use std::path::PathBuf;
 
+/// How one setting is called in each place.
+const PLACES: &str = "\
+Every setting can stand in three places, of which the last is the strongest: max_head in the file of --config, \
+TORR_SERVE_MAX_HEAD in the environment, and --max-head.";
+
 /// `torr serve`.
 #[derive(Debug, Args)]
+#[command(after_help = PLACES)]
 pub struct ServeArgs {
-    /// Address and port to listen on; port 0 takes a free one
-    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDR")]
-    pub listen: String,
-    /// Worker threads [default: one per CPU]
-    #[arg(long, value_parser = positive, value_name = "N")]
-    pub workers: Option<usize>,
-    /// Most bytes of a request's head
-    #[arg(long, default_value = "8192", value_parser = positive, value_name = "BYTES")]
-    pub max_head: usize,
-    /// Most header fields of a request, up to 256
-    #[arg(long, default_value = "100", value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
-    pub max_headers: u16,
-    /// Most bytes of a request's body
-    #[arg(long, default_value = "1048576", value_name = "BYTES")]
-    pub max_body: u64,
-    /// Most connections at a time; further ones get a 503
-    #[arg(long, default_value = "100000", value_parser = positive, value_name = "N")]
-    pub max_connections: usize,
+    /// Read settings from this TOML file; TORR_SERVE_CONFIG names one as well
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the configuration as TOML with where each value comes from, and do not serve
+    #[arg(long)]
+    pub print_config: bool,
+    #[command(flatten)]
+    pub flags: Flags,
 }
 
 /// `torr demo`.

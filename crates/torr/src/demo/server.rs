@@ -1,5 +1,6 @@
 //! The demo's server: this program again, in a process of its own.
 
+use crate::config;
 use crate::exit::Stop;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +16,8 @@ impl Server {
     pub fn start(workers: usize) -> Result<Self, Stop> {
         let failed = |error: std::io::Error| Stop::Failed(format!("cannot start the demo's server: {error}"));
         let program = std::env::current_exe().map_err(failed)?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        let mut child = config::without_variables(&mut command)
             .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())

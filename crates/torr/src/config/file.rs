@@ -1,0 +1,117 @@
+//! Settings from a TOML file: every value with the line where it stands.
+
+use super::settings::{Chosen, Kind, SETTINGS, Setting};
+use super::similar;
+use crate::exit::Stop;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+
+/// Takes every setting of a file. `took` is told of each, with its line.
+pub fn read(path: &Path, chosen: &mut Chosen, mut took: impl FnMut(&'static str, usize)) -> Result<(), Stop> {
+    let name = shown(path);
+    let read = std::fs::read_to_string(path);
+    let text = read.map_err(|error| Stop::Usage(format!("cannot read the configuration from '{name}': {error}")))?;
+    let line_of = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+    let failed = |line: usize, what: String| Stop::Usage(format!("{name}:{line}: {what}"));
+    let table = DeTable::parse(&text).map_err(|error| {
+        let line = line_of(error.span().map_or(0, |span| span.start));
+        let source = text.lines().nth(line - 1).unwrap_or_default().trim();
+        failed(line, malformed(error.message(), source))
+    })?;
+    let mut entries: Vec<_> = table.get_ref().iter().collect();
+    // Mistakes are told from the top.
+    entries.sort_by_key(|(key, _)| key.span().start);
+    for (key, value) in entries {
+        let line = line_of(key.span().start);
+        let setting = find(key.get_ref(), value.get_ref()).map_err(|what| failed(line, what))?;
+        take(setting, chosen, value.get_ref(), &text[value.span()]).map_err(|what| failed(line, what))?;
+        took(setting.key, line);
+    }
+    Ok(())
+}
+
+/// A path within one line.
+pub fn shown(path: &Path) -> String {
+    path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// What to say of a line that is no TOML.
+fn malformed(message: &str, source: &str) -> String {
+    let known = |(key, value): (&str, &str)| Some((setting(key.trim())?, value.trim().to_owned()));
+    match source.split_once('=').and_then(known) {
+        // Most often a value without its quotes; a line that is sound by itself has some other fault.
+        Some((setting, value)) if !value.is_empty() && DeTable::parse(source).is_err() => {
+            let bare = value.split(" #").next().unwrap_or_default().trim();
+            format!("{} must be {}, not {}{}", setting.key, setting.must_be, excerpt(&value), mended(setting, bare))
+        }
+        _ => format!("{} at '{}'", message.lines().next().unwrap_or_default(), excerpt(source)),
+    }
+}
+
+fn setting(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+fn find(key: &str, value: &DeValue<'_>) -> Result<&'static Setting, String> {
+    if let Some(setting) = setting(key) {
+        return Ok(setting);
+    }
+    let hint = match (similar::to_key(key), value) {
+        (_, DeValue::Table(_)) => "there are no tables: all keys stand at the top".into(),
+        (Some(known), _) => format!("did you mean '{known}'?"),
+        (None, _) => "see 'torr serve --print-config' for all keys".into(),
+    };
+    Err(format!("unknown key '{}' ({hint})", excerpt(key)))
+}
+
+/// How a value that was written wrongly would be right, if that is known.
+fn mended(setting: &Setting, text: &str) -> String {
+    let mut chosen = Chosen::default();
+    let taken = (setting.take)(&mut chosen, text);
+    taken.map_or_else(String::new, |()| format!(" (did you mean {} = {}?)", setting.key, setting.toml(&chosen)))
+}
+
+/// Takes a value that stands like this in the file.
+fn take(setting: &Setting, chosen: &mut Chosen, value: &DeValue<'_>, source: &str) -> Result<(), String> {
+    let wrong = |hint: &str| {
+        let written = match value {
+            DeValue::Array(_) => "an array".into(),
+            DeValue::Table(_) => "a table".into(),
+            _ => excerpt(source),
+        };
+        format!("{} must be {}, not {written}{hint}", setting.key, setting.must_be)
+    };
+    let text = plain(value).ok_or_else(|| wrong(""))?;
+    let right = match value {
+        DeValue::String(_) => matches!(setting.kind, Kind::Text | Kind::Duration),
+        DeValue::Integer(_) => matches!(setting.kind, Kind::Number | Kind::Duration),
+        DeValue::Float(_) => setting.kind == Kind::Duration,
+        DeValue::Boolean(_) => setting.kind == Kind::Boolean,
+        _ => false,
+    };
+    if !right {
+        return Err(wrong(&mended(setting, &text)));
+    }
+    (setting.take)(chosen, &text).ok_or_else(|| wrong(""))
+}
+
+/// A single value, as it would stand in a variable.
+fn plain(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        // One that is too large for this is too large for every setting.
+        DeValue::Integer(number) => {
+            Some(i128::from_str_radix(number.as_str(), number.radix()).unwrap_or(i128::MAX).to_string())
+        }
+        DeValue::Float(number) => Some(number.as_str().to_owned()),
+        DeValue::Boolean(yes) => Some(yes.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// The beginning of a text, within one line.
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let short: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(LONGEST).is_some() { format!("{short}...") } else { short }
+}

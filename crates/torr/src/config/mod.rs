@@ -1,0 +1,101 @@
+//! The configuration of `torr serve`: defaults, under a file, under the environment, under flags.
+
+mod file;
+mod flags;
+mod print;
+mod settings;
+mod similar;
+
+pub use flags::Flags;
+
+use crate::exit::Stop;
+use settings::{Chosen, PREFIX, SETTINGS};
+use std::collections::HashMap;
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The variable that names a file.
+const FILE_VARIABLE: &str = "TORR_SERVE_CONFIG";
+
+/// The whole configuration.
+#[derive(Debug)]
+pub struct Config {
+    /// What is set.
+    pub chosen: Chosen,
+    /// Where each value comes from that is no default, by its key.
+    sources: HashMap<&'static str, Source>,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    File { name: String, line: usize },
+    Variable(String),
+    Flag(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { name, line } => write!(f, "file {name}, line {line}"),
+            Self::Variable(name) => write!(f, "environment, {name}"),
+            Self::Flag(name) => write!(f, "flag --{name}"),
+        }
+    }
+}
+
+impl Config {
+    /// From everywhere. A mistake counts also where something stronger sets the same.
+    pub fn gather(path: Option<&Path>, flags: &Flags) -> Result<Self, Stop> {
+        let (mut chosen, mut sources) = (Chosen::default(), HashMap::new());
+        let path = path.map(Path::to_owned).or_else(|| env::var_os(FILE_VARIABLE).map(PathBuf::from));
+        if let Some(path) = path {
+            let name = file::shown(&path);
+            let took = |key, line| drop(sources.insert(key, Source::File { name: name.clone(), line }));
+            file::read(&path, &mut chosen, took)?;
+        }
+        check_variables()?;
+        for setting in SETTINGS {
+            let variable = setting.variable();
+            let Some(value) = env::var_os(&variable) else { continue };
+            let value = value.to_string_lossy();
+            (setting.take)(&mut chosen, &value).ok_or_else(|| {
+                Stop::Usage(format!("{variable} must be {}, not '{}'", setting.must_be, value.escape_debug()))
+            })?;
+            sources.insert(setting.key, Source::Variable(variable));
+        }
+        for (setting, value) in flags.given() {
+            (setting.take)(&mut chosen, value)
+                .ok_or_else(|| Stop::Usage(format!("--{} must be {}", setting.flag(), setting.must_be)))?;
+            sources.insert(setting.key, Source::Flag(setting.flag()));
+        }
+        Ok(Self { chosen, sources })
+    }
+
+    /// Where the address to listen on comes from, for a message about it.
+    pub fn origin_of_listen(&self) -> String {
+        self.sources.get("listen").map_or_else(|| "default".into(), Source::to_string)
+    }
+}
+
+/// Finds variables that were mistyped. Others that begin like ours may be somebody else's: Kubernetes sets some for a
+/// service by the name of torr-serve.
+fn check_variables() -> Result<(), Stop> {
+    let known = |name: &str| name == FILE_VARIABLE || SETTINGS.iter().any(|setting| setting.variable() == name);
+    let mut names: Vec<_> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    names.sort();
+    let ours = names.iter().filter(|name| name.starts_with(PREFIX) && !known(name));
+    match ours.filter_map(|name| Some((name, similar::to_variable(name)?))).next() {
+        Some((name, meant)) => Err(Stop::Usage(format!("unknown variable {name} (did you mean '{meant}'?)"))),
+        None => Ok(()),
+    }
+}
+
+/// Keeps this program's environment from a `torr serve` that it starts for itself.
+pub fn without_variables(command: &mut Command) -> &mut Command {
+    let ours = |name: &OsString| name.to_string_lossy().starts_with(PREFIX);
+    env::vars_os().map(|(name, _)| name).filter(ours).fold(command, |command, name| command.env_remove(name))
+}

@@ -1,0 +1,286 @@
+//! Every setting of `torr serve`: its name, what it takes, what it means.
+
+use crate::cli::duration;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+use torr_serve::Settings;
+
+/// What all settings together come to.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    pub listen: String,
+    pub settings: Settings,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Self { listen: "127.0.0.1:8080".into(), settings: Settings::default() }
+    }
+}
+
+/// One setting.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name in a file.
+    pub key: &'static str,
+    /// What stands for its value in the help.
+    pub value: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What a value must be.
+    pub must_be: &'static str,
+    /// What the default depends on, if it is no fixed value.
+    pub default: Option<&'static str>,
+    /// As what it is written in a file.
+    pub kind: Kind,
+    /// Takes a value, unless it is none.
+    pub take: fn(&mut Chosen, &str) -> Option<()>,
+    /// The value as text.
+    pub text: fn(&Chosen) -> String,
+}
+
+/// As what a value is written in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Number,
+    /// Text, or a number of seconds.
+    Duration,
+    Boolean,
+}
+
+impl Setting {
+    /// Its flag without the dashes.
+    pub fn flag(&self) -> String {
+        self.key.replace('_', "-")
+    }
+
+    pub fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key.to_ascii_uppercase())
+    }
+
+    /// The value as it stands in a file.
+    pub fn toml(&self, chosen: &Chosen) -> String {
+        let text = (self.text)(chosen);
+        match self.kind {
+            Kind::Text | Kind::Duration => toml::Value::String(text).to_string(),
+            Kind::Number | Kind::Boolean => text,
+        }
+    }
+}
+
+/// How the variables of all settings begin.
+pub const PREFIX: &str = "TORR_SERVE_";
+
+const DURATION: &str = "a duration such as 10s, 500ms or 2m";
+const FROM_0: &str = "a whole number from 0 up";
+const FROM_1: &str = "a whole number from 1 up";
+/// The largest whole number that every reader of TOML understands.
+const MOST: u64 = i64::MAX as u64;
+
+/// All of them, in the order in which they are shown.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "listen",
+        value: "ADDR",
+        meaning: "Address and port to listen on; port 0 takes a free one",
+        must_be: "an address to listen on, such as 127.0.0.1:8080",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| address(text).map(|address| to.listen = address),
+        text: |from| from.listen.clone(),
+    },
+    Setting {
+        key: "workers",
+        value: "N",
+        meaning: "Worker threads",
+        must_be: "a whole number from 1 to 4096",
+        default: Some("one per CPU"),
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=4096).map(|n| to.settings.workers = n),
+        text: |from| from.settings.workers.to_string(),
+    },
+    Setting {
+        key: "max_head",
+        value: "BYTES",
+        meaning: "Most bytes of a request's head",
+        must_be: FROM_1,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=MOST as usize).map(|n| to.settings.max_head = n),
+        text: |from| from.settings.max_head.to_string(),
+    },
+    Setting {
+        key: "max_headers",
+        value: "N",
+        meaning: "Most header fields of a request, up to 256",
+        must_be: "a whole number from 1 to 256",
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=256).map(|n| to.settings.max_headers = n),
+        text: |from| from.settings.max_headers.to_string(),
+    },
+    Setting {
+        key: "max_body",
+        value: "BYTES",
+        meaning: "Most bytes of a request's body",
+        must_be: FROM_0,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=MOST).map(|n| to.settings.max_body = n),
+        text: |from| from.settings.max_body.to_string(),
+    },
+    Setting {
+        key: "max_connections",
+        value: "N",
+        meaning: "Most connections at a time; further ones get a 503",
+        must_be: FROM_1,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=MOST as usize).map(|n| to.settings.max_connections = n),
+        text: |from| from.settings.max_connections.to_string(),
+    },
+    Setting {
+        key: "idle_timeout",
+        value: "TIME",
+        meaning: "How long a connection may stay open without a request",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.idle_timeout = time),
+        text: |from| shown(from.settings.idle_timeout),
+    },
+    Setting {
+        key: "head_timeout",
+        value: "TIME",
+        meaning: "How long a request's head may take from its first byte",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.head_timeout = time),
+        text: |from| shown(from.settings.head_timeout),
+    },
+    Setting {
+        key: "body_timeout",
+        value: "TIME",
+        meaning: "How long a request's body may take",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.body_timeout = time),
+        text: |from| shown(from.settings.body_timeout),
+    },
+    Setting {
+        key: "write_timeout",
+        value: "TIME",
+        meaning: "How long a client may read nothing of an answer that waits for it",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.write_timeout = time),
+        text: |from| shown(from.settings.write_timeout),
+    },
+    Setting {
+        key: "stop_timeout",
+        value: "TIME",
+        meaning: "How long requests under way may take once the server is told to stop",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.stop_timeout = time),
+        text: |from| shown(from.settings.stop_timeout),
+    },
+    Setting {
+        key: "backlog",
+        value: "N",
+        meaning: "Connections that may wait to be accepted, per worker; net.core.somaxconn limits it too",
+        must_be: "a whole number from 1 to 2147483647",
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=i32::MAX).map(|n| to.settings.backlog = n),
+        text: |from| from.settings.backlog.to_string(),
+    },
+    Setting {
+        key: "defer_accept",
+        value: "true|false",
+        meaning: "Accept a connection only once its first bytes have come, or after about a second",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|yes| to.settings.defer_accept = yes),
+        text: |from| from.settings.defer_accept.to_string(),
+    },
+    Setting {
+        key: "server_name",
+        value: "TEXT",
+        meaning: "The Server field of answers",
+        must_be: "1 to 100 printable ASCII characters, with no space at either end",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| name(text).map(|name| to.settings.server_name = name),
+        text: |from| from.settings.server_name.to_owned(),
+    },
+];
+
+fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {
+    text.parse().ok().filter(|number| range.contains(number))
+}
+
+fn time(text: &str) -> Option<Duration> {
+    duration(text).ok()
+}
+
+fn shown(time: Duration) -> String {
+    humantime::format_duration(time).to_string()
+}
+
+/// A host and a port. Whether the host is one turns out when it is listened on.
+fn address(text: &str) -> Option<String> {
+    let (host, port) = text.rsplit_once(':')?;
+    let bare = !host.contains(':') || (host.starts_with('[') && host.ends_with(']'));
+    let host = !host.is_empty() && bare && host.bytes().all(|byte| byte.is_ascii_graphic());
+    let port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    (host && port).then(|| text.to_owned())
+}
+
+/// A field value that needs no care. It is kept for as long as the program runs.
+fn name(text: &str) -> Option<&'static str> {
+    let sound = (1..=100).contains(&text.len()) && text.trim() == text;
+    let sound = sound && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    sound.then(|| &*String::leak(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for good in ["127.0.0.1:0", "localhost:65535", "[::1]:80", "0.0.0.0:8080"] {
+            assert_eq!(address(good).as_deref(), Some(good));
+        }
+        for bad in ["", "nowhere", ":80", "a:", "a:65536", "a:+1", "::1:80", "[::1]", "a b:80", "a:80\n"] {
+            assert_eq!(address(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_taken_again_and_is_the_same() {
+        for setting in SETTINGS {
+            let mut chosen = Chosen::default();
+            let text = (setting.text)(&chosen);
+            assert_eq!((setting.take)(&mut chosen, &text), Some(()), "{}: {text}", setting.key);
+            assert_eq!((setting.text)(&chosen), text, "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn a_file_can_hold_the_largest_numbers() {
+        for setting in SETTINGS.iter().filter(|setting| setting.kind == Kind::Number) {
+            let take = |text: &str| (setting.take)(&mut Chosen::default(), text);
+            assert_eq!(take("9223372036854775808"), None, "{}", setting.key);
+            assert_eq!(take("-1"), None, "{}", setting.key);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What somebody may have meant who mistyped a name.
+
+use super::settings::SETTINGS;
+
+/// The setting whose key is most like this one, if any is.
+pub fn to_key(typed: &str) -> Option<&'static str> {
+    let typed = typed.to_lowercase().replace('-', "_");
+    let rated = SETTINGS.iter().map(|setting| (strsim::jaro_winkler(&typed, setting.key), setting.key));
+    let best = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+/// The one of which this is so near that hardly anything else can be meant.
+pub fn to_variable(typed: &str) -> Option<String> {
+    let typed = typed.to_uppercase();
+    let near = |known: &str| strsim::osa_distance(&typed, known) <= 2;
+    SETTINGS.iter().map(|setting| setting.variable()).chain([super::FILE_VARIABLE.into()]).find(|known| near(known))
+}
