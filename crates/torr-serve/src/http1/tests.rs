@@ -11,7 +11,7 @@ const MAX_BODY: u64 = 100;
 const PATHS: &[&str] =
     &["/short", "/middling", "/long", "/pieces", "/nothing", "/wait", "/at/once", "/nowhere", "/echo"];
 /// Sent in a piece of its own, after its head.
-static LONG: [u8; SMALL_BODY as usize + 1] = [b'l'; SMALL_BODY as usize + 1];
+static LONG: [u8; SMALL_BODY + 1] = [b'l'; SMALL_BODY + 1];
 /// Two of these are enough output for one go.
 static MIDDLING: [u8; 40_000] = [b'm'; 40_000];
 
