@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command};
 use std::thread;
@@ -37,7 +38,7 @@ impl Example {
         wait_until("the example to listen", || {
             let ended = example.child.try_wait().expect("a child can be waited for");
             assert_eq!(ended, None, "{name} has ended");
-            TcpStream::connect(address).ok()
+            is_answered(address)
         });
         example
     }
@@ -51,6 +52,14 @@ impl Example {
         let status = wait_until("the example to end", || self.child.try_wait().expect("a child can be waited for"));
         assert_eq!(status.code(), Some(0));
     }
+}
+
+/// Whether a request has an answer. To connect is not enough: a server looks whether its port is free by listening on it,
+/// and stops again before its workers listen.
+fn is_answered(address: SocketAddr) -> Option<()> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
+    (stream.read(&mut [0]).ok()? == 1).then_some(())
 }
 
 /// Looks often, until there is something to see.
@@ -93,7 +102,7 @@ fn router_serves_a_controller_and_axum_side_by_side() {
     }
     assert_eq!(client.get("/nap?ms=5").text(), "slept 5 ms");
     assert_eq!(client.get("/whoami").text(), "you are 127.0.0.1");
-    assert_eq!(client.get("/page").text().len(), 3_200);
+    assert_eq!(client.get("/page").text().len(), 3_300);
     assert_eq!(client.get("/users/seven").status, 400);
     assert_eq!(client.get("/fast/er").status, 404);
     router.leaves(client);
