@@ -152,6 +152,7 @@ fn streamed_answers_are_the_same() {
         ("/stream/2000", 20_000, Some("chunked")),
         ("/slow-stream/5", 50, Some("chunked")),
         ("/sized-stream", 40, None),
+        ("/cut-stream", 15, None),
         ("/trailers", 10, Some("chunked")),
         ("/big-stream", 8 * 1024 * 1024, Some("chunked")),
         ("/files-on-disk/long.bin", 300_000, None),
@@ -374,6 +375,33 @@ fn a_stream_is_made_as_the_client_takes_it() {
         assert!(now < 64 * 1024 * 1024, "{now} bytes are made for a client that reads nothing");
     }
     assert!(last > 0);
+}
+
+#[test]
+fn a_controller_may_stream_too() {
+    let full = || http_body_util::Full::new(bytes::Bytes::from_static(b"full"));
+    let app = App::new()
+        .get("/users/1", |_| Response::text("user 1"))
+        .get("/late", |_| Response::stream("a/b", service::late_frames(3)))
+        .get("/full", move |_| Response::stream("a/b", full()));
+    let server = support::Running::start(app);
+    let requests = [req("GET /late", ""), req("HEAD /late", ""), req("GET /full", ""), req("GET /late", "")].concat();
+    let exchange = read_answers(server.client().sender(), &requests);
+    let told: Vec<_> =
+        exchange.answers.iter().map(|answer| (answer.field("transfer-encoding"), answer.text())).collect();
+    let (chunked, late) = (Some("chunked"), "         0         1         2");
+    assert_eq!(told, [(chunked, late), (chunked, ""), (None, "full"), (chunked, late)]);
+    assert!(exchange.stays_open && exchange.answers.iter().all(|answer| answer.field("content-type") == Some("a/b")));
+}
+
+#[test]
+fn each_worker_has_the_router() {
+    let server = support::Running::start_with(App::new().router(router()), |settings| settings.workers = 4);
+    let mut clients: Vec<_> = (0..40).map(|_| server.client()).collect();
+    for client in clients.iter_mut().rev() {
+        assert_eq!(client.get("/users/1").text(), "user 1");
+        assert_eq!(client.get("/later").text(), "later");
+    }
 }
 
 #[test]

@@ -248,6 +248,7 @@ fn streaming() -> Router<&'static str> {
             "/short-stream",
             get(|| async { ([(header::CONTENT_LENGTH, "100")], Body::from_stream(slow_frames(4))) }),
         )
+        .route("/cut-stream", get(|| async { ([(header::CONTENT_LENGTH, "15")], Body::from_stream(slow_frames(4))) }))
         .route(
             "/trailers",
             get(|| async {
@@ -358,6 +359,13 @@ pub fn endless() -> (Arc<AtomicU64>, App) {
         }
     };
     (made, with_now(Router::new().route("/endless", get(endless))))
+}
+
+/// Frames that come late, some of them empty, and a trailer.
+pub fn late_frames(count: u64) -> impl http_body::Body<Data = Bytes, Error = io::Error> + Send + 'static {
+    let frames = slow_frames(count).flat_map(|frame| stream::iter([Ok(Bytes::new()), frame]));
+    let trailers = HeaderMap::from_iter([(header::ETAG, HeaderValue::from_static("x"))]);
+    StreamBody::new(frames.map(|frame| frame.map(Frame::data)).chain(stream::iter([Ok(Frame::trailers(trailers))])))
 }
 
 /// A service that takes one request at a time.
