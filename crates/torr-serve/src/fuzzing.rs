@@ -1,7 +1,6 @@
 //! The state machine of one connection, open to the fuzzer; no part of the interface.
 
 use crate::app::{App, Pending};
-use crate::guest::Local;
 use crate::http1::{self, After, Context, Http1, Long, Part};
 use crate::response::Pieces;
 use crate::settings::Settings;
@@ -12,19 +11,18 @@ use std::task::{Poll, Waker};
 /// What every connection needs. Its date stands still, so that answers can be compared.
 pub struct Server {
     app: App,
-    router: Option<Local>,
     settings: Settings,
     stamp: Stamp,
 }
 
 impl Server {
-    /// A server without sockets.
+    /// A server without sockets and router.
     pub fn new(app: App, settings: Settings) -> Self {
-        Self { stamp: Stamp::new(settings.server_name), router: app.local(), app, settings }
+        Self { stamp: Stamp::new(settings.server_name), app, settings }
     }
 
     fn context(&self, leaving: bool) -> Context<'_> {
-        Context { app: &self.app, router: self.router.as_ref(), settings: &self.settings, stamp: &self.stamp, leaving }
+        Context { app: &self.app, router: None, settings: &self.settings, stamp: &self.stamp, leaving }
     }
 }
 
