@@ -8,6 +8,9 @@ mod wire;
 
 use service::{Both, router};
 use std::io::Read;
+use std::net::TcpStream;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use torr_serve::{App, Response};
 use wire::{Exchange, read_answers};
 
@@ -334,6 +337,51 @@ fn a_handler_that_waits_does_not_hold_up_others() {
     assert_eq!(waiting.answer().text(), "released");
 }
 
+/// Reads until these bytes are the last that came.
+fn read_until(stream: &mut TcpStream, end: &[u8]) {
+    let (mut seen, mut room) = (Vec::new(), [0; 512]);
+    while !seen.ends_with(end) {
+        let read = stream.read(&mut room).expect("more comes");
+        assert!(read > 0, "{}", seen.escape_ascii());
+        seen.extend_from_slice(&room[..read]);
+    }
+}
+
+#[test]
+fn a_stream_under_way_is_finished_when_the_server_stops() {
+    let (source, _dropped, app) = service::tapped();
+    let server = support::Running::start(app);
+    let mut client = server.client();
+    client.send(req("GET /tap", ""));
+    let mut stream = client.sender();
+    source.blocking_send("first").expect("the body waits");
+    read_until(&mut stream, b"5\r\nfirst\r\n");
+    server.stop();
+    source.blocking_send("second").expect("the body waits");
+    read_until(&mut stream, b"6\r\nsecond\r\n");
+    drop(source);
+    read_until(&mut stream, b"0\r\n\r\n");
+    client.ends();
+    server.wait().expect("the worker is well");
+}
+
+#[test]
+fn a_client_that_takes_nothing_loses_its_stream() {
+    let (made, app) = service::endless();
+    let server = support::Running::start_with(app, |settings| {
+        settings.write_timeout = Duration::from_millis(100);
+        settings.stop_timeout = Duration::from_secs(3600);
+    });
+    let mut client = server.client();
+    client.send(req("GET /endless", ""));
+    assert_eq!(server.client().get("/now").text(), "now");
+    server.stop();
+    // It could not end as long as it had this client.
+    server.wait().expect("the worker is well");
+    assert!(made.load(Ordering::Relaxed) > 0);
+    assert!(client.count_to_end() < 64 * 1024 * 1024);
+}
+
 #[test]
 fn a_stream_that_waits_does_not_hold_up_others_and_ends_with_its_client() {
     let (source, dropped, app) = service::tapped();
@@ -342,13 +390,7 @@ fn a_stream_that_waits_does_not_hold_up_others_and_ends_with_its_client() {
     let mut stream = server.client().sender();
     std::io::Write::write_all(&mut stream, &req("GET /tap", "")).expect("it is connected");
     source.blocking_send("first").expect("the body waits");
-    let mut head = [0; 512];
-    let mut seen = Vec::new();
-    while !seen.ends_with(b"5\r\nfirst\r\n") {
-        let read = stream.read(&mut head).expect("more comes");
-        assert!(read > 0, "{}", seen.escape_ascii());
-        seen.extend_from_slice(&head[..read]);
-    }
+    read_until(&mut stream, b"5\r\nfirst\r\n");
     for _ in 0..10 {
         assert_eq!(other.get("/now").text(), "now");
     }
@@ -369,7 +411,7 @@ fn a_stream_is_made_as_the_client_takes_it() {
     let mut still = 0;
     while still < 200 {
         assert_eq!(other.get("/now").text(), "now");
-        let now = made.load(std::sync::atomic::Ordering::Relaxed);
+        let now = made.load(Ordering::Relaxed);
         still = if now == last { still + 1 } else { 0 };
         last = now;
         assert!(now < 64 * 1024 * 1024, "{now} bytes are made for a client that reads nothing");
