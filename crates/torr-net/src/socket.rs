@@ -82,14 +82,14 @@ pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) 
     Ok(socket)
 }
 
-/// Accepts one connection. `None` if none waits, or the one that did has gone again.
+/// Accepts one connection, with the address of its client. `None` if none waits, or the one that did has gone again.
 ///
 /// # Errors
 /// As `accept4(2)`; think of `EMFILE`.
 #[inline]
-pub fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
-    match net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
-        Ok(socket) => Ok(Some(socket)),
+pub fn accept(listener: impl AsFd) -> io::Result<Option<(OwnedFd, Option<SocketAddr>)>> {
+    match net::acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+        Ok((socket, peer)) => Ok(Some((socket, peer.and_then(|peer| peer.try_into().ok())))),
         Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -1,18 +1,21 @@
 //! Handlers by path and method.
 
+use crate::guest::{self, Guest, Introduce, Local, Peer, RequestBody};
 use crate::request::Request;
 use crate::response::Response;
 use crate::server::{ServeError, Server};
 use http::header::ALLOW;
 use http::{HeaderValue, Method};
 use matchit::Router;
+use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use torr_wire::request::RequestHead;
+use tower_service::Service;
 
 /// A handler's answer that is still in the making.
 pub(crate) type Pending = Pin<Box<dyn Future<Output = Response>>>;
@@ -38,6 +41,9 @@ pub struct App {
     /// From a path to the number of its route.
     router: Router<usize>,
     routes: Vec<Route>,
+    /// What answers all that has no route here.
+    guest: Option<Guest>,
+    introduce: Option<Introduce>,
 }
 
 struct Route {
@@ -149,6 +155,40 @@ impl App {
         self.add(method, path, Handler::Async(Box::new(move |request| Box::pin(handler(request)))))
     }
 
+    /// Answers everything else by a tower service of http types, such as an `axum::Router`: whatever path and method has
+    /// no handler in this application. What is unknown there too is answered as the service sees fit.
+    ///
+    /// Each worker has a clone of it. A request's body is read in full before the service is called. An answer's body is
+    /// asked for its frames as the client takes them; trailers are dropped. [`Peer`] is among a request's extensions.
+    ///
+    /// # Panics
+    /// If the application has one already.
+    pub fn router<S, B>(mut self, service: S) -> Self
+    where
+        S: Service<http::Request<RequestBody>, Response = http::Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + 'static,
+        S::Future: 'static,
+        B: http_body::Body + Send + 'static,
+    {
+        assert!(self.guest.is_none(), "an application has one router: merge them first");
+        self.guest = Some(Guest::new(service));
+        self
+    }
+
+    /// Puts the client's address into the extensions of the router's requests in this form too, as
+    /// `app.peer_as(axum::extract::ConnectInfo::<SocketAddr>)` does for axum's extractor.
+    pub fn peer_as<T>(mut self, form: impl Fn(SocketAddr) -> T + Send + Sync + 'static) -> Self
+    where
+        T: Clone + Send + Sync + 'static,
+    {
+        self.introduce = Some(Box::new(move |extensions, peer| {
+            extensions.insert(form(peer));
+        }));
+        self
+    }
+
     /// Serves on an address, with default settings, until SIGTERM or SIGINT.
     ///
     /// # Errors
@@ -173,10 +213,27 @@ impl App {
         self
     }
 
-    /// Calls the handler of a request. One that waits is polled once, since most have their answer at hand.
+    /// A worker's copy of the router, if there is one.
+    pub(crate) fn local(&self) -> Option<Local> {
+        self.guest.as_ref().map(Guest::local)
+    }
+
+    /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
+    /// most have their answer at hand.
     #[inline]
-    pub(crate) fn call(&self, head: &RequestHead<'_, '_>, body: &[u8]) -> Outcome {
-        let Ok(found) = self.router.at(head.path()) else { return Outcome::Ready(no_route(head)) };
+    pub(crate) fn call(
+        &self,
+        head: &RequestHead<'_, '_>,
+        body: &[u8],
+        router: Option<&Local>,
+        peer: Option<SocketAddr>,
+    ) -> Outcome {
+        let Ok(found) = self.router.at(head.path()) else {
+            return match router {
+                Some(router) => self.call_router(router, head, body, peer),
+                None => Outcome::Ready(no_route(head)),
+            };
+        };
         let handlers = &self.routes[*found.value].handlers;
         let handler_of = |method: &str| handlers.iter().find(|(known, _)| known == method);
         let handler = match handler_of(head.method) {
@@ -184,21 +241,54 @@ impl App {
             handler => handler,
         };
         let Some((_, handler)) = handler else {
-            return Outcome::Ready(not_allowed(head.method, handlers));
+            return match router {
+                Some(router) => self.call_router(router, head, body, peer),
+                None => Outcome::Ready(not_allowed(head.method, handlers)),
+            };
         };
         let request = Request { head, params: found.params, body };
-        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
-        let called = catch_unwind(AssertUnwindSafe(|| match handler {
+        guarded(|| match handler {
             Handler::Direct(handler) => Outcome::Ready(handler(&request)),
-            Handler::Async(handler) => {
-                let mut future = handler(&request);
-                match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                    Poll::Ready(response) => Outcome::Ready(response),
-                    Poll::Pending => Outcome::Pending(future),
-                }
+            Handler::Async(handler) => poll_once(handler(&request)),
+        })
+    }
+
+    fn call_router(
+        &self,
+        router: &Local,
+        head: &RequestHead<'_, '_>,
+        body: &[u8],
+        peer: Option<SocketAddr>,
+    ) -> Outcome {
+        // The answer to CONNECT has no body, and what follows it is no HTTP: no service of requests can give it.
+        if head.method == "CONNECT" {
+            return Outcome::Ready(not_implemented());
+        }
+        let Some(mut request) = guest::request(head, body) else {
+            return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
+        };
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(Peer(peer));
+            if let Some(introduce) = &self.introduce {
+                introduce(request.extensions_mut(), peer);
             }
-        }));
-        called.unwrap_or_else(|_| Outcome::Ready(failed()))
+        }
+        guarded(|| router.call(request))
+    }
+}
+
+/// Calls a handler. A panic is the handler's failure; what it leaves behind is the handler's own state only.
+#[inline]
+fn guarded(call: impl FnOnce() -> Outcome) -> Outcome {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(failed()))
+}
+
+/// Asks for an answer for the first time, with nobody to be woken.
+#[inline]
+pub(crate) fn poll_once(mut future: Pending) -> Outcome {
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(response) => Outcome::Ready(response),
+        Poll::Pending => Outcome::Pending(future),
     }
 }
 

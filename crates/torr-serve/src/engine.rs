@@ -8,11 +8,14 @@ mod sending;
 mod tending;
 
 use crate::app::{App, Pending};
-use crate::http1::{self, After, Context, Http1, Next, Part};
-use crate::response::{Pieces, Response};
+use crate::guest::Local;
+use crate::http1::{self, After, Context, Http1, Long, Next, Part};
+use crate::response::Response;
 use crate::seats::{Seat, Seats};
 use crate::settings::Settings;
 use crate::stamp::Stamp;
+use crate::stream::{Made, Stream};
+use crate::worker::Running;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
@@ -66,7 +69,9 @@ struct Connection {
     /// Output that the socket had no room for.
     unsent: Vec<u8>,
     /// The rest of a long body.
-    body: Option<Pieces>,
+    body: Option<Long>,
+    /// The task that waits for more of it.
+    waiter: Option<Running>,
     /// What follows once all is sent.
     after: After,
 }
@@ -77,6 +82,8 @@ enum Doing {
     Receiving,
     /// Waiting for a handler.
     Waiting,
+    /// Waiting for more of a body.
+    Streaming,
     /// Sending what did not fit the socket's buffer.
     Sending,
     /// Reading what the client still sends, to throw it away; so many bytes so far.
@@ -104,14 +111,23 @@ struct Answers {
     next: Next,
 }
 
-/// A handler to wait for, on behalf of a connection.
+/// Something to wait for, on behalf of a connection.
 pub(crate) struct Task {
     pub token: Token,
-    pub future: Pending,
+    pub work: Work,
+}
+
+/// What is waited for.
+pub(crate) enum Work {
+    /// A handler's answer.
+    Answer(Pending),
+    /// What comes next of a body.
+    Body(Stream),
 }
 
 pub(crate) struct Engine {
     app: Arc<App>,
+    router: Option<Local>,
     settings: Arc<Settings>,
     seats: Seats,
     poller: Poller,
@@ -154,6 +170,7 @@ impl Engine {
         poller.add(&ticker, TICKER, Interest::Accept)?;
         Ok(Self {
             stamp: Stamp::new(settings.server_name),
+            router: app.local(),
             app,
             settings,
             seats,
@@ -184,7 +201,7 @@ impl Engine {
         &self.poller
     }
 
-    /// Handlers that were begun since the last call and have to be waited for.
+    /// What has come up since the last call that has to be waited for.
     pub fn take_tasks(&mut self) -> std::vec::Drain<'_, Task> {
         self.tasks.drain(..)
     }
@@ -273,7 +290,12 @@ impl Engine {
                     self.arrivals.push(Arrival { token, bytes: used..used, ended: false });
                     continue;
                 }
-                Doing::Waiting | Doing::Sending => {
+                // Who has gone would take nothing more, however long the body may go on.
+                Doing::Streaming if ended => {
+                    self.connections.remove(token);
+                    continue;
+                }
+                Doing::Waiting | Doing::Streaming | Doing::Sending => {
                     connection.unread = true;
                     continue;
                 }
@@ -302,8 +324,13 @@ impl Engine {
     /// Second stage: what arrived is read, and answered into one buffer.
     #[inline]
     fn answer(&mut self) {
-        let cx =
-            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
+        let cx = Context {
+            app: &self.app,
+            router: self.router.as_ref(),
+            settings: &self.settings,
+            stamp: &self.stamp,
+            leaving: self.leaving.is_some(),
+        };
         for Arrival { token, bytes, ended } in self.arrivals.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             if ended {
@@ -386,7 +413,7 @@ impl Engine {
             Next::Wait(future) => {
                 connection.doing = Doing::Waiting;
                 connection.since = self.now;
-                self.tasks.push(Task { token, future });
+                self.tasks.push(Task { token, work: Work::Answer(future) });
                 if !connection.unsent.is_empty() {
                     self.watch(token, Interest::ReadWrite);
                 } else if !connection.watched {

@@ -1,10 +1,11 @@
 //! The state machine of one connection, open to the fuzzer; no part of the interface.
 
 use crate::app::{App, Pending};
-use crate::http1::{self, After, Context, Http1, Part};
+use crate::http1::{self, After, Context, Http1, Long, Part};
 use crate::response::Pieces;
 use crate::settings::Settings;
 use crate::stamp::Stamp;
+use crate::stream::{Made, Stream};
 use std::task::{Poll, Waker};
 
 /// What every connection needs. Its date stands still, so that answers can be compared.
@@ -15,13 +16,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without sockets.
+    /// A server without sockets and router.
     pub fn new(app: App, settings: Settings) -> Self {
         Self { stamp: Stamp::new(settings.server_name), app, settings }
     }
 
     fn context(&self, leaving: bool) -> Context<'_> {
-        Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving }
+        Context { app: &self.app, router: None, settings: &self.settings, stamp: &self.stamp, leaving }
     }
 }
 
@@ -90,7 +91,8 @@ impl<'s> Connection<'s> {
                 self.waiting = Some(future);
                 Next::Wait
             }
-            http1::Next::Send(pieces, after) => send(pieces, after, out),
+            http1::Next::Send(Long::Pieces(pieces), after) => send(pieces, after, out),
+            http1::Next::Send(Long::Stream(stream), after) => send_stream(stream, after, out),
             http1::Next::Close => Next::Close,
             http1::Next::CloseGently => Next::CloseGently,
         }
@@ -108,9 +110,24 @@ fn send(pieces: Pieces, after: After, out: &mut Vec<u8>) -> Next {
         out.extend_from_slice(&piece[..fits]);
         left -= fits as u64;
     }
+    // The handler gave less than it announced.
+    if left > 0 { Next::Close } else { follows(after) }
+}
+
+/// Sends a body of frames to its end, or to where it would have to be waited for.
+fn send_stream(mut stream: Stream, after: After, out: &mut Vec<u8>) -> Next {
+    loop {
+        let mut piece = Vec::new();
+        match stream.fill(&mut piece) {
+            Made::Ready if piece.is_empty() => return follows(after),
+            Made::Ready => out.extend_from_slice(&piece),
+            Made::Pending | Made::Short => return Next::Close,
+        }
+    }
+}
+
+fn follows(after: After) -> Next {
     match after {
-        // The handler gave less than it announced.
-        _ if left > 0 => Next::Close,
         After::GoOn => Next::GoOn,
         After::Close => Next::Close,
         After::CloseGently => Next::CloseGently,

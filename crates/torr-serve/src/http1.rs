@@ -1,9 +1,13 @@
 //! HTTP/1.1 on one connection: bytes in, answers out. No sockets and no clock, so that any order of events can be tried.
 
 use crate::app::{App, Outcome, Pending};
+use crate::guest::Local;
 use crate::response::{Body, Pieces, Response};
 use crate::settings::Settings;
 use crate::stamp::Stamp;
+use crate::stream::{self, Stream};
+use bytes::Bytes;
+use std::net::SocketAddr;
 use torr_wire::body::{BodyReader, Framing};
 use torr_wire::request::{self, RequestHead};
 use torr_wire::{WireError, encode};
@@ -11,11 +15,13 @@ use torr_wire::{WireError, encode};
 /// Bytes of answers to pipelined requests that may gather before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
 /// Bodies up to this size are sent together with their head.
-const SMALL_BODY: u64 = 64 * 1024;
+const SMALL_BODY: usize = 64 * 1024;
 
 /// What every connection of a worker needs to answer.
 pub(crate) struct Context<'w> {
     pub app: &'w App,
+    /// The worker's copy of the application's router.
+    pub router: Option<&'w Local>,
     pub settings: &'w Settings,
     pub stamp: &'w Stamp,
     /// The server is leaving: every answer ends its connection.
@@ -31,11 +37,17 @@ pub(crate) enum Next {
     /// Wait for the handler's answer, and give it to [`Http1::answer`].
     Wait(Pending),
     /// Send this body, then do what comes after it.
-    Send(Pieces, After),
+    Send(Long, After),
     /// Close.
     Close,
     /// Close, but read on for a while, so that what the client still sends does not destroy the answer on its way.
     CloseGently,
+}
+
+/// A body that is not sent in one go.
+pub(crate) enum Long {
+    Pieces(Pieces),
+    Stream(Stream),
 }
 
 /// What is to be done after an answer that could not be sent at once.
@@ -80,9 +92,16 @@ pub(crate) struct Http1 {
     unfinished: Option<Box<Unfinished>>,
     /// The request whose handler is being waited for.
     waiting: Option<Shape>,
+    /// The client.
+    peer: Option<SocketAddr>,
 }
 
 impl Http1 {
+    /// A new connection of this client.
+    pub fn with(peer: Option<SocketAddr>) -> Self {
+        Self { peer, ..Self::default() }
+    }
+
     /// How far the request has arrived that is not answered yet. Blank lines are no part of one: some clients send one
     /// after a body.
     #[inline]
@@ -249,7 +268,7 @@ impl Http1 {
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         let shape = Shape { to_head: head.method == "HEAD", http_1_1: head.http_1_1, keep_alive: head.keep_alive };
-        match cx.app.call(head, body) {
+        match cx.app.call(head, body, cx.router, self.peer) {
             Outcome::Ready(response) => write(response, shape, cx, out),
             Outcome::Pending(future) => {
                 self.waiting = Some(shape);
@@ -261,14 +280,22 @@ impl Http1 {
 
 /// Writes an answer. `None` if the next request may follow.
 #[inline]
-fn write(response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) -> Option<Next> {
-    let keep_alive = shape.keep_alive && !cx.leaving && !response.closes;
-    let length = response.body.length();
+fn write(mut response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) -> Option<Next> {
+    let mut framing = response.body.framing();
+    if let (stream::Framing::Chunked, false, Body::Stream(stream)) = (framing, shape.http_1_1, &mut response.body) {
+        stream.until_close();
+        framing = stream.framing();
+    }
+    let until_close = framing == stream::Framing::UntilClose;
+    let keep_alive = shape.keep_alive && !cx.leaving && !response.closes && !until_close;
     encode::status_line(out, response.status);
     // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
     let has_body = response.status != 204 && response.status != 304;
-    if has_body {
-        encode::content_length(out, length);
+    match framing {
+        _ if !has_body => {}
+        stream::Framing::Length(length) => encode::content_length(out, length),
+        stream::Framing::Chunked => encode::header(out, "Transfer-Encoding", b"chunked"),
+        stream::Framing::UntilClose | stream::Framing::Nothing => {}
     }
     if has_body && !response.content_type.is_empty() {
         encode::header(out, "Content-Type", response.content_type.as_bytes());
@@ -281,7 +308,7 @@ fn write(response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) 
     } else if !shape.http_1_1 {
         encode::header(out, "Connection", b"keep-alive");
     }
-    out.extend_from_slice(cx.stamp.bytes());
+    out.extend_from_slice(cx.stamp.missing(response.dated, response.named));
     out.extend_from_slice(b"\r\n");
     let after = match (keep_alive, shape.keep_alive) {
         (true, _) => After::GoOn,
@@ -292,9 +319,9 @@ fn write(response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) 
     match response.body {
         _ if !has_body || shape.to_head => {}
         Body::Empty => {}
-        Body::Static(bytes) if length <= SMALL_BODY => out.extend_from_slice(bytes),
-        Body::Bytes(bytes) if length <= SMALL_BODY => out.extend_from_slice(&bytes),
-        body => return Some(Next::Send(pieces(body), after)),
+        Body::Static(bytes) if bytes.len() <= SMALL_BODY => out.extend_from_slice(bytes),
+        Body::Bytes(bytes) if bytes.len() <= SMALL_BODY => out.extend_from_slice(&bytes),
+        body => return Some(Next::Send(long(body), after)),
     }
     match after {
         After::GoOn => None,
@@ -305,15 +332,17 @@ fn write(response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) 
 
 /// A long body, to be sent as the client takes it.
 #[cold]
-fn pieces(body: Body) -> Pieces {
-    let length = body.length();
-    let whole = match body {
-        Body::Pieces(pieces) => return pieces,
-        Body::Empty => bytes::Bytes::new(),
-        Body::Static(bytes) => bytes::Bytes::from_static(bytes),
+fn long(body: Body) -> Long {
+    let mut whole = match body {
+        Body::Stream(stream) => return Long::Stream(stream),
+        Body::Pieces(pieces) => return Long::Pieces(pieces),
+        Body::Empty => Bytes::new(),
+        Body::Static(bytes) => Bytes::from_static(bytes),
         Body::Bytes(bytes) => bytes,
     };
-    Pieces { length, next: Box::new(std::iter::once(whole)) }
+    let length = whole.len() as u64;
+    let piece = move || (!whole.is_empty()).then(|| whole.split_to(whole.len().min(SMALL_BODY)));
+    Long::Pieces(Pieces { length, next: Box::new(std::iter::from_fn(piece)) })
 }
 
 /// Answers what is no request, as RFC 9112 and RFC 6585 order.

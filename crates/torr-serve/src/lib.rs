@@ -11,14 +11,17 @@
 //! A handler is a function from a request to a response: a *simple controller*, called on the loop itself, which must
 //! not block. [`App::get_async`] takes handlers that wait: they run as tasks of the same worker.
 //!
+//! [`App::router`] takes an `axum::Router`, or any other tower service of http types, for all that has no handler here.
+//!
 //! The hot path, from outside in: `worker` waits, `engine` moves bytes in stages, `http1` turns bytes into answers,
-//! [`app`] finds the handler.
+//! [`app`] finds the handler, `guest` calls a router.
 #![deny(unsafe_code)]
 
 pub mod app;
 mod engine;
 #[doc(hidden)]
 pub mod fuzzing;
+mod guest;
 mod http1;
 mod request;
 mod response;
@@ -26,11 +29,14 @@ mod seats;
 mod server;
 mod settings;
 mod stamp;
+mod stream;
 mod watched;
 mod worker;
 
 pub use app::App;
+pub use guest::{Peer, RequestBody};
 pub use request::Request;
 pub use response::{Body, Response};
 pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;
+pub use stream::Stream;

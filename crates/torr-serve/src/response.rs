@@ -1,5 +1,6 @@
 //! An answer, as a handler makes it.
 
+use crate::stream::{Framing, Stream};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use std::fmt;
@@ -13,6 +14,10 @@ pub struct Response {
     pub(crate) body: Body,
     /// The connection ends with this answer.
     pub(crate) closes: bool,
+    /// It has a `Date` of its own.
+    pub(crate) dated: bool,
+    /// It has a `Server` of its own.
+    pub(crate) named: bool,
 }
 
 /// The content of an answer.
@@ -25,6 +30,8 @@ pub enum Body {
     Bytes(Bytes),
     /// So many bytes in pieces, each made only when the client has taken those before.
     Pieces(Pieces),
+    /// Frames that may have to be waited for.
+    Stream(Stream),
 }
 
 /// The pieces of a body whose whole length is known.
@@ -34,19 +41,20 @@ pub struct Pieces {
 }
 
 impl Body {
-    pub(crate) fn length(&self) -> u64 {
+    pub(crate) fn framing(&self) -> Framing {
         match self {
-            Self::Empty => 0,
-            Self::Static(bytes) => bytes.len() as u64,
-            Self::Bytes(bytes) => bytes.len() as u64,
-            Self::Pieces(pieces) => pieces.length,
+            Self::Empty => Framing::Length(0),
+            Self::Static(bytes) => Framing::Length(bytes.len() as u64),
+            Self::Bytes(bytes) => Framing::Length(bytes.len() as u64),
+            Self::Pieces(pieces) => Framing::Length(pieces.length),
+            Self::Stream(stream) => stream.framing(),
         }
     }
 }
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Body({} bytes)", self.length())
+        write!(f, "Body({:?})", self.framing())
     }
 }
 
@@ -87,12 +95,20 @@ impl Response {
     /// If the status is not 200 to 999: interim answers are the server's business.
     pub fn new(status: u16) -> Self {
         assert!((200..1000).contains(&status), "{status} is no final status");
-        Self { status, content_type: "", headers: Vec::new(), body: Body::Empty, closes: false }
+        Self {
+            status,
+            content_type: "",
+            headers: Vec::new(),
+            body: Body::Empty,
+            closes: false,
+            dated: false,
+            named: false,
+        }
     }
 
     /// Status 200 and a body of this content type.
     pub fn ok(content_type: &'static str, body: impl Into<Body>) -> Self {
-        Self { status: 200, content_type, headers: Vec::new(), body: body.into(), closes: false }
+        Self { content_type, body: body.into(), ..Self::new(200) }
     }
 
     /// `text/html`.
@@ -128,6 +144,12 @@ impl Response {
         Self::ok(content_type, Body::Pieces(Pieces { length, next: Box::new(pieces) }))
     }
 
+    /// A body whose frames may have to be waited for, such as one of the `http-body-util` crate: sent with its length if
+    /// that is known, else in chunks.
+    pub fn stream(content_type: &'static str, body: impl http_body::Body + Send + 'static) -> Self {
+        Self::ok(content_type, Stream::new(body, None))
+    }
+
     /// Ends the connection after this answer.
     pub fn closing(self) -> Self {
         Self { closes: true, ..self }
@@ -147,6 +169,12 @@ impl Response {
         }
         self.headers.push((name, value));
         self
+    }
+}
+
+impl From<Stream> for Body {
+    fn from(stream: Stream) -> Self {
+        Self::Stream(stream)
     }
 }
 

@@ -4,9 +4,10 @@
 //! one wake-up serves a whole batch of events, so tokio costs next to nothing, and futures of the ecosystem run on the same
 //! thread.
 
-use crate::app;
-use crate::engine::{Engine, Task};
+use crate::app::{self, Pending};
+use crate::engine::{Engine, Task, Work};
 use crate::response::Response;
+use crate::stream::Stream;
 use crate::watched;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -16,7 +17,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::Notify;
-use tokio::task;
+use tokio::task::{self, AbortHandle};
 use torr_net::Token;
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
@@ -26,9 +27,36 @@ const TURNS: usize = 16;
 #[derive(Default)]
 struct Completed {
     answers: RefCell<Vec<(Token, Response)>>,
+    /// Bodies of which more has come.
+    bodies: RefCell<Vec<(Token, Stream)>>,
     arrived: Notify,
-    /// Handlers that are being waited for.
+    /// Tasks that are being waited for.
     running: Cell<usize>,
+}
+
+/// A task that ends with this value.
+pub(crate) struct Running(AbortHandle);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Counts a task among those that are running, until it ends in any way.
+struct Counted(Rc<Completed>);
+
+impl Counted {
+    fn new(completed: &Rc<Completed>) -> Self {
+        completed.running.set(completed.running.get() + 1);
+        Self(Rc::clone(completed))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.running.set(self.0.running.get() - 1);
+    }
 }
 
 /// Runs until the engine has left.
@@ -63,6 +91,7 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
             }
         }
         complete(&mut engine, &completed);
+        start(&mut engine, &completed);
         more |= engine.has_more();
     }
     Ok(())
@@ -82,29 +111,47 @@ fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Starts the handlers that have to be waited for.
+/// Starts tasks for what has to be waited for.
 fn start(engine: &mut Engine, completed: &Rc<Completed>) {
-    for Task { token, mut future } in engine.take_tasks() {
-        completed.running.set(completed.running.get() + 1);
-        let completed = Rc::clone(completed);
-        task::spawn_local(async move {
-            // A panic is the handler's failure; what it leaves behind is the handler's own state only.
-            let poll = |cx: &mut Context<'_>| {
-                catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
-                    .unwrap_or_else(|_| Poll::Ready(app::failed()))
-            };
-            let response = poll_fn(poll).await;
-            completed.running.set(completed.running.get() - 1);
-            completed.answers.borrow_mut().push((token, response));
-            completed.arrived.notify_one();
-        });
+    let mut waiters = Vec::new();
+    for Task { token, work } in engine.take_tasks() {
+        let counted = Counted::new(completed);
+        match work {
+            Work::Answer(future) => drop(task::spawn_local(answer(token, future, counted))),
+            Work::Body(stream) => {
+                let task = task::spawn_local(body(token, stream, counted));
+                waiters.push((token, Running(task.abort_handle())));
+            }
+        }
     }
+    waiters.into_iter().for_each(|(token, waiter)| engine.hold(token, waiter));
 }
 
-/// Sends the answers of handlers that have ended.
+/// Waits for a handler.
+async fn answer(token: Token, mut future: Pending, counted: Counted) {
+    // A panic is the handler's failure; what it leaves behind is the handler's own state only.
+    let poll = |cx: &mut Context<'_>| {
+        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(app::failed()))
+    };
+    let response = poll_fn(poll).await;
+    counted.0.answers.borrow_mut().push((token, response));
+    counted.0.arrived.notify_one();
+}
+
+/// Waits for more of a body.
+async fn body(token: Token, mut stream: Stream, counted: Counted) {
+    stream.wait().await;
+    counted.0.bodies.borrow_mut().push((token, stream));
+    counted.0.arrived.notify_one();
+}
+
+/// Sends what has been waited for.
 fn complete(engine: &mut Engine, completed: &Completed) {
     let answers = completed.answers.take();
     if !answers.is_empty() {
         engine.complete(answers);
+    }
+    for (token, stream) in completed.bodies.take() {
+        engine.resume(token, stream);
     }
 }

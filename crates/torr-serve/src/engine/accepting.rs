@@ -29,8 +29,8 @@ impl Engine {
 
     pub(super) fn accept_one(&mut self) -> Accepted {
         let Some(listener) = &self.listener else { return Accepted::Nobody };
-        let socket = match socket::accept(listener) {
-            Ok(Some(socket)) => socket,
+        let (socket, peer) = match socket::accept(listener) {
+            Ok(Some(accepted)) => accepted,
             Ok(None) => return Accepted::Nobody,
             Err(error) => {
                 // The listener stays ready: without a pause the loop would spin.
@@ -50,11 +50,12 @@ impl Engine {
             _seat: seat,
             watched: false,
             unread: false,
-            http: Http1::default(),
+            http: Http1::with(peer),
             doing: Doing::Receiving,
             since: self.now,
             unsent: Vec::new(),
             body: None,
+            waiter: None,
             after: After::GoOn,
         }))
     }

@@ -19,10 +19,18 @@ impl Engine {
     pub(super) fn send_rest(&mut self, token: Token) {
         for _ in 0..PIECES {
             let Some(connection) = self.connections.get_mut(token) else { return };
-            if connection.unsent.is_empty() && !make_ready(&mut connection.body, &mut connection.unsent) {
-                // The handler gave less than it announced.
-                self.connections.remove(token);
-                return;
+            let made = match connection.unsent.is_empty() {
+                true => make_ready(&mut connection.body, &mut connection.unsent),
+                false => Made::Ready,
+            };
+            match made {
+                Made::Ready => {}
+                Made::Pending => return self.wait_for_body(token),
+                Made::Short => {
+                    // The handler gave less than it announced.
+                    self.connections.remove(token);
+                    return;
+                }
             }
             if connection.unsent.is_empty() {
                 return self.all_sent(token);
@@ -49,6 +57,20 @@ impl Engine {
                 self.watch(token, Interest::ReadWrite);
             }
             self.again.push(token);
+        }
+    }
+
+    /// A body has nothing at hand.
+    fn wait_for_body(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        let Some(Long::Stream(stream)) = connection.body.take() else { return };
+        let was_sending = std::mem::replace(&mut connection.doing, Doing::Streaming) == Doing::Sending;
+        connection.since = self.now;
+        connection.unsent = Vec::new();
+        self.tasks.push(Task { token, work: Work::Body(stream) });
+        // To learn that the client has gone.
+        if was_sending || !connection.watched {
+            self.watch(token, Interest::Read);
         }
     }
 
@@ -107,17 +129,20 @@ impl Engine {
     }
 }
 
-/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end. `false` if the pieces end
-/// too early.
-fn make_ready(body: &mut Option<Pieces>, buffer: &mut Vec<u8>) -> bool {
-    let Some(pieces) = body else { return true };
+/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end.
+fn make_ready(body: &mut Option<Long>, buffer: &mut Vec<u8>) -> Made {
+    let pieces = match body {
+        None => return Made::Ready,
+        Some(Long::Stream(stream)) => return stream.fill(buffer),
+        Some(Long::Pieces(pieces)) => pieces,
+    };
     while pieces.length > 0 && buffer.len() < PIECE {
         // A panic is the handler's failure; what it leaves behind is the handler's own state only.
         let next = catch_unwind(AssertUnwindSafe(|| pieces.next.next()));
-        let Ok(Some(piece)) = next else { return false };
+        let Ok(Some(piece)) = next else { return Made::Short };
         let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
         buffer.extend_from_slice(&piece[..fits]);
         pieces.length -= fits as u64;
     }
-    true
+    Made::Ready
 }

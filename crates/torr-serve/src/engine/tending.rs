@@ -7,8 +7,13 @@ impl Engine {
     pub fn complete(&mut self, responses: impl IntoIterator<Item = (Token, Response)>) {
         self.now = clock::coarse();
         self.stamp.refresh();
-        let cx =
-            Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: self.leaving.is_some() };
+        let cx = Context {
+            app: &self.app,
+            router: self.router.as_ref(),
+            settings: &self.settings,
+            stamp: &self.stamp,
+            leaving: self.leaving.is_some(),
+        };
         for (token, response) in responses {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             connection.doing = Doing::Receiving;
@@ -17,6 +22,24 @@ impl Engine {
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
         self.send();
+    }
+
+    /// More of a body has come, or its end.
+    pub fn resume(&mut self, token: Token, stream: Stream) {
+        self.now = clock::coarse();
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        connection.doing = Doing::Receiving;
+        connection.since = self.now;
+        connection.waiter = None;
+        connection.body = Some(Long::Stream(stream));
+        self.send_rest(token);
+    }
+
+    /// A body is being waited for by a task that ends with its connection.
+    pub fn hold(&mut self, token: Token, waiter: Running) {
+        if let Some(connection) = self.connections.get_mut(token) {
+            connection.waiter = Some(waiter);
+        }
     }
 
     /// What is done now and then: ends connections whose time is up, accepts again after a pause.
@@ -52,7 +75,7 @@ impl Engine {
             },
             Doing::Sending => settings.write_timeout,
             Doing::Ending(_) => GENTLE_TIME,
-            Doing::Waiting => Duration::MAX,
+            Doing::Waiting | Doing::Streaming => Duration::MAX,
         };
         let gone_by = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
         gone_by(since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
@@ -64,7 +87,13 @@ impl Engine {
             self.connections.remove(token);
             return;
         }
-        let cx = Context { app: &self.app, settings: &self.settings, stamp: &self.stamp, leaving: true };
+        let cx = Context {
+            app: &self.app,
+            router: self.router.as_ref(),
+            settings: &self.settings,
+            stamp: &self.stamp,
+            leaving: true,
+        };
         let start = self.out.len();
         let next = http1::timed_out(&cx, &mut self.out);
         self.answers.push(Answers { token, bytes: start..self.out.len(), next });

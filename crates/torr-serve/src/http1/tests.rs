@@ -11,7 +11,7 @@ const MAX_BODY: u64 = 100;
 const PATHS: &[&str] =
     &["/short", "/middling", "/long", "/pieces", "/nothing", "/wait", "/at/once", "/nowhere", "/echo"];
 /// Sent in a piece of its own, after its head.
-static LONG: [u8; SMALL_BODY as usize + 1] = [b'l'; SMALL_BODY as usize + 1];
+static LONG: [u8; SMALL_BODY + 1] = [b'l'; SMALL_BODY + 1];
 /// Two of these are enough output for one go.
 static MIDDLING: [u8; 40_000] = [b'm'; 40_000];
 
@@ -57,7 +57,7 @@ fn output(pieces: &[&[u8]], cx: &Context<'_>) -> (Vec<u8>, bool) {
                     next = http.answer(response, cx, &mut out);
                     continue;
                 }
-                Next::Send(Pieces { length, next: pieces }, after) => {
+                Next::Send(Long::Pieces(Pieces { length, next: pieces }), after) => {
                     let end = out.len() + length as usize;
                     pieces
                         .take_while(|piece| {
@@ -69,6 +69,7 @@ fn output(pieces: &[&[u8]], cx: &Context<'_>) -> (Vec<u8>, bool) {
                     after
                 }
                 Next::Close => After::Close,
+                Next::Send(Long::Stream(_), _) => unreachable!("no handler here gives one"),
                 Next::CloseGently => After::CloseGently,
             };
             if after != After::GoOn {
@@ -84,7 +85,7 @@ fn output(pieces: &[&[u8]], cx: &Context<'_>) -> (Vec<u8>, bool) {
 /// Runs with what a connection needs.
 fn with_context<T>(run: impl FnOnce(&Context<'_>) -> T) -> T {
     let (app, settings, stamp) = (app(), settings(), Stamp::new("torr"));
-    run(&Context { app: &app, settings: &settings, stamp: &stamp, leaving: false })
+    run(&Context { app: &app, router: None, settings: &settings, stamp: &stamp, leaving: false })
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {

@@ -1,0 +1,223 @@
+//! A tower service of http types as a guest of the engine: an `axum::Router`, for one.
+
+use crate::app::{self, Outcome, Pending};
+use crate::response::{Body, Response};
+use crate::stream::{Framing, Stream};
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING};
+use http::{Extensions, HeaderMap, Method, Request, Uri, Version};
+use http_body::{Frame, SizeHint};
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use torr_wire::request::RequestHead;
+use tower_service::Service;
+
+/// The address of a client, among the extensions of each request that a router gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Peer(pub SocketAddr);
+
+/// The body of a request that a router gets: whole, since the engine has read it before.
+#[derive(Debug, Default)]
+pub struct RequestBody(Bytes);
+
+impl RequestBody {
+    /// All of it.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+}
+
+impl http_body::Body for RequestBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = std::mem::take(&mut self.0);
+        Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.len() as u64)
+    }
+}
+
+/// What is put into a request's extensions about its client.
+pub(crate) type Introduce = Box<dyn Fn(&mut Extensions, SocketAddr) + Send + Sync>;
+
+/// A service, of which each worker has a copy of its own.
+pub(crate) struct Guest(Box<dyn Source>);
+
+/// A worker's copy.
+pub(crate) struct Local(RefCell<Box<dyn Call>>);
+
+trait Source: Send + Sync {
+    fn local(&self) -> Box<dyn Call>;
+}
+
+trait Call {
+    fn call(&mut self, request: Request<RequestBody>) -> Outcome;
+}
+
+/// Behind a mutex, since a service need not be fit to be shared; it is asked only when a worker starts.
+struct Shared<S>(Mutex<S>);
+
+struct Copied<S>(S);
+
+impl Guest {
+    pub fn new<S, B>(service: S) -> Self
+    where
+        S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S::Future: 'static,
+        B: http_body::Body + Send + 'static,
+    {
+        Self(Box::new(Shared(Mutex::new(service))))
+    }
+
+    pub fn local(&self) -> Local {
+        Local(RefCell::new(self.0.local()))
+    }
+}
+
+impl Local {
+    /// Calls the service. Its future is polled once, since most have their answer at hand.
+    pub fn call(&self, request: Request<RequestBody>) -> Outcome {
+        self.0.borrow_mut().call(request)
+    }
+}
+
+impl<S, B> Source for Shared<S>
+where
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: 'static,
+    B: http_body::Body + Send + 'static,
+{
+    fn local(&self) -> Box<dyn Call> {
+        Box::new(Copied(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+    }
+}
+
+impl<S, B> Call for Copied<S>
+where
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
+    S::Future: 'static,
+    B: http_body::Body + Send + 'static,
+{
+    fn call(&mut self, request: Request<RequestBody>) -> Outcome {
+        let to_head = request.method() == Method::HEAD;
+        let future: Pending = match self.0.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {
+                let called = self.0.call(request);
+                Box::pin(async move {
+                    let Ok(response) = called.await;
+                    answer(response, to_head)
+                })
+            }
+            Poll::Ready(Err(never)) => match never {},
+            Poll::Pending => {
+                // The one that was asked may have a place in a queue already, so it is the one that goes on waiting.
+                let fresh = self.0.clone();
+                let mut asked = std::mem::replace(&mut self.0, fresh);
+                Box::pin(async move {
+                    let Ok(()) = poll_fn(|cx| asked.poll_ready(cx)).await;
+                    let Ok(response) = asked.call(request).await;
+                    answer(response, to_head)
+                })
+            }
+        };
+        app::poll_once(future)
+    }
+}
+
+/// A request as the ecosystem has it. `None` if its target or a field is nothing that the types of `http` can hold.
+pub(crate) fn request(head: &RequestHead<'_, '_>, body: &[u8]) -> Option<Request<RequestBody>> {
+    // The target and all values share one piece of memory.
+    let size = head.target.len() + head.headers.iter().map(|field| field.value.len()).sum::<usize>();
+    let mut text = Vec::with_capacity(size);
+    text.extend_from_slice(head.target.as_bytes());
+    head.headers.iter().for_each(|field| text.extend_from_slice(field.value));
+    let mut text = Bytes::from(text);
+
+    let uri = Uri::from_maybe_shared(text.split_to(head.target.len())).ok()?;
+    let mut headers = HeaderMap::with_capacity(head.headers.len());
+    for field in head.headers {
+        let name = HeaderName::from_bytes(field.name.as_bytes()).ok()?;
+        let value = HeaderValue::from_maybe_shared(text.split_to(field.value.len())).ok()?;
+        headers.append(name, value);
+    }
+    let body = if body.is_empty() { Bytes::new() } else { Bytes::copy_from_slice(body) };
+    let mut request = Request::new(RequestBody(body));
+    *request.method_mut() = Method::from_bytes(head.method.as_bytes()).ok()?;
+    *request.uri_mut() = uri;
+    *request.version_mut() = if head.http_1_1 { Version::HTTP_11 } else { Version::HTTP_10 };
+    *request.headers_mut() = headers;
+    Some(request)
+}
+
+/// An answer as the engine has it: framing and persistence are the engine's.
+fn answer<B: http_body::Body + Send + 'static>(response: http::Response<B>, to_head: bool) -> Response {
+    let (parts, body) = response.into_parts();
+    let status = parts.status.as_u16();
+    if status < 200 {
+        return Response::error(500, "The handler gave no final answer\n").closing();
+    }
+    let mut answer = Response { headers: Vec::with_capacity(parts.headers.len()), ..Response::new(status) };
+    let (mut length, mut name) = (None, None);
+    for (next_name, value) in parts.headers {
+        // A field that stands there again comes without its name.
+        name = next_name.or(name);
+        let Some(name) = &name else { continue };
+        match *name {
+            CONTENT_LENGTH => length = value.to_str().ok().and_then(|text| text.parse().ok()),
+            TRANSFER_ENCODING => {}
+            CONNECTION => answer.closes |= says_close(&value),
+            DATE => {
+                answer.dated = true;
+                answer.headers.push((DATE, value));
+            }
+            SERVER => {
+                answer.named = true;
+                answer.headers.push((SERVER, value));
+            }
+            _ => answer.headers.push((name.clone(), value)),
+        }
+    }
+    answer.body = content(body, status, to_head, length);
+    answer
+}
+
+fn content<B: http_body::Body + Send + 'static>(body: B, status: u16, to_head: bool, length: Option<u64>) -> Body {
+    if status == 204 || status == 304 {
+        return Body::Empty;
+    }
+    let has_ended = body.is_end_stream();
+    if to_head {
+        let known = length.or_else(|| body.size_hint().exact().filter(|_| !has_ended));
+        let framing = match known {
+            Some(length) => Framing::Length(length),
+            None if has_ended => Framing::Nothing,
+            None => Framing::Chunked,
+        };
+        return Body::Stream(Stream::unsent(framing));
+    }
+    if has_ended {
+        return Body::Empty;
+    }
+    let mut stream = Stream::new(body, length);
+    match stream.whole() {
+        Some(bytes) => Body::Bytes(bytes),
+        None => Body::Stream(stream),
+    }
+}
+
+fn says_close(value: &HeaderValue) -> bool {
+    value.as_bytes().split(|&b| b == b',').any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
+}

@@ -1,0 +1,176 @@
+//! Bodies of answers that come frame by frame, as `http_body` has them.
+
+use bytes::{Buf, Bytes};
+use http_body::Body;
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+use torr_wire::encode;
+
+/// How much of a frame is made ready to be sent at a time.
+const PIECE: usize = 64 * 1024;
+
+/// A body whose frames are asked for one by one, each only when the client has taken those before. Trailers are dropped.
+pub struct Stream {
+    framing: Framing,
+    /// What came of asking, and has not been used.
+    next: Option<Step>,
+    frames: Option<Pin<Box<dyn Frames + Send>>>,
+}
+
+/// How the client learns where the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// So many bytes are to come yet.
+    Length(u64),
+    /// Each piece tells its length.
+    Chunked,
+    /// The connection ends with the body.
+    UntilClose,
+    /// There is no body, and nothing is said of one.
+    Nothing,
+}
+
+/// What comes next of a body.
+enum Step {
+    Data(Bytes),
+    End,
+    /// The body failed or panicked.
+    Failure,
+}
+
+/// What there is to send of a long body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// What was put into the buffer; if that is nothing, the body has ended.
+    Ready,
+    /// Nothing yet.
+    Pending,
+    /// The body cannot be sent to its end.
+    Short,
+}
+
+/// A body without its types.
+trait Frames {
+    fn poll_data(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Step>;
+}
+
+impl<B: Body> Frames for B {
+    fn poll_data(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Step> {
+        loop {
+            return Poll::Ready(match ready!(self.as_mut().poll_frame(cx)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(mut data) => Step::Data(data.copy_to_bytes(data.remaining())),
+                    Err(_trailers) => continue,
+                },
+                Some(Err(_)) => Step::Failure,
+                None => Step::End,
+            });
+        }
+    }
+}
+
+impl Stream {
+    /// A body. If its length is neither given here nor known to the body, it is sent in chunks. Of a body of known length
+    /// what is more is cut off; if it is less, the connection is closed, since the client would wait for ever.
+    pub fn new(body: impl Body + Send + 'static, length: Option<u64>) -> Self {
+        let framing = body.size_hint().exact().or(length).map_or(Framing::Chunked, Framing::Length);
+        Self { framing, next: None, frames: Some(Box::pin(body)) }
+    }
+
+    /// What is said of a body that is never sent, in the answer to a HEAD.
+    pub(crate) fn unsent(framing: Framing) -> Self {
+        Self { framing, next: None, frames: None }
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// For a client that knows no chunks.
+    pub(crate) fn until_close(&mut self) {
+        self.framing = Framing::UntilClose;
+    }
+
+    /// The whole body, if it is at hand in one frame.
+    pub(crate) fn whole(&mut self) -> Option<Bytes> {
+        let Framing::Length(length) = self.framing else { return None };
+        let first = self.poll_step(&mut Context::from_waker(Waker::noop()));
+        match first {
+            Poll::Ready(Step::Data(data)) if data.len() as u64 == length => return Some(data),
+            Poll::Ready(step) => self.next = Some(step),
+            Poll::Pending => {}
+        }
+        None
+    }
+
+    /// Waits until it is known what comes next.
+    pub(crate) async fn wait(&mut self) {
+        poll_fn(|cx| {
+            if self.next.is_none() {
+                self.next = Some(ready!(self.poll_step(cx)));
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Puts what is at hand into an empty buffer, framed.
+    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>) -> Made {
+        while buffer.len() < PIECE && self.frames.is_some() && self.framing != Framing::Length(0) {
+            let step = match self.next.take() {
+                Some(step) => Poll::Ready(step),
+                None => self.poll_step(&mut Context::from_waker(Waker::noop())),
+            };
+            match step {
+                Poll::Ready(Step::Data(data)) => self.put(data, buffer),
+                Poll::Ready(Step::End) => {
+                    self.frames = None;
+                    match self.framing {
+                        Framing::Chunked => encode::last_chunk(buffer),
+                        Framing::Length(_) => return Made::Short,
+                        Framing::UntilClose | Framing::Nothing => {}
+                    }
+                }
+                Poll::Ready(Step::Failure) => {
+                    self.next = Some(Step::Failure);
+                    // What came before the failure is the client's.
+                    return if buffer.is_empty() { Made::Short } else { Made::Ready };
+                }
+                Poll::Pending => return if buffer.is_empty() { Made::Pending } else { Made::Ready },
+            }
+        }
+        Made::Ready
+    }
+
+    fn put(&mut self, mut data: Bytes, buffer: &mut Vec<u8>) {
+        let piece = data.split_to(data.len().min(PIECE));
+        match &mut self.framing {
+            Framing::Length(left) => {
+                let fits = piece.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                buffer.extend_from_slice(&piece[..fits]);
+                *left -= fits as u64;
+            }
+            Framing::Chunked => encode::chunk(buffer, &piece),
+            Framing::UntilClose => buffer.extend_from_slice(&piece),
+            Framing::Nothing => {}
+        }
+        if !data.is_empty() {
+            self.next = Some(Step::Data(data));
+        }
+    }
+
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        let Some(frames) = &mut self.frames else { return Poll::Ready(Step::End) };
+        // A panic is the body's failure; what it leaves behind is the body's own state only.
+        catch_unwind(AssertUnwindSafe(|| frames.as_mut().poll_data(cx))).unwrap_or(Poll::Ready(Step::Failure))
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("framing", &self.framing).finish_non_exhaustive()
+    }
+}
