@@ -59,6 +59,18 @@ fn connect_tcp(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io
     Ok(socket)
 }
 
+/// Takes an address without listening on it, so that nobody can connect there in the meantime. It fails where somebody
+/// listens, also if they would share the port.
+///
+/// # Errors
+/// As `socket(2)` and `bind(2)`.
+pub fn reserve(addr: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = tcp(addr)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    net::bind(&socket, &addr)?;
+    Ok(socket)
+}
+
 /// A listener. With `share_port` several may listen on one address, and the kernel spreads connections over them.
 /// What it accepts sends without delay (TCP_NODELAY is inherited).
 ///

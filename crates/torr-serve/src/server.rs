@@ -101,7 +101,7 @@ impl Server {
         let (backlog, deferred) = (self.settings.backlog, self.settings.defer_accept);
         let failed = |error| ServeError::Listen { address, error };
         // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
-        let probe = socket::listen(address, backlog, false, false).map_err(failed)?;
+        let probe = socket::reserve(address).map_err(failed)?;
         let address = socket::local_addr(&probe)?;
         drop(probe);
         let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
