@@ -332,8 +332,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// A connection may have more to be received, of which no event will tell.
     fn come_back(&mut self, token: Token, full: bool, ended: bool, now: Nanos) {
         let Some(connection) = current(&mut self.connections, token) else { return };
-        let written = connection.requests.len() - usize::from(connection.unwritten);
-        if full || written > 0 {
+        if full || connection.written() > 0 {
             self.again.push(Event { token, readable: true, writable: false, ended });
         } else {
             // All has come, and then the end: nothing more can be asked here.
@@ -348,7 +347,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         loop {
             let connection = &mut self.connections[at];
             let oldest = connection.requests.oldest().is_some_and(|request| request.is_head);
-            let asked = Asked { count: connection.requests.len() - usize::from(connection.unwritten), to_head: oldest };
+            let asked = Asked { count: connection.written(), to_head: oldest };
             let start = self.out.len();
             let told = connection.session.receive(&mut self.shared, input, now, asked, &mut self.out);
             if self.out.len() > start {
@@ -394,10 +393,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let Some(request) = request else { return };
         connection.failures = 0;
         self.under_way -= 1;
-        let sample = match (request.warm, &mut self.warm) {
-            (true, Some(warm)) => warm,
-            _ => &mut self.sample,
-        };
+        let sample = sample_of(&mut self.sample, &mut self.warm, &request);
         let took = last_byte.saturating_sub(request.due);
         sample.answered.record(took);
         if let Some(first_byte) = answer.first_byte.filter(|first| first.get() != last_byte) {
@@ -602,6 +598,15 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         // A connection that has come about meanwhile has more to be sent.
         sends.append(&mut self.sends);
         self.sends = sends;
+    }
+}
+
+/// Where what becomes of a request is recorded.
+#[inline]
+fn sample_of<'s>(sample: &'s mut Sample, warm: &'s mut Option<Box<Sample>>, request: &Pending) -> &'s mut Sample {
+    match warm {
+        Some(warm) if request.warm => warm,
+        _ => sample,
     }
 }
 

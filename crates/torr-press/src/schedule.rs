@@ -112,15 +112,6 @@ impl Schedule {
         Self { stages: std::iter::once(warm).chain(self.stages.iter().map(shifted)).collect() }
     }
 
-    /// How many requests are due before a time.
-    pub fn due_before(&self, at: Nanos) -> f64 {
-        let at_s = at as f64 / 1e9;
-        let Some(stage) = self.stages.iter().rev().find(|stage| stage.begin_s <= at_s) else { return 0.0 };
-        let seconds = (at_s - stage.begin_s).min(stage.length_s);
-        let slope = if stage.length_s.is_finite() { (stage.to - stage.from) / stage.length_s } else { 0.0 };
-        stage.before + stage.from * seconds + slope * seconds * seconds / 2.0
-    }
-
     /// How long it lasts; `None` is for ever.
     pub fn length(&self) -> Option<Duration> {
         let last = self.stages.last()?;
@@ -179,12 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_counts_at_a_time() {
+    fn rates_at_a_time() {
         let s = Duration::from_secs;
         let at = |seconds: u64| seconds * 1_000_000_000;
         let schedule = Schedule::stages(&[(s(10), 100.0), (s(10), 100.0)]).unwrap();
         assert_eq!([0, 5, 10, 15, 20].map(|t| schedule.rate_at(at(t))), [0.0, 50.0, 100.0, 100.0, 0.0]);
-        assert_eq!([0, 10, 20, 30].map(|t| schedule.due_before(at(t))), [0.0, 500.0, 1500.0, 1500.0]);
         assert_eq!(schedule.peak(), 100.0);
     }
 
@@ -192,7 +182,7 @@ mod tests {
     fn a_warm_up_goes_before() {
         let s = Duration::from_secs;
         let warm = Schedule::constant(10.0).unwrap().after(s(2));
-        assert_eq!((warm.due_before(2_000_000_000), ms(&warm, 20), ms(&warm, 21)), (20.0, Some(2000), Some(2100)));
+        assert_eq!((ms(&warm, 20), ms(&warm, 21)), (Some(2000), Some(2100)));
         let warm = Schedule::stages(&[(s(10), 100.0)]).unwrap().after(s(1));
         assert_eq!((ms(&warm, 50), ms(&warm, 100), ms(&warm, 225)), (Some(500), Some(1000), Some(6000)));
         assert_eq!(warm.length(), Some(s(11)));

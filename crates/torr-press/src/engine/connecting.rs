@@ -157,8 +157,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if connection.stage != Stage::Open {
             return;
         }
-        let written = connection.requests.len() - usize::from(connection.unwritten);
-        if connection.session.is_leaving() && written == 0 {
+        if connection.session.is_leaving() && connection.written() == 0 {
             return self.server_closes(at);
         }
         self.write_requests(at, None);

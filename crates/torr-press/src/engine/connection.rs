@@ -101,6 +101,12 @@ impl<S> Connection<S> {
             cold: Box::new(Cold { next_address: number, ..Cold::default() }),
         }
     }
+
+    /// How many requests have been written and not answered.
+    #[inline]
+    pub fn written(&self) -> usize {
+        self.requests.len() - usize::from(self.unwritten)
+    }
 }
 
 /// The connection of a token, if the token is not of a former socket.

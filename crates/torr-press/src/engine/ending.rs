@@ -10,7 +10,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             // The session may still be that of the connection before.
             return self.lose(at, failures::closed_unready());
         }
-        let written = connection.requests.len() - usize::from(connection.unwritten);
+        let written = connection.written();
         match connection.session.end() {
             // It says itself that no other can follow on this connection.
             Ok(Some(Told::Answer(answer))) => self.answered(at, answer, now),
@@ -61,8 +61,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             Stage::Closed => connection.requests.len() as u64,
             _ => connection.cold.begun,
         };
-        let spent = |most| begun >= most;
-        self.carries.is_some_and(spent)
+        self.carries.is_some_and(|most| begun >= most)
     }
 
     /// Ends a connection that is of no more use, and its requests as failed. It is opened again after a while that grows
@@ -78,10 +77,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if connection.requests.is_empty() {
             return;
         }
-        let now = self.clock.now();
-        let until = now + backoff::wait_after(connection.failures.into());
-        connection.failures = connection.failures.saturating_add(1);
         connection.unwritten = 0;
+        let until = self.back_off(at);
         while let Some(request) = self.connections[at].requests.take_oldest() {
             self.count_failed(request, failure.clone());
             self.later.push(Reverse((until, at as u32)));
@@ -99,11 +96,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     /// The same, of the request that so many others are older than.
     pub(super) fn fail_at(&mut self, at: usize, place: usize, failure: Failure) {
-        let connection = &mut self.connections[at];
-        let Some(request) = connection.requests.remove(place) else { return };
-        let now = self.clock.now();
-        let until = now + backoff::wait_after(connection.failures.into());
-        connection.failures = connection.failures.saturating_add(1);
+        let Some(request) = self.connections[at].requests.remove(place) else { return };
+        let until = self.back_off(at);
         self.count_failed(request, failure);
         self.later.push(Reverse((until, at as u32)));
         if self.carries.is_some() {
@@ -165,9 +159,14 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     /// Where what becomes of a request is recorded.
     pub(super) fn sample_of(&mut self, request: &Pending) -> &mut Sample {
-        match (request.warm, &mut self.warm) {
-            (true, Some(warm)) => warm,
-            _ => &mut self.sample,
-        }
+        sample_of(&mut self.sample, &mut self.warm, request)
+    }
+
+    /// When a place may be used again, after one failure more in a row.
+    fn back_off(&mut self, at: usize) -> Nanos {
+        let connection = &mut self.connections[at];
+        let wait = backoff::wait_after(connection.failures.into());
+        connection.failures = connection.failures.saturating_add(1);
+        self.clock.now() + wait
     }
 }

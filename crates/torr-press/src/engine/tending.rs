@@ -59,7 +59,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Gives up those requests alone that are late, if the protocol knows how.
     fn cancel_late(&mut self, at: usize, is_late: impl Fn(&Pending) -> bool, failure: &Failure, now: Nanos) {
         let connection = &self.connections[at];
-        let written = connection.requests.len() - usize::from(connection.unwritten);
+        let written = connection.written();
         let late = connection.requests.iter().enumerate().filter(|(_, request)| is_late(request));
         let late: Vec<_> = late.map(|(place, request)| (place, *request)).collect();
         let mut closes = false;

@@ -21,12 +21,6 @@ impl Spread {
     /// Of nothing: all are 0, as others print it.
     pub const NONE: Self = Self { min: 0.0, mean: 0.0, sd: 0.0, median: 0.0, max: 0.0 };
 
-    /// A spread of which only the mean is known, or not even that.
-    pub fn of_mean(mean: Option<f64>) -> Self {
-        let unknown = f64::NAN;
-        Self { min: unknown, mean: mean.unwrap_or(unknown), sd: unknown, median: unknown, max: unknown }
-    }
-
     /// Of what was recorded.
     pub fn of(latency: &Latency) -> Self {
         Self::with_zeros(latency, 0)

@@ -2,9 +2,10 @@
 
 use super::mistake::{Mistake, text, utf8};
 use super::numbers::positive;
-use super::run::{self, Asked, mistake};
+use super::run::{self, Asked};
 use crate::exit::{self, Stop};
 use crate::output::print;
+use crate::press::mistake;
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use crate::exit::Stop;
 use crate::interrupt;
-use crate::press::transport;
+use crate::press::{mistake, transport};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -116,11 +116,6 @@ impl Asked {
         let family = || Stop::Usage(format!("'{host}' has no address of the family of the one to connect from"));
         chosen.copied().ok_or_else(family)
     }
-}
-
-/// What is wrong with a URL, a header or a method, to the user.
-pub fn mistake(error: impl std::fmt::Display) -> Stop {
-    Stop::Usage(error.to_string())
 }
 
 /// A request of these parts, all as they stand.

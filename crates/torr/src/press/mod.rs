@@ -56,7 +56,8 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let keep_alive = !load.no_keepalive;
     let (target, request) = request::requests(&args.request, args.url(), keep_alive)?;
     let way = transport::way(&args.transport, &target)?;
-    if load.think.is_some() && matches!(load.pace(), Pace::Open(..)) {
+    let (pace, depth) = (load.pace(), load.pipeline.or(args.transport.http2.streams).unwrap_or(1));
+    if load.think.is_some() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     let inspection = checks::inspection(&args.checks)?;
@@ -64,7 +65,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     if protocol.http2 && inspection.follow {
         return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
     }
-    if matches!(load.pace(), Pace::Connections(_)) && load.pipeline.or(args.transport.http2.streams).unwrap_or(1) > 1 {
+    if matches!(pace, Pace::Connections(_)) && depth > 1 {
         return Err(Stop::Usage(
             "stages of connections go with one request at a time on each: leave out --pipeline and --streams".into(),
         ));
@@ -75,9 +76,9 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
         tunnel: way.tunnel,
         protocol,
         inspection,
-        pace: load.pace(),
+        pace,
         connections: load.connections(),
-        depth: load.pipeline.or(args.transport.http2.streams).unwrap_or(1),
+        depth,
         threads: load.threads.unwrap_or_else(cpus),
         duration: load.duration.or(endless.then_some(DURATION)),
         requests: load.requests,
@@ -90,7 +91,8 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     })
 }
 
-fn mistake(error: impl std::fmt::Display) -> Stop {
+/// What is wrong with what was asked for, to the user.
+pub fn mistake(error: impl std::fmt::Display) -> Stop {
     Stop::Usage(error.to_string())
 }
 

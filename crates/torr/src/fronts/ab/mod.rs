@@ -5,9 +5,10 @@ mod request;
 
 use self::args::{Args, Parsed, USAGE};
 use super::mistake::Mistake;
-use super::run::{self, Asked, create_file, mistake};
+use super::run::{self, Asked, create_file};
 use crate::exit::{self, Stop};
 use crate::output::print;
+use crate::press::mistake;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;

@@ -2,7 +2,8 @@
 
 use super::args::Args;
 use crate::exit::Stop;
-use crate::fronts::run::{mistake, read_file};
+use crate::fronts::run::read_file;
+use crate::press::mistake;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, HeaderValue};

@@ -3,9 +3,10 @@
 mod args;
 
 use self::args::{Args, Parsed, USAGE};
-use super::run::{self, Asked, mistake};
+use super::run::{self, Asked};
 use crate::exit::Stop;
 use crate::output::print;
+use crate::press::mistake;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
