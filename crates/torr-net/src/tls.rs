@@ -9,7 +9,7 @@ mod tickets;
 mod trust;
 
 pub use client::{Secured, TlsClient};
-pub use settings::{Resumption, Roots, TlsSettings, Versions};
+pub use settings::{Resumption, Roots, TlsConfig, TlsSettings, Versions};
 
 use thiserror::Error;
 

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::{self, PlanSummary};
-use torr_net::tls::TlsSettings;
+use torr_net::tls::TlsConfig;
 use torr_net::{Address, Nanos, clock};
 
 /// One run.
@@ -77,7 +77,7 @@ pub struct Protocol {
     /// HTTP/2 instead of HTTP/1.1.
     pub http2: bool,
     /// TLS, and how.
-    pub tls: Option<TlsSettings>,
+    pub tls: Option<TlsConfig>,
 }
 
 /// A time between an answer and the next request, drawn evenly from a range.

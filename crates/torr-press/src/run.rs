@@ -146,7 +146,7 @@ fn press(
     time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
     // TLS sessions are kept by thread, so that threads do not meet over them.
-    let tls = plan.protocol.tls.as_ref().map(TlsFor::new).transpose().map_err(io::Error::other)?;
+    let tls = plan.protocol.tls.as_ref().map(TlsFor::new);
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
     let http2 = match plan.inspection.is_needed() {
         true => Http2Common::inspected_by(&plan.inspection, &plan.target),

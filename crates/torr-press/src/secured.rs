@@ -8,7 +8,7 @@ use std::rc::Rc;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
-use torr_net::tls::{Secured, TlsClient, TlsError, TlsSettings};
+use torr_net::tls::{Secured, TlsClient, TlsConfig};
 
 /// A session whose bytes go through TLS.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(crate) struct TlsFor {
 }
 
 impl TlsFor {
-    pub fn new(settings: &TlsSettings) -> Result<Self, TlsError> {
-        Ok(Self { client: TlsClient::new(settings)?, shared: Rc::default() })
+    pub fn new(config: &TlsConfig) -> Self {
+        Self { client: config.client(), shared: Rc::default() }
     }
 
     /// A session whose bytes go through TLS.

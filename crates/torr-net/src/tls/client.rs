@@ -1,6 +1,6 @@
 //! One client's TLS connections, one after another: ciphertext in and out of the caller's buffers.
 
-use super::{TlsError, TlsSettings};
+use super::TlsError;
 use rustls::client::UnbufferedClientConnection;
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, InsufficientSizeError};
@@ -46,20 +46,12 @@ impl std::fmt::Debug for TlsClient {
 }
 
 impl TlsClient {
-    /// A client that will connect as asked for. Reads the settings' files.
-    ///
-    /// # Errors
-    /// [`TlsError::File`] and [`TlsError::Name`].
-    pub fn new(settings: &TlsSettings) -> Result<Self, TlsError> {
-        Ok(Self::of(Arc::new(settings.config()?), settings.server_name()?, settings.needs_alpn))
-    }
-
     /// Another client of the same settings, which shares its sessions.
     pub fn another(&self) -> Self {
-        Self::of(Arc::clone(&self.config), self.name.clone(), self.needs_alpn)
+        Self::new(Arc::clone(&self.config), self.name.clone(), self.needs_alpn)
     }
 
-    fn of(config: Arc<ClientConfig>, name: ServerName<'static>, needs_alpn: bool) -> Self {
+    pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>, needs_alpn: bool) -> Self {
         Self { config, name, connection: None, partial: Vec::new(), is_securing: true, needs_alpn, is_closed: false }
     }
 

@@ -1,8 +1,8 @@
 //! What is asked of TLS, and the library's configuration for it.
 
-use super::TlsError;
 use super::tickets::Tickets;
 use super::trust::{Rule, Trust};
+use super::{TlsClient, TlsError};
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -81,11 +81,17 @@ impl TlsSettings {
         }
     }
 
-    /// The configuration for it. Reads files.
+    /// Reads the files, so that clients can be made of it.
     ///
     /// # Errors
-    /// [`TlsError::File`] if one cannot be read or holds nothing of use.
-    pub(super) fn config(&self) -> Result<ClientConfig, TlsError> {
+    /// [`TlsError::File`] if one cannot be read or holds nothing of use, [`TlsError::Name`].
+    pub fn load(&self) -> Result<TlsConfig, TlsError> {
+        let name = ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))?;
+        let (config, needs_alpn, resumption) = (self.config()?, self.needs_alpn, self.resumption);
+        Ok(TlsConfig { config, name, needs_alpn, resumption })
+    }
+
+    fn config(&self) -> Result<ClientConfig, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let algorithms = provider.signature_verification_algorithms;
         let versions: &[_] = match self.versions {
@@ -116,20 +122,29 @@ impl TlsSettings {
         };
         config.alpn_protocols = self.alpn.iter().map(|protocol| protocol.clone().into_bytes()).collect();
         config.enable_sni = self.sends_name;
+        Ok(config)
+    }
+}
+
+/// Settings whose files have been read.
+#[derive(Debug, Clone)]
+pub struct TlsConfig {
+    config: ClientConfig,
+    name: ServerName<'static>,
+    needs_alpn: bool,
+    resumption: Resumption,
+}
+
+impl TlsConfig {
+    /// A client by it, with sessions of its own.
+    pub fn client(&self) -> TlsClient {
+        let mut config = self.config.clone();
         config.resumption = match self.resumption {
             Resumption::On => rustls::client::Resumption::store(Arc::new(Tickets::new(true))),
             Resumption::Full => rustls::client::Resumption::store(Arc::new(Tickets::new(false))),
             Resumption::Off => rustls::client::Resumption::disabled(),
         };
-        Ok(config)
-    }
-
-    /// The name in the library's form.
-    ///
-    /// # Errors
-    /// [`TlsError::Name`].
-    pub(super) fn server_name(&self) -> Result<ServerName<'static>, TlsError> {
-        ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))
+        TlsClient::new(Arc::new(config), self.name.clone(), self.needs_alpn)
     }
 }
 

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
 use torr_net::address;
-use torr_net::tls::{Roots, TlsClient, TlsSettings, Versions};
+use torr_net::tls::{Roots, TlsSettings, Versions};
 use torr_press::request::{Body, Data, Options};
 use torr_press::{Arrivals, Inspection, Pace, Plan, Protocol, Requests, Schedule, Target};
 use torr_report::fronts;
@@ -78,9 +78,7 @@ impl Asked {
             sends_name: !self.tls.no_sni,
             ..TlsSettings::new(&self.target.host)
         });
-        if let Some(tls) = &tls {
-            TlsClient::new(tls).map_err(|error| Stop::Usage(error.to_string()))?;
-        }
+        let tls = tls.map(|settings| settings.load()).transpose().map_err(mistake)?;
         let plan = Plan {
             sources: self.source.into_iter().collect(),
             protocol: Protocol { tls, http2: false },

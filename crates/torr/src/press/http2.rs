@@ -1,5 +1,6 @@
 //! From the command line to the protocol that is spoken.
 
+use super::mistake;
 use crate::cli::Http2Args;
 use crate::exit::Stop;
 use torr_net::tls::TlsSettings;
@@ -13,5 +14,7 @@ pub fn protocol(args: &Http2Args, tls: Option<TlsSettings>) -> Result<Protocol, 
     }
     let http2 = args.http2 || args.http2_prior_knowledge;
     let by_http2 = |tls| TlsSettings { alpn: vec!["h2".into()], needs_alpn: args.http2, ..tls };
-    Ok(Protocol { http2, tls: if http2 { tls.map(by_http2) } else { tls } })
+    let tls = if http2 { tls.map(by_http2) } else { tls };
+    // A file that is of no use shows before the run.
+    Ok(Protocol { http2, tls: tls.map(|settings| settings.load()).transpose().map_err(mistake)? })
 }

@@ -61,8 +61,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     let inspection = checks::inspection(&args.checks)?;
-    let protocol = http2::protocol(&args.transport.http2, way.tls)?;
-    if protocol.http2 && inspection.follow {
+    if way.protocol.http2 && inspection.follow {
         return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
     }
     if matches!(pace, Pace::Connections(_)) && depth > 1 {
@@ -74,7 +73,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     Ok(Plan {
         sources: way.sources,
         tunnel: way.tunnel,
-        protocol,
+        protocol: way.protocol,
         inspection,
         pace,
         connections: load.connections(),

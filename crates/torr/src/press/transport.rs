@@ -1,14 +1,15 @@
 //! From the command line to the way there.
 
+use super::http2;
 use crate::cli::{TlsArgs, TlsResumption, TransportArgs};
 use crate::exit::Stop;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
-use torr_net::tls::{Resumption, Roots, TlsClient, TlsSettings, Versions};
+use torr_net::tls::{Resumption, Roots, TlsSettings, Versions};
 use torr_net::{Address, address};
-use torr_press::Target;
+use torr_press::{Protocol, Target};
 
 /// More source addresses than this are of no use to anybody.
 const MOST_SOURCES: usize = 65_536;
@@ -18,14 +19,14 @@ pub struct Way {
     pub addresses: Vec<Address>,
     pub sources: Vec<IpAddr>,
     pub tunnel: Option<Vec<u8>>,
-    pub tls: Option<TlsSettings>,
+    pub protocol: Protocol,
 }
 
 /// The way that is asked for.
 pub fn way(args: &TransportArgs, target: &Target) -> Result<Way, Stop> {
-    let tls = if target.tls { Some(tls(&args.tls, target)?) } else { None };
+    let protocol = http2::protocol(&args.http2, target.tls.then(|| tls(&args.tls, target)))?;
     if let Some(path) = &args.unix_socket {
-        return Ok(Way { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, tls });
+        return Ok(Way { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, protocol });
     }
     let (host, port) = match &args.proxy {
         Some(proxy) => proxy_address(proxy)?,
@@ -34,7 +35,7 @@ pub fn way(args: &TransportArgs, target: &Target) -> Result<Way, Stop> {
     let addresses = addresses(args, &host, port)?;
     let sources = sources(&args.bind, &addresses)?;
     let tunnel = args.proxy.is_some().then(|| tunnel(target, args.proxy_user.as_deref()));
-    Ok(Way { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, tls })
+    Ok(Way { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, protocol })
 }
 
 fn addresses(args: &TransportArgs, host: &str, port: u16) -> Result<Vec<SocketAddr>, Stop> {
@@ -89,8 +90,8 @@ fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, St
     Ok(sources)
 }
 
-fn tls(args: &TlsArgs, target: &Target) -> Result<TlsSettings, Stop> {
-    let settings = TlsSettings {
+fn tls(args: &TlsArgs, target: &Target) -> TlsSettings {
+    TlsSettings {
         roots: match &args.cacert {
             Some(file) => Roots::File(file.clone()),
             None if args.insecure => Roots::Anybody,
@@ -109,8 +110,5 @@ fn tls(args: &TlsArgs, target: &Target) -> Result<TlsSettings, Stop> {
             TlsResumption::Full => Resumption::Full,
         },
         ..TlsSettings::new(args.sni.as_deref().unwrap_or(&target.host))
-    };
-    // A file that is of no use shows before the run, and not in each of its threads.
-    TlsClient::new(&settings).map_err(|error| Stop::Usage(error.to_string()))?;
-    Ok(settings)
+    }
 }
