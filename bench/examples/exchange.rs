@@ -95,7 +95,7 @@ fn session(times: u64) -> Result<(), WireError> {
     session.open(&mut out);
     for _ in 0..times {
         out.clear();
-        let to_head = session.start(0, &mut cursor, black_box(&mut out));
+        let to_head = session.start(&mut memory, 0, &mut cursor, black_box(&mut out));
         let asked = Asked { count: 1, to_head };
         let told = session.receive(&mut memory, black_box(&mut answer), black_box(1), asked, &mut out);
         black_box(&told);

@@ -519,14 +519,14 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let (start, mut requests) = (self.out.len(), 0);
         while connection.unwritten > 0 && connection.session.has_room() {
             let key = if S::KEYED { connection.cold.new_key() } else { 0 };
-            let is_head = connection.session.start(key, &mut self.cursor, &mut self.out);
+            let is_head = connection.session.start(&mut self.shared, key, &mut self.cursor, &mut self.out);
             if let Some(request) = connection.requests.nth_youngest(connection.unwritten.into()) {
                 (request.key, request.is_head) = (key, is_head);
             }
             connection.unwritten -= 1;
             requests += 1;
         }
-        if let Err(failure) = connection.session.flush(&mut self.out) {
+        if let Err(failure) = connection.session.flush(&mut self.shared, &mut self.out) {
             return self.lose(at, failure);
         }
         let (at, generation, end) = (at as u32, connection.generation, self.out.len());

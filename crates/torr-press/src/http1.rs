@@ -49,7 +49,7 @@ impl<I: Inspect> Session for Http1<I> {
     }
 
     #[inline]
-    fn start(&mut self, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
+    fn start(&mut self, _shared: &mut HeadMemory, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
         if let Some(request) = self.inspector.again() {
             out.extend_from_slice(&request);
             return request.starts_with(b"HEAD ");

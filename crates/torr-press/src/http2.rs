@@ -23,11 +23,10 @@ use crate::session::{Asked, Session, Told};
 use error::Code;
 use frame::{kind, setting};
 use hpack::{Decoder, Encoder, Seeding};
-use packed::Shared;
+use packed::Packed;
 use peer::Peer;
 use receiving::Block;
 use std::collections::VecDeque;
-use std::rc::Rc;
 use stream::{Stream, Streams};
 use torr_gauge::Failure;
 use torr_net::Nanos;
@@ -43,7 +42,6 @@ const MOST_CHATTER: u32 = 10_000;
 /// HTTP/2: answers come in any order, each on its request's stream.
 #[derive(Debug)]
 pub struct Http2<'p> {
-    common: Http2Common<'p>,
     inspection: Option<(&'p Inspection, &'p Target)>,
     streams: Streams<'p>,
     next_stream: u32,
@@ -78,24 +76,15 @@ pub struct Http2<'p> {
     fruitless: u32,
 }
 
-/// What the sessions of one thread have in common.
-#[derive(Debug, Clone, Default)]
-pub struct Http2Common<'p> {
-    shared: Rc<Shared>,
-    inspection: Option<(&'p Inspection, &'p Target)>,
-}
-
-impl<'p> Http2Common<'p> {
-    /// With somebody who looks at the answers. Redirects are not followed.
+impl<'p> Http2<'p> {
+    /// With somebody who looks at the answers, if anything is to be looked at. Redirects are not followed.
     pub fn inspected_by(inspection: &'p Inspection, target: &'p Target) -> Self {
-        Self { shared: Rc::default(), inspection: Some((inspection, target)) }
+        Self::new(inspection.is_needed().then_some((inspection, target)))
     }
 
-    /// A session of this thread.
-    pub fn session(&self) -> Http2<'p> {
-        Http2 {
-            common: self.clone(),
-            inspection: self.inspection,
+    fn new(inspection: Option<(&'p Inspection, &'p Target)>) -> Self {
+        Self {
+            inspection,
             streams: Streams::default(),
             next_stream: 1,
             peer: Peer::default(),
@@ -122,13 +111,13 @@ impl<'p> Http2Common<'p> {
 impl Session for Http2<'_> {
     const HOLDS: bool = true;
     const KEYED: bool = true;
-    type Shared = ();
+    type Shared = Packed;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let fruitless = if self.has_answered { 0 } else { self.fruitless + 1 };
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.reset();
-        *self = Self { decoder, fruitless, has_answered: false, ..self.common.session() };
+        *self = Self { decoder, fruitless, has_answered: false, ..Self::new(self.inspection) };
         out.extend_from_slice(frame::PREFACE);
         let settings = [
             (setting::ENABLE_PUSH, 0),
@@ -146,10 +135,10 @@ impl Session for Http2<'_> {
     }
 
     #[inline]
-    fn start(&mut self, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
+    fn start(&mut self, shared: &mut Packed, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
         let (id, most) = (self.next_stream, self.peer.frame);
         let write = |block: &[u8], is_all: bool| frame::headers(id, block, is_all, most, out);
-        let begun = self.common.shared.pack(cursor, &mut self.encoder, self.seeding, write);
+        let begun = shared.pack(cursor, &mut self.encoder, self.seeding, write);
         self.seeding = self.seeding.next();
         self.next_stream += 2;
         self.is_leaving |= self.next_stream > LAST_STREAM;
@@ -175,7 +164,7 @@ impl Session for Http2<'_> {
 
     fn receive(
         &mut self,
-        _shared: &mut (),
+        _shared: &mut Packed,
         input: &mut [u8],
         at: Nanos,
         _asked: Asked,
@@ -204,7 +193,7 @@ impl Session for Http2<'_> {
         self.is_leaving
     }
 
-    fn cancel(&mut self, key: u32, out: &mut Vec<u8>) -> bool {
+    fn cancel(&mut self, _shared: &mut Packed, key: u32, out: &mut Vec<u8>) -> bool {
         let Some(at) = self.streams.find_key(key) else { return false };
         // A connection that no further request can use is better closed.
         if self.is_leaving && self.streams.len() == 1 {

@@ -25,7 +25,7 @@ mod sources;
 
 pub use closed_loop::{ClosedLoop, Ramp};
 pub use http1::Http1;
-pub use http2::{Http2, Http2Common};
+pub use http2::Http2;
 pub use inspect::{Inspect, Inspection, Inspector};
 pub use open_loop::{Arrivals, OpenLoop};
 pub use pacer::{Due, Pacer};

@@ -3,12 +3,12 @@
 use crate::closed_loop::{Budget, ClosedLoop, Ramp};
 use crate::engine::{Ended, Engine, Link};
 use crate::http1::Http1;
-use crate::http2::Http2Common;
+use crate::http2::Http2;
 use crate::inspect::Inspector;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
 use crate::plan::{Pace, Plan};
-use crate::secured::TlsFor;
+use crate::secured::SecuredSession;
 use crate::session::Session;
 use std::io;
 use std::ops::Range;
@@ -21,6 +21,7 @@ use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
 use torr_gauge::result::Tls;
 use torr_gauge::{Failure, Sample, host};
+use torr_net::tls::TlsConfig;
 use torr_net::{Address, Clock, clock, limits};
 
 /// Why there is no result.
@@ -146,19 +147,20 @@ fn press(
     time: Clock,
 ) -> io::Result<(Ended, ThreadUse)> {
     // TLS sessions are kept by thread, so that threads do not meet over them.
-    let tls = plan.protocol.tls.as_ref().map(TlsFor::new);
+    let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
-    let http2 = match plan.inspection.is_needed() {
-        true => Http2Common::inspected_by(&plan.inspection, &plan.target),
-        false => Http2Common::default(),
-    };
+    let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
     match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
         (false, None, false) => press_by(plan, number, budget, link, time, Http1::<()>::default),
         (false, None, true) => press_by(plan, number, budget, link, time, inspected),
-        (false, Some(tls), false) => press_by(plan, number, budget, link, time, || tls.session(Http1::<()>::default())),
-        (false, Some(tls), true) => press_by(plan, number, budget, link, time, || tls.session(inspected())),
-        (true, None, _) => press_by(plan, number, budget, link, time, || http2.session()),
-        (true, Some(tls), _) => press_by(plan, number, budget, link, time, || tls.session(http2.session())),
+        (false, Some(tls), false) => {
+            press_by(plan, number, budget, link, time, || SecuredSession::new(&tls, Http1::<()>::default()))
+        }
+        (false, Some(tls), true) => {
+            press_by(plan, number, budget, link, time, || SecuredSession::new(&tls, inspected()))
+        }
+        (true, None, _) => press_by(plan, number, budget, link, time, http2),
+        (true, Some(tls), _) => press_by(plan, number, budget, link, time, || SecuredSession::new(&tls, http2())),
     }
 }
 

@@ -3,56 +3,43 @@
 use crate::failures;
 use crate::request::Cursor;
 use crate::session::{Asked, Session, Told};
-use std::cell::RefCell;
-use std::rc::Rc;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
-use torr_net::tls::{Secured, TlsClient, TlsConfig};
+use torr_net::tls::{Secured, TlsClient};
 
 /// A session whose bytes go through TLS.
 #[derive(Debug)]
 pub struct SecuredSession<S> {
     tls: TlsClient,
     inner: S,
-    shared: Rc<RefCell<Scratch>>,
     /// Why the connection could not even begin.
     failed: Option<Failure>,
 }
 
-/// Plaintext of the connection that is being worked on; all of a thread share it.
+/// What one thread's sessions over TLS have in common.
 #[derive(Debug, Default)]
-struct Scratch {
+pub struct SecuredShared<T> {
+    /// Plaintext of the connection that is being worked on.
     received: Vec<u8>,
     /// How much of that has been read.
     read: usize,
     to_send: Vec<u8>,
-}
-
-/// What one thread's secured sessions have in common.
-pub(crate) struct TlsFor {
-    client: TlsClient,
-    shared: Rc<RefCell<Scratch>>,
-}
-
-impl TlsFor {
-    pub fn new(config: &TlsConfig) -> Self {
-        Self { client: config.client(), shared: Rc::default() }
-    }
-
-    /// A session whose bytes go through TLS.
-    pub fn session<S: Session>(&self, inner: S) -> SecuredSession<S> {
-        SecuredSession { tls: self.client.another(), inner, shared: Rc::clone(&self.shared), failed: None }
-    }
+    inner: T,
 }
 
 impl<S: Session> SecuredSession<S> {
-    fn seal(&mut self, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<(), Failure> {
-        if scratch.to_send.is_empty() {
+    /// Over TLS as this client speaks it, with the same sessions.
+    pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
+        Self { tls: client.another(), inner, failed: None }
+    }
+
+    fn seal(&mut self, to_send: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Failure> {
+        if to_send.is_empty() {
             return Ok(());
         }
-        let sent = self.tls.send(&scratch.to_send, out).map_err(failures::tls);
-        scratch.to_send.clear();
+        let sent = self.tls.send(to_send, out).map_err(failures::tls);
+        to_send.clear();
         sent
     }
 }
@@ -60,7 +47,7 @@ impl<S: Session> SecuredSession<S> {
 impl<S: Session> Session for SecuredSession<S> {
     const HOLDS: bool = true;
     const KEYED: bool = S::KEYED;
-    type Shared = S::Shared;
+    type Shared = SecuredShared<S::Shared>;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         self.failed = self.tls.open(out).err().map(failures::tls);
@@ -85,21 +72,19 @@ impl<S: Session> Session for SecuredSession<S> {
     }
 
     #[inline]
-    fn start(&mut self, key: u32, cursor: &mut Cursor<'_>, _out: &mut Vec<u8>) -> bool {
-        self.inner.start(key, cursor, &mut self.shared.borrow_mut().to_send)
+    fn start(&mut self, shared: &mut Self::Shared, key: u32, cursor: &mut Cursor<'_>, _out: &mut Vec<u8>) -> bool {
+        self.inner.start(&mut shared.inner, key, cursor, &mut shared.to_send)
     }
 
     #[inline]
-    fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Failure> {
-        let shared = Rc::clone(&self.shared);
-        let scratch = &mut *shared.borrow_mut();
-        self.inner.flush(&mut scratch.to_send)?;
-        self.seal(scratch, out)
+    fn flush(&mut self, shared: &mut Self::Shared, out: &mut Vec<u8>) -> Result<(), Failure> {
+        self.inner.flush(&mut shared.inner, &mut shared.to_send)?;
+        self.seal(&mut shared.to_send, out)
     }
 
     fn receive(
         &mut self,
-        inner_shared: &mut S::Shared,
+        shared: &mut Self::Shared,
         input: &mut [u8],
         at: Nanos,
         asked: Asked,
@@ -108,31 +93,29 @@ impl<S: Session> Session for SecuredSession<S> {
         if let Some(failure) = self.failed.take() {
             return Err(failure);
         }
-        let shared = Rc::clone(&self.shared);
-        let scratch = &mut *shared.borrow_mut();
         if !input.is_empty() {
             let was_securing = self.tls.is_securing();
-            scratch.read = 0;
-            scratch.received.clear();
-            self.tls.receive(input, out, &mut scratch.received).map_err(failures::tls)?;
+            shared.read = 0;
+            shared.received.clear();
+            self.tls.receive(input, out, &mut shared.received).map_err(failures::tls)?;
             if was_securing && !self.tls.is_securing() {
-                self.inner.open(&mut scratch.to_send);
+                self.inner.open(&mut shared.to_send);
             }
         }
-        let rest = &mut scratch.received[scratch.read..];
+        let rest = &mut shared.received[shared.read..];
         let told = if rest.is_empty() && !S::HOLDS {
             None
         } else {
-            let received = self.inner.receive(inner_shared, rest, at, asked, &mut scratch.to_send);
+            let received = self.inner.receive(&mut shared.inner, rest, at, asked, &mut shared.to_send);
             if received.is_err() {
                 // It may have said why. If that can't be sealed, it is of no use, and must not reach another connection.
-                let _ = self.seal(scratch, out);
+                let _ = self.seal(&mut shared.to_send, out);
             }
             let (used, told) = received?;
-            scratch.read += used;
+            shared.read += used;
             told
         };
-        self.seal(scratch, out)?;
+        self.seal(&mut shared.to_send, out)?;
         Ok((input.len(), told))
     }
 
@@ -154,9 +137,7 @@ impl<S: Session> Session for SecuredSession<S> {
         self.inner.first_answer()
     }
 
-    fn cancel(&mut self, key: u32, out: &mut Vec<u8>) -> bool {
-        let shared = Rc::clone(&self.shared);
-        let scratch = &mut *shared.borrow_mut();
-        self.inner.cancel(key, &mut scratch.to_send) && self.seal(scratch, out).is_ok()
+    fn cancel(&mut self, shared: &mut Self::Shared, key: u32, out: &mut Vec<u8>) -> bool {
+        self.inner.cancel(&mut shared.inner, key, &mut shared.to_send) && self.seal(&mut shared.to_send, out).is_ok()
     }
 }

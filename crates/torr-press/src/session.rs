@@ -39,14 +39,14 @@ pub trait Session {
     }
 
     /// Writes the next request to `out`, or has [`Session::flush`] write it. Gives whether it is a HEAD.
-    fn start(&mut self, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool;
+    fn start(&mut self, shared: &mut Self::Shared, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool;
 
     /// Writes what was started since the last time, and has not been written yet, to `out`.
     ///
     /// # Errors
     /// If it cannot be written. The connection is of no more use then.
     #[inline]
-    fn flush(&mut self, _out: &mut Vec<u8>) -> Result<(), Failure> {
+    fn flush(&mut self, _shared: &mut Self::Shared, _out: &mut Vec<u8>) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -84,7 +84,7 @@ pub trait Session {
     }
 
     /// Gives up one request, if it can be done without giving up the connection.
-    fn cancel(&mut self, _key: u32, _out: &mut Vec<u8>) -> bool {
+    fn cancel(&mut self, _shared: &mut Self::Shared, _key: u32, _out: &mut Vec<u8>) -> bool {
         false
     }
 }

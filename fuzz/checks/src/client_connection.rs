@@ -33,7 +33,7 @@ fn connect(
     let (mut answers, mut out) = (Vec::new(), Vec::new());
     let mut cursor = request.cursor(0, 1);
     session.open(&mut out);
-    let to_head = session.start(0, &mut cursor, &mut out);
+    let to_head = session.start(memory, 0, &mut cursor, &mut out);
     // Always one more than is answered, so that nothing is too much.
     let asked = Asked { count: 2, to_head };
     for (at, &Piece { bytes, .. }) in (1..).zip(pieces) {
@@ -45,7 +45,7 @@ fn connect(
                     assert!(used > 0, "an answer of nothing");
                     assert!(answer.response.body == 0 || !to_head, "a HEAD's answer has no body");
                     answers.push(answer);
-                    session.start(0, &mut cursor, &mut out);
+                    session.start(memory, 0, &mut cursor, &mut out);
                     rest = &mut rest[used..];
                 }
                 Ok((_, Some(told))) => panic!("HTTP/1.1 has nothing else to tell: {told:?}"),

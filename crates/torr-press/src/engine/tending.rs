@@ -72,7 +72,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 connection.unwritten -= 1;
             } else {
                 let start = self.out.len();
-                closes |= !connection.session.cancel(request.key, &mut self.out);
+                closes |= !connection.session.cancel(&mut self.shared, request.key, &mut self.out);
                 if self.out.len() > start {
                     self.say(at, start);
                 }

@@ -3,14 +3,13 @@
 use super::hpack::{Encoder, Seeding};
 use crate::request::{Cursor, Parts};
 use bytes::Bytes;
-use std::cell::{OnceCell, RefCell};
 
 /// What one thread's sessions have in common.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
-    constant: OnceCell<Constant>,
+pub struct Packed {
+    constant: Option<Constant>,
     /// Room for a head that is being packed.
-    pub scratch: RefCell<Vec<u8>>,
+    scratch: Vec<u8>,
 }
 
 /// The one request that there is.
@@ -40,27 +39,26 @@ impl Constant {
     }
 }
 
-impl Shared {
+impl Packed {
     /// Gives the next request's packed head to `write`.
     #[inline]
-    pub fn pack(
-        &self,
+    pub(super) fn pack(
+        &mut self,
         cursor: &mut Cursor<'_>,
         encoder: &mut Encoder,
         seeding: Seeding,
         write: impl FnOnce(&[u8], bool),
     ) -> Begun {
         if cursor.is_constant() {
-            let constant = self.constant.get_or_init(|| Constant::new(&cursor.parts()));
+            let constant = self.constant.get_or_insert_with(|| Constant::new(&cursor.parts()));
             write(&constant.blocks[seeding as usize], constant.body.is_empty());
             return Begun { body: constant.body.clone(), is_head: constant.is_head };
         }
         let parts = cursor.parts();
-        let mut block = self.scratch.borrow_mut();
-        block.clear();
-        encoder.encode(&parts.head, seeding, &mut block);
+        self.scratch.clear();
+        encoder.encode(&parts.head, seeding, &mut self.scratch);
         let body = parts.body.unwrap_or_default();
-        write(&block, body.is_empty());
+        write(&self.scratch, body.is_empty());
         Begun { body, is_head: parts.begun.is_head }
     }
 }

@@ -14,6 +14,7 @@ const OK: &[u8] = b"\x88";
 /// A client under test, and what it says.
 struct Talk {
     session: Http2<'static>,
+    packed: Packed,
     request: Requests,
     said: Vec<u8>,
     next_key: u32,
@@ -26,7 +27,8 @@ impl Talk {
         let headers = ["accept:", "user-agent:", "content-type:"].map(str::to_owned).to_vec();
         let options = Options { method: Some(method.into()), headers, body, ..Options::default() };
         let request = Requests::new(&[target.into()], &options).unwrap();
-        let mut talk = Self { session: Http2Common::default().session(), request, said: Vec::new(), next_key: 0 };
+        let mut talk =
+            Self { session: Http2::new(None), packed: Packed::default(), request, said: Vec::new(), next_key: 0 };
         talk.open();
         talk
     }
@@ -65,7 +67,7 @@ impl Talk {
             return None;
         }
         self.next_key += 1;
-        self.session.start(self.next_key, &mut self.request.cursor(0, 1), &mut self.said);
+        self.session.start(&mut self.packed, self.next_key, &mut self.request.cursor(0, 1), &mut self.said);
         Some(self.next_key)
     }
 
@@ -73,7 +75,7 @@ impl Talk {
         let (mut input, mut all, mut told) = (bytes.to_vec(), Vec::new(), 0);
         let asked = Asked { count: 0, to_head: false };
         loop {
-            let (used, next) = self.session.receive(&mut (), &mut input[told..], 7, asked, &mut self.said)?;
+            let (used, next) = self.session.receive(&mut self.packed, &mut input[told..], 7, asked, &mut self.said)?;
             told += used;
             match next {
                 Some(next) => all.push(next),
@@ -280,7 +282,10 @@ fn streams_end_before_their_time() {
     talk.hear(&head(1, true, OK)).unwrap();
     assert_eq!(talk.start(), Some(5));
     // What is cancelled may still be on its way.
-    assert!(talk.session.cancel(3, &mut talk.said) && !talk.session.cancel(3, &mut Vec::new()));
+    assert!(
+        talk.session.cancel(&mut talk.packed, 3, &mut talk.said)
+            && !talk.session.cancel(&mut talk.packed, 3, &mut Vec::new())
+    );
     assert_eq!(talk.last_reset(), (5, Code::CANCEL));
     assert_eq!(talk.hear(&[head(5, false, b"\x88\x40\x01x\x01y"), data(5, true, b"late")].concat()).unwrap(), []);
     // The late head has changed the table.
@@ -320,7 +325,7 @@ fn connections_end_in_good_order() {
     talk.greet(&[]);
     let told = talk.hear(&goaway(1, Code::ENHANCE_YOUR_CALM)).unwrap();
     assert_eq!(failed(&told), (8, Kind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
-    assert!(!talk.session.cancel(7, &mut Vec::new()), "nothing else can follow on it");
+    assert!(!talk.session.cancel(&mut talk.packed, 7, &mut Vec::new()), "nothing else can follow on it");
     assert!(talk.session.end().unwrap_err().what.contains("ENHANCE_YOUR_CALM"));
     // Numbers of streams are used up one day.
     let mut talk = Talk::get();
