@@ -168,7 +168,7 @@ impl Plan {
 
     /// Whom connections are made to, for people.
     pub(crate) fn reached_by(&self) -> String {
-        let target = format!("{}:{}", self.target.host, self.target.port);
+        let target = self.target.host_and_port();
         match self.addresses.first() {
             Some(Address::Unix(path)) => format!("the Unix socket {}", path.display()),
             Some(proxy) if self.tunnel.is_some() => format!("{target} by the proxy {proxy}"),
@@ -238,6 +238,12 @@ impl Target {
     /// Host and port as they stand in the URL.
     pub fn authority(&self) -> &str {
         &self.authority
+    }
+
+    /// Host and port, the host in brackets where it is an IPv6 address.
+    pub fn host_and_port(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("{host}:{}", self.port)
     }
 
     /// Path and query.
@@ -329,6 +335,12 @@ mod tests {
             );
             assert!(!target.url.contains("secret"), "{}", target.url);
         }
+    }
+
+    #[test]
+    fn an_ipv6_address_stands_in_brackets_before_its_port() {
+        let told = |url| Target::parse(url).map(|target| target.host_and_port()).unwrap();
+        assert_eq!((told("http://[::1]/"), told("https://a/")), ("[::1]:80".into(), "a:443".into()));
     }
 
     #[test]

@@ -56,8 +56,7 @@ fn proxy_address(proxy: &str) -> Result<(String, u16), Stop> {
 
 /// What is said to the proxy (RFC 9110, section 9.3.6).
 pub fn tunnel(target: &Target, user: Option<&str>) -> Vec<u8> {
-    let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
-    let to = format!("{host}:{}", target.port);
+    let to = target.host_and_port();
     let authorization =
         user.map_or(String::new(), |user| format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(user)));
     format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{authorization}\r\n").into_bytes()
