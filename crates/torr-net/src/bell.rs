@@ -4,7 +4,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Once rung, it is readable for ever, to every poller that watches it.
+/// Once rung, it is readable to every poller that watches it, until somebody clears it.
 #[derive(Debug)]
 pub struct Bell(OwnedFd);
 
@@ -21,6 +21,12 @@ impl Bell {
     pub fn ring(&self) {
         // It can only fail when it has been rung 2^64 times, and then it is readable too.
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+
+    /// Makes it as if it had not been rung.
+    pub fn clear(&self) {
+        // Nothing to read means that it was not.
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
 

@@ -1,24 +1,38 @@
 //! Handlers by path and method.
 
-use crate::guest::{self, Guest, Introduce, Local, Peer, RequestBody};
+use crate::client::{Client, Introduce, Peer};
+use crate::context::Desk;
+use crate::guest::{self, Guest, Local};
+use crate::owned::OwnedHead;
 use crate::request::Request;
+use crate::request_body::RequestBody;
 use crate::response::Response;
 use crate::server::{ServeError, Server};
+use crate::upload::Incoming;
 use http::header::ALLOW;
-use http::{HeaderValue, Method};
-use matchit::Router;
+use http::{Extensions, HeaderValue, Method};
+use matchit::{Params, Router};
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{self, Poll, Waker};
 use torr_wire::request::RequestHead;
 use tower_service::Service;
 
 /// A handler's answer that is still in the making.
 pub(crate) type Pending = Pin<Box<dyn Future<Output = Response>>>;
+
+/// The body of a request.
+pub(crate) enum Content<'b> {
+    /// All of it.
+    Whole(&'b [u8]),
+    /// What has come of it, and the rest as it comes: for a router.
+    Coming(Incoming),
+}
 
 /// What calling a handler brings.
 pub(crate) enum Outcome {
@@ -31,6 +45,7 @@ pub(crate) enum Outcome {
 enum Handler {
     Direct(Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>),
     Async(Box<dyn Fn(&Request<'_>) -> Pending + Send + Sync>),
+    Blocking(Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>),
 }
 
 /// An application: what answers which requests.
@@ -155,11 +170,43 @@ impl App {
         self.add(method, path, Handler::Async(Box::new(move |request| Box::pin(handler(request)))))
     }
 
+    /// Answers GET and HEAD on a path by a handler that may block, on one of the threads that [`Settings`] has for such:
+    /// workers go on meanwhile. Where all threads and the queue for them are taken, the answer is a 503.
+    ///
+    /// [`Settings`]: crate::Settings::blocking_threads
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn get_blocking(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
+        self.route_blocking(Method::GET, path, handler)
+    }
+
+    /// Answers POST on a path by a handler that may block, as [`App::get_blocking`] does.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn post_blocking(self, path: &str, handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static) -> Self {
+        self.route_blocking(Method::POST, path, handler)
+    }
+
+    /// Answers one method on a path by a handler that may block, as [`App::get_blocking`] does.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn route_blocking(
+        self,
+        method: Method,
+        path: &str,
+        handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static,
+    ) -> Self {
+        self.add(method, path, Handler::Blocking(Box::new(handler)))
+    }
+
     /// Answers everything else by a tower service of http types, such as an `axum::Router`: whatever path and method has
     /// no handler in this application. What is unknown there too is answered as the service sees fit.
     ///
-    /// Each worker has a clone of it. A request's body is read in full before the service is called. An answer's body is
-    /// asked for its frames as the client takes them; trailers are dropped. [`Peer`] is among a request's extensions.
+    /// Each worker has a clone of it. A request's body comes as the client sends it, and an answer's body is asked for its
+    /// frames as the client takes them. Over HTTP/1.1 trailers are dropped. [`Peer`] is among a request's extensions.
     ///
     /// # Panics
     /// If the application has one already.
@@ -218,62 +265,84 @@ impl App {
         self.guest.as_ref().map(Guest::local)
     }
 
+    /// Whether a request's body is passed on as it comes, rather than gathered for a handler of this application.
+    pub(crate) fn takes_body_as_it_comes(&self, head: &RequestHead<'_, '_>, cx: &Desk) -> bool {
+        cx.router.is_some() && self.find(head).is_none()
+    }
+
+    /// The handler of a request, with what its path holds.
+    #[inline]
+    fn find<'a, 'h>(&'a self, head: &RequestHead<'_, 'h>) -> Option<(&'a Handler, Params<'a, 'h>)> {
+        let found = self.router.at(head.path()).ok()?;
+        let handlers = &self.routes[*found.value].handlers;
+        Some((handler_of(head.method, handlers)?, found.params))
+    }
+
     /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
     /// most have their answer at hand.
     #[inline]
-    pub(crate) fn call(
-        &self,
-        head: &RequestHead<'_, '_>,
-        body: &[u8],
-        router: Option<&Local>,
-        peer: Option<SocketAddr>,
-    ) -> Outcome {
-        let Ok(found) = self.router.at(head.path()) else {
-            return match router {
-                Some(router) => self.call_router(router, head, body, peer),
-                None => Outcome::Ready(no_route(head)),
-            };
-        };
-        let handlers = &self.routes[*found.value].handlers;
-        let handler_of = |method: &str| handlers.iter().find(|(known, _)| known == method);
-        let handler = match handler_of(head.method) {
-            None if head.method == "HEAD" => handler_of("GET"),
-            handler => handler,
-        };
-        let Some((_, handler)) = handler else {
-            return match router {
-                Some(router) => self.call_router(router, head, body, peer),
-                None => Outcome::Ready(not_allowed(head.method, handlers)),
-            };
-        };
-        let request = Request { head, params: found.params, body };
-        guarded(|| match handler {
-            Handler::Direct(handler) => Outcome::Ready(handler(&request)),
-            Handler::Async(handler) => poll_once(handler(&request)),
-        })
+    pub(crate) fn call(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
+        match (self.find(head), content) {
+            (Some((handler, params)), Content::Whole(body)) => {
+                let request = Request { head, params, body };
+                guarded(|| match handler {
+                    Handler::Direct(handler) => Outcome::Ready(handler(&request)),
+                    Handler::Async(handler) => poll_once(handler(&request)),
+                    Handler::Blocking(_) => self.call_blocking(head, body, cx),
+                })
+            }
+            (None, content) if cx.router.is_some() => self.call_router(head, content, client, cx),
+            _ => Outcome::Ready(self.no_handler(head)),
+        }
     }
 
-    fn call_router(
-        &self,
-        router: &Local,
-        head: &RequestHead<'_, '_>,
-        body: &[u8],
-        peer: Option<SocketAddr>,
-    ) -> Outcome {
-        // The answer to CONNECT has no body, and what follows it is no HTTP: no service of requests can give it.
-        if head.method == "CONNECT" {
-            return Outcome::Ready(not_implemented());
+    /// The answer where neither a handler nor a router is there for it.
+    #[cold]
+    fn no_handler(&self, head: &RequestHead<'_, '_>) -> Response {
+        match self.router.at(head.path()) {
+            Ok(found) => not_allowed(head.method, &self.routes[*found.value].handlers),
+            Err(_) => no_route(head),
         }
+    }
+
+    /// Calls a handler on a thread of the pool, which finds the request anew in bytes of its own.
+    fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], cx: &Desk) -> Outcome {
+        let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
+        let call = move || owned.with(|head| app.block(head, &body));
+        match cx.pool.run(call) {
+            Some(called) => Outcome::Pending(Box::pin(async { called.await.unwrap_or_else(|_| failed()) })),
+            None => Outcome::Ready(Response::error(503, "Too many requests are waiting\n")),
+        }
+    }
+
+    /// Calls a handler that blocks.
+    fn block(&self, head: &RequestHead<'_, '_>, body: &[u8]) -> Response {
+        match self.find(head) {
+            Some((Handler::Blocking(handler), params)) => handler(&Request { head, params, body }),
+            _ => self.no_handler(head),
+        }
+    }
+
+    fn call_router(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
+        let Some(router) = &cx.router else { return Outcome::Ready(self.no_handler(head)) };
+        let body = match content {
+            Content::Whole(body) => RequestBody::whole(body),
+            Content::Coming(incoming) => RequestBody::coming(incoming),
+        };
         let Some(mut request) = guest::request(head, body) else {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
         };
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(Peer(peer));
-            if let Some(introduce) = &self.introduce {
-                introduce(request.extensions_mut(), peer);
-            }
-        }
+        self.introduce(client, request.extensions_mut());
         guarded(|| router.call(request))
+    }
+
+    /// Puts what is known of a client into a request's extensions.
+    pub(crate) fn introduce(&self, client: &Client, extensions: &mut Extensions) {
+        let Some(address) = client.address else { return };
+        extensions.insert(Peer(address));
+        if let Some(introduce) = &self.introduce {
+            introduce(extensions, address);
+        }
     }
 }
 
@@ -286,10 +355,15 @@ fn guarded(call: impl FnOnce() -> Outcome) -> Outcome {
 /// Asks for an answer for the first time, with nobody to be woken.
 #[inline]
 pub(crate) fn poll_once(mut future: Pending) -> Outcome {
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    match future.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => Outcome::Ready(response),
         Poll::Pending => Outcome::Pending(future),
     }
+}
+
+fn handler_of<'a>(method: &str, handlers: &'a [(Method, Handler)]) -> Option<&'a Handler> {
+    let of = |method: &str| handlers.iter().find(|(known, _)| known == method).map(|(_, handler)| handler);
+    of(method).or_else(|| of("GET").filter(|_| method == "HEAD"))
 }
 
 #[cold]

@@ -8,18 +8,22 @@ mod sending;
 mod tending;
 
 use crate::app::{App, Pending};
-use crate::guest::Local;
-use crate::http1::{self, After, Context, Http1, Long, Next, Part};
+use crate::client::Client;
+use crate::context::{Context, Desk};
+use crate::handover::Handed;
+use crate::http1::{self, After, Http1, Long, Next, Part, To};
+use crate::mailbox::Mailbox;
+use crate::pool::Pool;
 use crate::response::Response;
 use crate::seats::{Seat, Seats};
 use crate::settings::Settings;
-use crate::stamp::Stamp;
 use crate::stream::{Made, Stream};
 use crate::worker::Running;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use torr_net::{Bell, Event, Events, Interest, Nanos, Poller, Slots, Ticker, Token, clock, socket};
@@ -52,6 +56,7 @@ const TOO_MANY: &[u8] =
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
 const BELL: Token = Token::new(u32::MAX, u32::MAX - 1);
 const TICKER: Token = Token::new(u32::MAX, u32::MAX - 2);
+const MAIL: Token = Token::new(u32::MAX, u32::MAX - 3);
 
 /// One client.
 struct Connection {
@@ -62,6 +67,8 @@ struct Connection {
     watched: bool,
     /// Something may have arrived that was not received because its time had not come.
     unread: bool,
+    /// The client has ended its side.
+    ended: bool,
     http: Http1,
     doing: Doing,
     /// When it began to do that.
@@ -70,7 +77,7 @@ struct Connection {
     unsent: Vec<u8>,
     /// The rest of a long body.
     body: Option<Long>,
-    /// The task that waits for more of it.
+    /// The task that waits for an answer, or for more of its body.
     waiter: Option<Running>,
     /// What follows once all is sent.
     after: After,
@@ -123,12 +130,12 @@ pub(crate) enum Work {
     Answer(Pending),
     /// What comes next of a body.
     Body(Stream),
+    /// A connection that goes on elsewhere.
+    HandOver(Handed),
 }
 
 pub(crate) struct Engine {
-    app: Arc<App>,
-    router: Option<Local>,
-    settings: Arc<Settings>,
+    cx: Context,
     seats: Seats,
     poller: Poller,
     listener: Option<OwnedFd>,
@@ -138,7 +145,6 @@ pub(crate) struct Engine {
     /// Accepting has stopped until then, for want of files.
     accept_again: Option<Nanos>,
     connections: Slots<Connection>,
-    stamp: Stamp,
     leaving: Option<Nanos>,
     now: Nanos,
     events: Events,
@@ -159,6 +165,7 @@ impl Engine {
     pub fn new(
         app: Arc<App>,
         settings: Arc<Settings>,
+        pool: Pool,
         seats: Seats,
         listener: OwnedFd,
         bell: Arc<Bell>,
@@ -168,11 +175,10 @@ impl Engine {
         poller.add(&bell, BELL, Interest::Accept)?;
         let ticker = Ticker::new(TEND)?;
         poller.add(&ticker, TICKER, Interest::Accept)?;
+        let mailbox = Mailbox::new()?;
+        poller.add(&*mailbox, MAIL, Interest::Accept)?;
         Ok(Self {
-            stamp: Stamp::new(settings.server_name),
-            router: app.local(),
-            app,
-            settings,
+            cx: Context::new(app, settings, pool, mailbox),
             seats,
             poller,
             listener: Some(listener),
@@ -206,6 +212,16 @@ impl Engine {
         self.tasks.drain(..)
     }
 
+    /// What connections share, also where they go on elsewhere.
+    pub fn desk(&self) -> Rc<Desk> {
+        Rc::clone(&self.cx.desk)
+    }
+
+    /// Whether the server was told to leave.
+    pub fn is_leaving(&self) -> bool {
+        self.leaving.is_some()
+    }
+
     /// Whether the server was told to leave, and the last connection has gone.
     pub fn has_left(&self) -> bool {
         self.leaving.is_some() && self.connections.is_empty()
@@ -220,9 +236,9 @@ impl Engine {
             return Ok(false);
         }
         self.now = clock::coarse();
-        self.stamp.refresh();
+        self.cx.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
-        let (mut accepting, mut leave, mut tick) = (false, false, false);
+        let (mut accepting, mut leave, mut tick, mut mail) = (false, false, false, false);
         self.again.sort_unstable_by_key(|token| token.bits());
         self.again.dedup();
         ready.extend(self.again.drain(..).map(Event::perhaps));
@@ -232,6 +248,7 @@ impl Engine {
                 LISTENER => accepting = true,
                 BELL => leave = true,
                 TICKER => tick = true,
+                MAIL => mail = true,
                 _ => ready.push(event),
             }
         }
@@ -262,6 +279,9 @@ impl Engine {
             self.ticker.clear();
             self.tend()?;
         }
+        if mail {
+            self.read_mail();
+        }
         Ok(true)
     }
 
@@ -282,6 +302,7 @@ impl Engine {
                 used = 0;
             }
             let Some(connection) = self.connections.get_mut(token) else { continue };
+            connection.ended |= ended;
             match connection.doing {
                 Doing::Receiving if connection.http.is_behind() => {
                     // First what is here already: else a client that sends fast would fill the memory, and one that has
@@ -290,16 +311,18 @@ impl Engine {
                     self.arrivals.push(Arrival { token, bytes: used..used, ended: false });
                     continue;
                 }
-                // Who has gone would take nothing more, however long the body may go on.
-                Doing::Streaming if ended => {
+                Doing::Receiving if !connection.http.is_full() => {}
+                Doing::Ending(_) => {}
+                _ if connection.http.is_taking() => {}
+                // Who has gone takes no answer.
+                Doing::Waiting | Doing::Streaming if ended => {
                     self.connections.remove(token);
                     continue;
                 }
-                Doing::Waiting | Doing::Streaming | Doing::Sending => {
+                _ => {
                     connection.unread = true;
                     continue;
                 }
-                Doing::Receiving | Doing::Ending(_) => {}
             }
             let room = &mut self.arena[used..];
             let received = match socket::recv(&connection.socket, room) {
@@ -324,13 +347,6 @@ impl Engine {
     /// Second stage: what arrived is read, and answered into one buffer.
     #[inline]
     fn answer(&mut self) {
-        let cx = Context {
-            app: &self.app,
-            router: self.router.as_ref(),
-            settings: &self.settings,
-            stamp: &self.stamp,
-            leaving: self.leaving.is_some(),
-        };
         for Arrival { token, bytes, ended } in self.arrivals.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             if ended {
@@ -348,9 +364,17 @@ impl Engine {
                 continue;
             }
             let start = self.out.len();
+            if connection.doing != Doing::Receiving {
+                let next = connection.http.take_meanwhile(&self.arena[bytes], &self.cx, &mut self.out);
+                if connection.doing != Doing::Sending {
+                    connection.since = self.now;
+                }
+                self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+                continue;
+            }
             let part = connection.http.part();
-            let next = connection.http.receive(&self.arena[bytes], &cx, &mut self.out);
-            if connection.http.part() != part {
+            let next = connection.http.receive(&self.arena[bytes], &self.cx, &mut self.out);
+            if connection.http.part() != part || connection.http.is_taking() {
                 connection.since = self.now;
             }
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
@@ -386,6 +410,11 @@ impl Engine {
     fn follow(&mut self, token: Token, next: Next) {
         let Some(connection) = self.connections.get_mut(token) else { return };
         match next {
+            Next::Stay => {
+                if connection.unread {
+                    self.again.push(token);
+                }
+            }
             Next::Receive if connection.unsent.is_empty() => {
                 if connection.unread {
                     self.again.push(token);
@@ -409,6 +438,14 @@ impl Engine {
                 connection.body = Some(body);
                 connection.after = after;
                 self.send_rest(token);
+            }
+            Next::HandOver(to) if connection.unsent.is_empty() => self.hand_over(token, to),
+            Next::HandOver(to) => {
+                connection.after = After::HandOver(to);
+                self.send_rest(token);
+            }
+            Next::Wait(_) if connection.ended && !connection.http.is_taking() => {
+                self.connections.remove(token);
             }
             Next::Wait(future) => {
                 connection.doing = Doing::Waiting;

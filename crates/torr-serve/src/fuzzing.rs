@@ -1,28 +1,31 @@
 //! The state machine of one connection, open to the fuzzer; no part of the interface.
 
 use crate::app::{App, Pending};
-use crate::http1::{self, After, Context, Http1, Long, Part};
+use crate::context::Context;
+use crate::http1::{self, After, Http1, Long, Part};
+use crate::mailbox::Mailbox;
+use crate::pool::{Pool, Threads};
 use crate::response::Pieces;
 use crate::settings::Settings;
-use crate::stamp::Stamp;
 use crate::stream::{Made, Stream};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 /// What every connection needs. Its date stands still, so that answers can be compared.
 pub struct Server {
-    app: App,
-    settings: Settings,
-    stamp: Stamp,
+    cx: Context,
+    _threads: Threads,
 }
 
 impl Server {
     /// A server without sockets and router.
+    ///
+    /// # Panics
+    /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
-        Self { stamp: Stamp::new(settings.server_name), app, settings }
-    }
-
-    fn context(&self, leaving: bool) -> Context<'_> {
-        Context { app: &self.app, router: None, settings: &self.settings, stamp: &self.stamp, leaving }
+        let parts = Mailbox::new().and_then(|mailbox| Ok((mailbox, Pool::new(1, 0)?)));
+        let (mailbox, (threads, pool)) = parts.expect("a descriptor is free");
+        Self { cx: Context::new(Arc::new(app), Arc::new(settings), pool, mailbox), _threads: threads }
     }
 }
 
@@ -42,16 +45,16 @@ pub enum Next {
 }
 
 /// One connection.
-pub struct Connection<'s> {
-    cx: Context<'s>,
+pub struct Connection {
+    cx: Context,
     http: Http1,
     waiting: Option<Pending>,
 }
 
-impl<'s> Connection<'s> {
+impl Connection {
     /// A new connection, to a server that may be leaving.
-    pub fn new(server: &'s Server, leaving: bool) -> Self {
-        Self { cx: server.context(leaving), http: Http1::default(), waiting: None }
+    pub fn new(server: &Server, leaving: bool) -> Self {
+        Self { cx: server.cx.another(leaving), http: Http1::default(), waiting: None }
     }
 
     /// Takes what has arrived and appends what is to be sent to `out`.
@@ -95,6 +98,8 @@ impl<'s> Connection<'s> {
             http1::Next::Send(Long::Stream(stream), after) => send_stream(stream, after, out),
             http1::Next::Close => Next::Close,
             http1::Next::CloseGently => Next::CloseGently,
+            // There is no router here, so that nothing comes while a request is answered, and hyper has the rest.
+            http1::Next::Stay | http1::Next::HandOver(_) => Next::Close,
         }
     }
 }
@@ -131,5 +136,6 @@ fn follows(after: After) -> Next {
         After::GoOn => Next::GoOn,
         After::Close => Next::Close,
         After::CloseGently => Next::CloseGently,
+        After::HandOver(_) => Next::Close,
     }
 }

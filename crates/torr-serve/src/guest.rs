@@ -1,57 +1,21 @@
 //! A tower service of http types as a guest of the engine: an `axum::Router`, for one.
 
-use crate::app::{self, Outcome, Pending};
+use crate::answer_body::{self, AnswerBody};
+use crate::app::{self, Outcome};
+use crate::request_body::RequestBody;
 use crate::response::{Body, Response};
 use crate::stream::{Framing, Stream};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING};
-use http::{Extensions, HeaderMap, Method, Request, Uri, Version};
-use http_body::{Frame, SizeHint};
+use http::{HeaderMap, Method, Request, Uri, Version};
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use torr_wire::request::RequestHead;
 use tower_service::Service;
-
-/// The address of a client, among the extensions of each request that a router gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Peer(pub SocketAddr);
-
-/// The body of a request that a router gets: whole, since the engine has read it before.
-#[derive(Debug, Default)]
-pub struct RequestBody(Bytes);
-
-impl RequestBody {
-    /// All of it.
-    pub fn into_bytes(self) -> Bytes {
-        self.0
-    }
-}
-
-impl http_body::Body for RequestBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let bytes = std::mem::take(&mut self.0);
-        Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.len() as u64)
-    }
-}
-
-/// What is put into a request's extensions about its client.
-pub(crate) type Introduce = Box<dyn Fn(&mut Extensions, SocketAddr) + Send + Sync>;
 
 /// A service, of which each worker has a copy of its own.
 pub(crate) struct Guest(Box<dyn Source>);
@@ -63,8 +27,12 @@ trait Source: Send + Sync {
     fn local(&self) -> Box<dyn Call>;
 }
 
+/// An answer in the making, as the types of `http` have it.
+pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<AnswerBody>>>>;
+
 trait Call {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome;
+    fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending;
 }
 
 /// Behind a mutex, since a service need not be fit to be shared; it is asked only when a worker starts.
@@ -92,6 +60,11 @@ impl Local {
     pub fn call(&self, request: Request<RequestBody>) -> Outcome {
         self.0.borrow_mut().call(request)
     }
+
+    /// Calls the service for who has the answer's framing to himself.
+    pub fn call_http(&self, request: Request<RequestBody>) -> HttpPending {
+        self.0.borrow_mut().call_http(request)
+    }
 }
 
 impl<S, B> Source for Shared<S>
@@ -113,12 +86,30 @@ where
 {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome {
         let to_head = request.method() == Method::HEAD;
-        let future: Pending = match self.0.poll_ready(&mut Context::from_waker(Waker::noop())) {
+        app::poll_once(self.start(request, move |response| answer(response, to_head)))
+    }
+
+    fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending {
+        self.start(request, |response| response.map(answer_body::of))
+    }
+}
+
+impl<S, B> Copied<S>
+where
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
+    S::Future: 'static,
+{
+    fn start<T>(
+        &mut self,
+        request: Request<RequestBody>,
+        finish: impl FnOnce(http::Response<B>) -> T + 'static,
+    ) -> Pin<Box<dyn Future<Output = T>>> {
+        match self.0.poll_ready(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(())) => {
                 let called = self.0.call(request);
                 Box::pin(async move {
                     let Ok(response) = called.await;
-                    answer(response, to_head)
+                    finish(response)
                 })
             }
             Poll::Ready(Err(never)) => match never {},
@@ -129,16 +120,15 @@ where
                 Box::pin(async move {
                     let Ok(()) = poll_fn(|cx| asked.poll_ready(cx)).await;
                     let Ok(response) = asked.call(request).await;
-                    answer(response, to_head)
+                    finish(response)
                 })
             }
-        };
-        app::poll_once(future)
+        }
     }
 }
 
 /// A request as the ecosystem has it. `None` if its target or a field is nothing that the types of `http` can hold.
-pub(crate) fn request(head: &RequestHead<'_, '_>, body: &[u8]) -> Option<Request<RequestBody>> {
+pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<Request<RequestBody>> {
     // The target and all values share one piece of memory.
     let size = head.target.len() + head.headers.iter().map(|field| field.value.len()).sum::<usize>();
     let mut text = Vec::with_capacity(size);
@@ -153,8 +143,7 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: &[u8]) -> Option<Request
         let value = HeaderValue::from_maybe_shared(text.split_to(field.value.len())).ok()?;
         headers.append(name, value);
     }
-    let body = if body.is_empty() { Bytes::new() } else { Bytes::copy_from_slice(body) };
-    let mut request = Request::new(RequestBody(body));
+    let mut request = Request::new(body);
     *request.method_mut() = Method::from_bytes(head.method.as_bytes()).ok()?;
     *request.uri_mut() = uri;
     *request.version_mut() = if head.http_1_1 { Version::HTTP_11 } else { Version::HTTP_10 };

@@ -1,13 +1,16 @@
 //! HTTP/1.1 on one connection: bytes in, answers out. No sockets and no clock, so that any order of events can be tried.
 
-use crate::app::{App, Outcome, Pending};
-use crate::guest::Local;
+mod taking;
+
+use crate::app::{Content, Outcome, Pending};
+use crate::client::Client;
+use crate::context::Context;
 use crate::response::{Body, Pieces, Response};
-use crate::settings::Settings;
-use crate::stamp::Stamp;
 use crate::stream::{self, Stream};
 use bytes::Bytes;
-use std::net::SocketAddr;
+use std::task::Waker;
+use taking::{Rest, Taking};
+use torr_net::Token;
 use torr_wire::body::{BodyReader, Framing};
 use torr_wire::request::{self, RequestHead};
 use torr_wire::{WireError, encode};
@@ -17,23 +20,14 @@ const ENOUGH_OUTPUT: usize = 64 * 1024;
 /// Bodies up to this size are sent together with their head.
 const SMALL_BODY: usize = 64 * 1024;
 
-/// What every connection of a worker needs to answer.
-pub(crate) struct Context<'w> {
-    pub app: &'w App,
-    /// The worker's copy of the application's router.
-    pub router: Option<&'w Local>,
-    pub settings: &'w Settings,
-    pub stamp: &'w Stamp,
-    /// The server is leaving: every answer ends its connection.
-    pub leaving: bool,
-}
-
 /// What is to be done once the output is sent.
 pub(crate) enum Next {
     /// Receive more.
     Receive,
     /// Call [`Http1::receive`] again with nothing: there are requests left to answer.
     GoOn,
+    /// Nothing: the request is still being dealt with.
+    Stay,
     /// Wait for the handler's answer, and give it to [`Http1::answer`].
     Wait(Pending),
     /// Send this body, then do what comes after it.
@@ -42,6 +36,17 @@ pub(crate) enum Next {
     Close,
     /// Close, but read on for a while, so that what the client still sends does not destroy the answer on its way.
     CloseGently,
+    /// Give the connection away, with [`Http1::take_input`].
+    HandOver(To),
+}
+
+/// What a connection speaks from here on that this engine does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum To {
+    /// HTTP/1.1, beginning with a request after which it may be something else.
+    Http1,
+    /// HTTP/2.
+    Http2,
 }
 
 /// A body that is not sent in one go.
@@ -56,6 +61,7 @@ pub(crate) enum After {
     GoOn,
     Close,
     CloseGently,
+    HandOver(To),
 }
 
 /// How the answer to the current request must be framed.
@@ -64,9 +70,11 @@ struct Shape {
     to_head: bool,
     http_1_1: bool,
     keep_alive: bool,
+    /// What there is of the request's body when it is answered.
+    rest: Rest,
 }
 
-/// A request whose body has not arrived in full.
+/// A request whose body is being gathered.
 struct Unfinished {
     head: Vec<u8>,
     reader: BodyReader,
@@ -90,16 +98,36 @@ pub(crate) struct Http1 {
     /// The input has not been looked at: it waits for the answer to a request before it.
     behind: bool,
     unfinished: Option<Box<Unfinished>>,
+    /// The body that is passed on to a router as it comes.
+    taking: Option<Box<Taking>>,
     /// The request whose handler is being waited for.
     waiting: Option<Shape>,
-    /// The client.
-    peer: Option<SocketAddr>,
+    /// There has been a request already.
+    begun: bool,
+    client: Client,
+    /// The connection's name in the engine.
+    token: Option<Token>,
 }
 
 impl Http1 {
     /// A new connection of this client.
-    pub fn with(peer: Option<SocketAddr>) -> Self {
-        Self { peer, ..Self::default() }
+    pub fn with(client: Client) -> Self {
+        Self { client, ..Self::default() }
+    }
+
+    /// Its name in the engine from now on.
+    pub fn call_it(&mut self, token: Token) {
+        self.token = Some(token);
+    }
+
+    /// What is known of the client.
+    pub fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// What has arrived and is dealt with by nobody.
+    pub fn take_input(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.input)
     }
 
     /// How far the request has arrived that is not answered yet. Blank lines are no part of one: some clients send one
@@ -108,6 +136,7 @@ impl Http1 {
     pub fn part(&self) -> Part {
         match &self.unfinished {
             Some(_) => Part::Body,
+            None if self.taking.is_some() => Part::Body,
             None if self.input.iter().any(|&b| b != b'\r' && b != b'\n') => Part::Head,
             None => Part::Nothing,
         }
@@ -127,7 +156,7 @@ impl Http1 {
 
     /// Takes what has arrived and appends answers to `out`.
     #[inline]
-    pub fn receive(&mut self, bytes: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
+    pub fn receive(&mut self, bytes: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
         if self.input.is_empty() {
             let (used, next) = self.advance(bytes, cx, out);
             self.keep(&bytes[used..], &next);
@@ -149,13 +178,13 @@ impl Http1 {
     }
 
     /// The answer of the handler that was waited for.
-    pub fn answer(&mut self, response: Response, cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
+    pub fn answer(&mut self, response: Response, cx: &Context, out: &mut Vec<u8>) -> Next {
         let Some(shape) = self.waiting.take() else { return Next::Close };
-        write(response, shape, cx, out).unwrap_or(Next::GoOn)
+        write(response, Shape { rest: self.rest(), ..shape }, cx, out).unwrap_or(Next::GoOn)
     }
 
     /// Answers request after request. Returns how much of the input is dealt with.
-    fn advance(&mut self, input: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) -> (usize, Next) {
+    fn advance(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Next) {
         let begin = out.len();
         let mut at = 0;
         if self.unfinished.is_some() {
@@ -163,6 +192,12 @@ impl Http1 {
             match next {
                 Some(next) => return (used, next),
                 None => at = used,
+            }
+        }
+        if self.taking.is_some() {
+            match self.take_on(input, cx) {
+                Ok(used) => at = used,
+                Err(next) => return (input.len(), next),
             }
         }
         while at < input.len() {
@@ -174,13 +209,25 @@ impl Http1 {
             let head = match request::parse(rest, &mut slots, cx.settings.limits()) {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
+                Err(WireError::Version) if self.speaks_http2(rest, cx) => return (at, Next::HandOver(To::Http2)),
                 Err(error) => return (at, refuse(error, cx, out)),
             };
+            if (head.upgrade || head.method == "CONNECT") && is_exotic(&head, cx) {
+                return (at, Next::HandOver(To::Http1));
+            }
             let after_head = &rest[head.len..];
             let body = match head.framing {
                 Framing::None => &[],
                 Framing::Length(length) if length <= after_head.len() as u64 && length <= cx.settings.max_body => {
                     &after_head[..length as usize]
+                }
+                _ if cx.app.takes_body_as_it_comes(&head, cx) => {
+                    let (used, next) = self.begin_taking(&head, after_head, cx, out);
+                    at += head.len + used;
+                    match next {
+                        Some(next) => return (at, next),
+                        None => continue,
+                    }
                 }
                 _ => {
                     at += head.len;
@@ -198,7 +245,7 @@ impl Http1 {
                 }
             };
             at += head.len + body.len();
-            if let Some(next) = self.respond(&head, body, cx, out) {
+            if let Some(next) = self.respond(&head, Content::Whole(body), cx, out) {
                 return (at, next);
             }
         }
@@ -211,7 +258,7 @@ impl Http1 {
         &mut self,
         head: &RequestHead<'_, '_>,
         input: &[u8],
-        cx: &Context<'_>,
+        cx: &Context,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         if matches!(head.framing, Framing::Length(length) if length > cx.settings.max_body) {
@@ -229,7 +276,7 @@ impl Http1 {
 
     /// More of a body has arrived. `None` if the request was answered and the next one may follow.
     #[cold]
-    fn body_arrived(&mut self, input: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) -> (usize, Option<Next>) {
+    fn body_arrived(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Option<Next>) {
         let Some(mut unfinished) = self.unfinished.take() else { return (0, None) };
         let Unfinished { reader, body, .. } = &mut *unfinished;
         let room = cx.settings.max_body - body.len() as u64;
@@ -252,7 +299,7 @@ impl Http1 {
         }
         let mut slots = request::slots();
         match request::parse(&unfinished.head, &mut slots, cx.settings.limits()) {
-            Ok(Some(head)) => (used, self.respond(&head, &unfinished.body, cx, out)),
+            Ok(Some(head)) => (used, self.respond(&head, Content::Whole(&unfinished.body), cx, out)),
             // It was parsed before, and has not changed.
             _ => (used, Some(Next::Close)),
         }
@@ -263,31 +310,48 @@ impl Http1 {
     fn respond(
         &mut self,
         head: &RequestHead<'_, '_>,
-        body: &[u8],
-        cx: &Context<'_>,
+        content: Content<'_>,
+        cx: &Context,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
-        let shape = Shape { to_head: head.method == "HEAD", http_1_1: head.http_1_1, keep_alive: head.keep_alive };
-        match cx.app.call(head, body, cx.router, self.peer) {
-            Outcome::Ready(response) => write(response, shape, cx, out),
+        self.begun = true;
+        let (to_head, rest) = (head.method == "HEAD", Rest::Nothing);
+        let shape = Shape { to_head, http_1_1: head.http_1_1, keep_alive: head.keep_alive, rest };
+        match cx.app.call(head, content, &self.client, cx) {
+            Outcome::Ready(response) => write(response, Shape { rest: self.rest(), ..shape }, cx, out),
             Outcome::Pending(future) => {
                 self.waiting = Some(shape);
                 Some(Next::Wait(future))
             }
         }
     }
+
+    /// Whether the connection begins as one of HTTP/2 does (RFC 9113, section 3.4).
+    #[cold]
+    fn speaks_http2(&self, input: &[u8], cx: &Context) -> bool {
+        cx.settings.http2 && !self.begun && input.starts_with(b"PRI * HTTP/2.0\r\n")
+    }
+}
+
+/// Whether a request may turn its connection into something else than HTTP/1.1. A request for HTTP/2 by `Upgrade` is
+/// none: that way in was taken back (RFC 9113, section 3.1), and who offers it is content with HTTP/1.1.
+#[cold]
+fn is_exotic(head: &RequestHead<'_, '_>, cx: &Context) -> bool {
+    let offered = || head.header("upgrade").is_some_and(|protocol| !protocol.eq_ignore_ascii_case(b"h2c"));
+    (head.method == "CONNECT" || offered()) && cx.app.takes_body_as_it_comes(head, cx)
 }
 
 /// Writes an answer. `None` if the next request may follow.
 #[inline]
-fn write(mut response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) -> Option<Next> {
+fn write(mut response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
     let mut framing = response.body.framing();
     if let (stream::Framing::Chunked, false, Body::Stream(stream)) = (framing, shape.http_1_1, &mut response.body) {
         stream.until_close();
         framing = stream.framing();
     }
     let until_close = framing == stream::Framing::UntilClose;
-    let keep_alive = shape.keep_alive && !cx.leaving && !response.closes && !until_close;
+    let keep_alive =
+        shape.keep_alive && !cx.leaving && !response.closes && !until_close && shape.rest != Rest::Unwanted;
     encode::status_line(out, response.status);
     // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
     let has_body = response.status != 204 && response.status != 304;
@@ -312,9 +376,9 @@ fn write(mut response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u
     out.extend_from_slice(b"\r\n");
     let after = match (keep_alive, shape.keep_alive) {
         (true, _) => After::GoOn,
-        (false, false) => After::Close,
-        // The client does not know yet, and may be sending further requests.
-        (false, true) => After::CloseGently,
+        (false, false) if shape.rest == Rest::Nothing => After::Close,
+        // The client does not know yet, and may be sending further requests, or the rest of this one.
+        _ => After::CloseGently,
     };
     match response.body {
         _ if !has_body || shape.to_head => {}
@@ -326,7 +390,7 @@ fn write(mut response: Response, shape: Shape, cx: &Context<'_>, out: &mut Vec<u
     match after {
         After::GoOn => None,
         After::Close => Some(Next::Close),
-        After::CloseGently => Some(Next::CloseGently),
+        After::CloseGently | After::HandOver(_) => Some(Next::CloseGently),
     }
 }
 
@@ -345,29 +409,33 @@ fn long(body: Body) -> Long {
     Long::Pieces(Pieces { length, next: Box::new(std::iter::from_fn(piece)) })
 }
 
-/// Answers what is no request, as RFC 9112 and RFC 6585 order.
+/// Answers what is no request.
 #[cold]
-fn refuse(error: WireError, cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
-    let status = match error {
+fn refuse(error: WireError, cx: &Context, out: &mut Vec<u8>) -> Next {
+    fail(status_of(error), format!("{error}\n"), cx, out)
+}
+
+/// As RFC 9112 and RFC 6585 order.
+fn status_of(error: WireError) -> u16 {
+    match error {
         WireError::TargetTooLong => 414,
         WireError::HeadTooLarge | WireError::TooManyHeaders => 431,
         WireError::Version => 505,
         WireError::TransferCoding => 501,
         _ => 400,
-    };
-    fail(status, format!("{error}\n"), cx, out)
+    }
 }
 
 /// Answers with a failure after which the connection cannot go on.
 #[cold]
-fn fail(status: u16, why: impl Into<Body>, cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
-    let shape = Shape { to_head: false, http_1_1: true, keep_alive: false };
+fn fail(status: u16, why: impl Into<Body>, cx: &Context, out: &mut Vec<u8>) -> Next {
+    let shape = Shape { to_head: false, http_1_1: true, keep_alive: false, rest: Rest::Unwanted };
     write(Response::error(status, why), shape, cx, out);
     Next::CloseGently
 }
 
 /// Answers a client that took too long over its request.
-pub(crate) fn timed_out(cx: &Context<'_>, out: &mut Vec<u8>) -> Next {
+pub(crate) fn timed_out(cx: &Context, out: &mut Vec<u8>) -> Next {
     fail(408, "The request took too long\n", cx, out)
 }
 

@@ -17,25 +17,35 @@
 //! [`app`] finds the handler, `guest` calls a router.
 #![deny(unsafe_code)]
 
+mod answer_body;
 pub mod app;
+mod client;
+mod context;
 mod engine;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guest;
+mod handover;
 mod http1;
+mod mailbox;
+mod owned;
+mod pool;
 mod request;
+mod request_body;
 mod response;
 mod seats;
 mod server;
 mod settings;
 mod stamp;
 mod stream;
+mod upload;
 mod watched;
 mod worker;
 
 pub use app::App;
-pub use guest::{Peer, RequestBody};
+pub use client::Peer;
 pub use request::Request;
+pub use request_body::{BodyError, RequestBody};
 pub use response::{Body, Response};
 pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;

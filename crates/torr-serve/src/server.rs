@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::engine::Engine;
+use crate::pool::Pool;
 use crate::seats::Seats;
 use crate::settings::Settings;
 use crate::worker;
@@ -131,14 +132,15 @@ impl Bound {
         limits::make_room_for(FILES);
         let Self { app, settings, listeners, bell, .. } = self;
         let seats = Seats::new(settings.max_connections);
+        let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let start = |(number, listener): (usize, OwnedFd)| {
             let (app, settings, seats) = (Arc::clone(&app), Arc::clone(&settings), seats.clone());
-            let bell = Arc::clone(&bell);
+            let (bell, pool) = (Arc::clone(&bell), pool.clone());
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&bell));
-                worker::run(Engine::new(app, settings, seats, listener, bell)?)
+                worker::run(Engine::new(app, settings, pool, seats, listener, bell)?)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();

@@ -13,15 +13,18 @@ pub struct Settings {
     pub max_head: usize,
     /// Header fields of a request: 100; at most 256.
     pub max_headers: usize,
-    /// Bytes of a request's body: 1 MiB.
+    /// Bytes of a request's body that is gathered for a handler: 1 MiB.
     pub max_body: u64,
+    /// Bytes of a request's body that a router receives as it comes: 0, which is no limit. It takes no memory here, and
+    /// axum's extractors have a limit of their own, 2 MB.
+    pub max_streamed_body: u64,
     /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed.
     pub max_connections: usize,
     /// How long a connection may stay open without a request: 75 s.
     pub idle_timeout: Duration,
     /// How long a request's head may take from its first byte: 10 s.
     pub head_timeout: Duration,
-    /// How long its body may take: 60 s.
+    /// How long its body may take, or how long nothing of it may come where a router receives it as it comes: 60 s.
     pub body_timeout: Duration,
     /// How long a client may read nothing of an answer that waits for it: 60 s.
     pub write_timeout: Duration,
@@ -32,6 +35,12 @@ pub struct Settings {
     /// Whether connections are accepted only once their first bytes have come, or after about a second (TCP_DEFER_ACCEPT):
     /// yes. Saves a wake-up for each connection.
     pub defer_accept: bool,
+    /// Threads for blocking handlers, of all workers together: eight per CPU. They are started when they are needed.
+    pub blocking_threads: usize,
+    /// Requests that may wait for one of these threads: 1,024. Further ones get a 503.
+    pub blocking_queue: usize,
+    /// Whether HTTP/2 is spoken too: yes. A connection may begin with it; over TLS it is offered.
+    pub http2: bool,
     /// The `Server` field of answers: `torr`. Must be printable ASCII.
     pub server_name: &'static str,
 }
@@ -39,11 +48,13 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let seconds = Duration::from_secs;
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            workers: std::thread::available_parallelism().map_or(1, usize::from),
+            workers: cpus,
             max_head: 8 * 1024,
             max_headers: 100,
             max_body: 1024 * 1024,
+            max_streamed_body: 0,
             max_connections: 100_000,
             idle_timeout: seconds(75),
             head_timeout: seconds(10),
@@ -52,12 +63,20 @@ impl Default for Settings {
             stop_timeout: seconds(30),
             backlog: 4096,
             defer_accept: true,
+            blocking_threads: 8 * cpus,
+            blocking_queue: 1024,
+            http2: true,
             server_name: "torr",
         }
     }
 }
 
 impl Settings {
+    /// The most bytes of a body that is passed on as it comes.
+    pub(crate) fn most_streamed(&self) -> u64 {
+        if self.max_streamed_body == 0 { u64::MAX } else { self.max_streamed_body }
+    }
+
     pub(crate) fn limits(&self) -> request::Limits {
         request::Limits { head: self.max_head, headers: self.max_headers }
     }

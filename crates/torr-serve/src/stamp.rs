@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 use torr_net::clock;
 
 /// Ready bytes, good for one second.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Stamp {
     server: &'static str,
     second: u64,

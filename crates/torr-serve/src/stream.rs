@@ -1,5 +1,6 @@
 //! Bodies of answers that come frame by frame, as `http_body` has them.
 
+use crate::answer_body::BodyFailed;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 use std::fmt;
@@ -160,6 +161,22 @@ impl Stream {
         if !data.is_empty() {
             self.next = Some(Step::Data(data));
         }
+    }
+
+    /// What comes next, for who frames it by himself. An error where the body cannot come to its end.
+    pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyFailed>>> {
+        let step = match self.next.take() {
+            Some(step) => step,
+            None => ready!(self.poll_step(cx)),
+        };
+        Poll::Ready(match step {
+            Step::Data(data) => Some(Ok(data)),
+            Step::End => {
+                self.frames = None;
+                None
+            }
+            Step::Failure => Some(Err(BodyFailed)),
+        })
     }
 
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {

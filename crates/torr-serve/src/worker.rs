@@ -5,7 +5,9 @@
 //! thread.
 
 use crate::app::{self, Pending};
+use crate::context::Desk;
 use crate::engine::{Engine, Task, Work};
+use crate::handover::{self, Handed};
 use crate::response::Response;
 use crate::stream::Stream;
 use crate::watched;
@@ -16,8 +18,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle, LocalOptions};
-use tokio::sync::Notify;
-use tokio::task::{self, AbortHandle};
+use tokio::sync::{Notify, watch};
+use tokio::task::{self, JoinHandle};
 use torr_net::Token;
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
@@ -32,10 +34,14 @@ struct Completed {
     arrived: Notify,
     /// Tasks that are being waited for.
     running: Cell<usize>,
+    /// Connections that have left the engine.
+    elsewhere: Cell<usize>,
+    /// Tells these that the server leaves.
+    leaving: watch::Sender<bool>,
 }
 
 /// A task that ends with this value.
-pub(crate) struct Running(AbortHandle);
+pub(crate) struct Running(JoinHandle<()>);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -59,6 +65,24 @@ impl Drop for Counted {
     }
 }
 
+/// Counts a task among those that serve a connection which has left the engine.
+struct Elsewhere(Counted);
+
+impl Elsewhere {
+    fn new(counted: Counted) -> Self {
+        counted.0.elsewhere.set(counted.0.elsewhere.get() + 1);
+        Self(counted)
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let completed = &self.0.0;
+        completed.elsewhere.set(completed.elsewhere.get() - 1);
+        completed.arrived.notify_one();
+    }
+}
+
 /// Runs until the engine has left.
 pub(crate) fn run(engine: Engine) -> io::Result<()> {
     Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(engine))
@@ -70,7 +94,7 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
     let tokio = Handle::current().metrics();
     // What the poller had to tell while nobody asked tokio may still be untold.
     let mut more = true;
-    while !engine.has_left() {
+    while !engine.has_left() || completed.elsewhere.get() > 0 {
         if tokio.num_alive_tasks() == 0 {
             // Nobody else lives here, so there is nobody whom it would hold up to wait in the kernel itself.
             engine.turn(true)?;
@@ -93,6 +117,7 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
         complete(&mut engine, &completed);
         start(&mut engine, &completed);
         more |= engine.has_more();
+        completed.leaving.send_if_modified(|leaving| !std::mem::replace(leaving, engine.is_leaving()) && *leaving);
     }
     Ok(())
 }
@@ -113,14 +138,16 @@ fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
 
 /// Starts tasks for what has to be waited for.
 fn start(engine: &mut Engine, completed: &Rc<Completed>) {
-    let mut waiters = Vec::new();
+    let (mut waiters, desk) = (Vec::new(), engine.desk());
     for Task { token, work } in engine.take_tasks() {
         let counted = Counted::new(completed);
         match work {
-            Work::Answer(future) => drop(task::spawn_local(answer(token, future, counted))),
-            Work::Body(stream) => {
-                let task = task::spawn_local(body(token, stream, counted));
-                waiters.push((token, Running(task.abort_handle())));
+            Work::Answer(future) => {
+                waiters.push((token, Running(task::spawn_local(answer(token, future, counted)))));
+            }
+            Work::Body(stream) => waiters.push((token, Running(task::spawn_local(body(token, stream, counted))))),
+            Work::HandOver(handed) => {
+                drop(task::spawn_local(elsewhere(handed, Rc::clone(&desk), Elsewhere::new(counted))));
             }
         }
     }
@@ -143,6 +170,12 @@ async fn body(token: Token, mut stream: Stream, counted: Counted) {
     stream.wait().await;
     counted.0.bodies.borrow_mut().push((token, stream));
     counted.0.arrived.notify_one();
+}
+
+/// Serves a connection that has left the engine.
+async fn elsewhere(handed: Handed, desk: Rc<Desk>, stays: Elsewhere) {
+    let leaving = stays.0.0.leaving.subscribe();
+    handover::serve(handed, desk, leaving).await;
 }
 
 /// Sends what has been waited for.

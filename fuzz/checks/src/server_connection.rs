@@ -100,7 +100,7 @@ fn serve(pieces: &[Piece<'_>], option: u8) -> Got {
 }
 
 /// Does what is to be done, up to where more must arrive or a handler be waited for.
-fn work(connection: &mut Connection<'_>, mut next: Next, arrived: &mut Vec<u8>, out: &mut Vec<u8>) -> Next {
+fn work(connection: &mut Connection, mut next: Next, arrived: &mut Vec<u8>, out: &mut Vec<u8>) -> Next {
     loop {
         let before = out.len();
         next = match next {

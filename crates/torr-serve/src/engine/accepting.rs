@@ -1,6 +1,7 @@
 //! How clients come in, or are turned away.
 
 use super::*;
+use crate::stamp::Stamp;
 
 impl Engine {
     /// Accepts a few connections and receives from them at once, since their requests are often there already. Returns
@@ -42,22 +43,25 @@ impl Engine {
             }
         };
         let Some(seat) = self.seats.take() else {
-            turn_away(&socket, &self.stamp);
+            turn_away(&socket, &self.cx.stamp);
             return Accepted::TurnedAway;
         };
-        Accepted::In(self.connections.insert(Connection {
+        let token = self.connections.insert(Connection {
             socket,
             _seat: seat,
             watched: false,
             unread: false,
-            http: Http1::with(peer),
+            ended: false,
+            http: Http1::with(Client { address: peer }),
             doing: Doing::Receiving,
             since: self.now,
             unsent: Vec::new(),
             body: None,
             waiter: None,
             after: After::GoOn,
-        }))
+        });
+        self.connections.get_mut(token).into_iter().for_each(|connection| connection.http.call_it(token));
+        Accepted::In(token)
     }
 }
 

@@ -63,6 +63,10 @@ impl Engine {
     /// A body has nothing at hand.
     fn wait_for_body(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else { return };
+        if connection.ended && !connection.http.is_taking() {
+            self.connections.remove(token);
+            return;
+        }
         let Some(Long::Stream(stream)) = connection.body.take() else { return };
         let was_sending = std::mem::replace(&mut connection.doing, Doing::Streaming) == Doing::Sending;
         connection.since = self.now;
@@ -87,6 +91,7 @@ impl Engine {
                 return;
             }
             After::CloseGently => return self.end_gently(token),
+            After::HandOver(to) => return self.hand_over(token, to),
         }
         // There may be requests that have arrived meanwhile, here or in the kernel.
         if connection.unread || connection.http.is_behind() {
@@ -119,6 +124,8 @@ impl Engine {
             connection.after = After::CloseGently;
             return self.send_rest(token);
         }
+        // Whatever may still be made of the request has nobody to go to.
+        connection.waiter = None;
         socket::end_sending(&connection.socket);
         connection.doing = Doing::Ending(0);
         connection.since = self.now;

@@ -6,19 +6,17 @@ impl Engine {
     /// Handlers that were waited for have their answers.
     pub fn complete(&mut self, responses: impl IntoIterator<Item = (Token, Response)>) {
         self.now = clock::coarse();
-        self.stamp.refresh();
-        let cx = Context {
-            app: &self.app,
-            router: self.router.as_ref(),
-            settings: &self.settings,
-            stamp: &self.stamp,
-            leaving: self.leaving.is_some(),
-        };
+        self.cx.stamp.refresh();
         for (token, response) in responses {
             let Some(connection) = self.connections.get_mut(token) else { continue };
+            if connection.doing != Doing::Waiting {
+                continue;
+            }
             connection.doing = Doing::Receiving;
+            connection.since = self.now;
+            connection.waiter = None;
             let start = self.out.len();
-            let next = connection.http.answer(response, &cx, &mut self.out);
+            let next = connection.http.answer(response, &self.cx, &mut self.out);
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
         self.send();
@@ -35,7 +33,7 @@ impl Engine {
         self.send_rest(token);
     }
 
-    /// A body is being waited for by a task that ends with its connection.
+    /// Something is being waited for by a task that ends with its connection.
     pub fn hold(&mut self, token: Token, waiter: Running) {
         if let Some(connection) = self.connections.get_mut(token) {
             connection.waiter = Some(waiter);
@@ -45,7 +43,7 @@ impl Engine {
     /// What is done now and then: ends connections whose time is up, accepts again after a pause.
     pub(super) fn tend(&mut self) -> io::Result<()> {
         self.now = clock::coarse();
-        self.stamp.refresh();
+        self.cx.stamp.refresh();
         if self.accept_again.is_some_and(|at| at <= self.now) {
             self.accept_again = None;
             if let Some(listener) = &self.listener {
@@ -62,8 +60,9 @@ impl Engine {
     }
 
     pub(super) fn is_overdue(&self, connection: &Connection) -> bool {
-        let (settings, mut since) = (&self.settings, connection.since);
+        let (settings, mut since) = (&self.cx.settings, connection.since);
         let limit = match connection.doing {
+            _ if connection.http.is_full() => Duration::MAX,
             Doing::Receiving => match (connection.http.part(), self.leaving) {
                 (Part::Body, _) => settings.body_timeout,
                 (Part::Head, _) => settings.head_timeout,
@@ -75,6 +74,7 @@ impl Engine {
             },
             Doing::Sending => settings.write_timeout,
             Doing::Ending(_) => GENTLE_TIME,
+            Doing::Waiting | Doing::Streaming if connection.http.is_taking() => settings.body_timeout,
             Doing::Waiting | Doing::Streaming => Duration::MAX,
         };
         let gone_by = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
@@ -83,26 +83,55 @@ impl Engine {
 
     pub(super) fn time_out(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else { return };
-        if self.leaving.is_some() || connection.doing != Doing::Receiving || connection.http.part() == Part::Nothing {
-            self.connections.remove(token);
+        let start = self.out.len();
+        let next = match (connection.doing, connection.http.part()) {
+            _ if self.leaving.is_some() => None,
+            (Doing::Waiting | Doing::Receiving, Part::Body) if connection.http.is_taking() => {
+                connection.http.body_timed_out(&self.cx, &mut self.out)
+            }
+            (Doing::Receiving, Part::Head | Part::Body) => Some(http1::timed_out(&self.cx, &mut self.out)),
+            _ => None,
+        };
+        match next {
+            Some(next) => {
+                connection.waiter = None;
+                self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+            }
+            None => drop(self.connections.remove(token)),
+        }
+    }
+
+    /// Connections whose handlers have taken what there was of a body, or want it, or want no more of it.
+    pub(super) fn read_mail(&mut self) {
+        for token in self.cx.mailbox.empty() {
+            let Some(connection) = self.connections.get_mut(token) else { continue };
+            let start = self.out.len();
+            connection.http.invite(&mut self.out);
+            if connection.unread && !connection.http.is_full() {
+                self.again.push(token);
+            }
+            self.answers.push(Answers { token, bytes: start..self.out.len(), next: Next::Stay });
+        }
+        self.send();
+    }
+
+    /// Gives a connection away, with what has arrived on it.
+    #[cold]
+    pub(super) fn hand_over(&mut self, token: Token, to: To) {
+        let Some(mut connection) = self.connections.remove(token) else { return };
+        if connection.watched && self.poller.remove(&connection.socket).is_err() {
             return;
         }
-        let cx = Context {
-            app: &self.app,
-            router: self.router.as_ref(),
-            settings: &self.settings,
-            stamp: &self.stamp,
-            leaving: true,
-        };
-        let start = self.out.len();
-        let next = http1::timed_out(&cx, &mut self.out);
-        self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+        let (input, client) = (connection.http.take_input(), connection.http.client().clone());
+        let handed = Handed { socket: connection.socket, seat: connection._seat, input, client, to };
+        self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }
 
     /// Accepts what has connected so far and nothing after it. From now on each answer ends its connection.
     pub(super) fn leave(&mut self) -> io::Result<()> {
         self.poller.remove(&self.bell)?;
         self.leaving = Some(self.now);
+        self.cx.leaving = true;
         self.ticker.set(TEND_LEAVING)?;
         while self.accept() {
             self.answer();

@@ -43,6 +43,7 @@ impl Rig {
         let mut engine = Engine::new(
             Arc::new(app),
             Arc::new(Settings::default()),
+            Pool::new(1, 0).expect("there is room for descriptors").1,
             Seats::new(100),
             listener.into(),
             Arc::new(Bell::new().expect("there is room for a descriptor")),

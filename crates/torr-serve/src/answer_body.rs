@@ -1,0 +1,97 @@
+//! Bodies of answers for connections that hyper serves, which frames them by itself.
+
+use crate::response::{Body, Pieces, Response};
+use crate::stream::Stream;
+use bytes::{Buf, Bytes};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Empty, Full};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use thiserror::Error;
+
+pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyFailed>;
+
+/// A handler's body did not come to its end.
+#[derive(Debug, Error)]
+#[error("the answer's body failed")]
+pub(crate) struct BodyFailed;
+
+/// A body without its types.
+pub(crate) fn of<B: http_body::Body + Send + 'static>(body: B) -> AnswerBody {
+    let bytes = |frame: Frame<B::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
+    body.map_frame(bytes).map_err(|_| BodyFailed).boxed_unsync()
+}
+
+/// A controller's answer.
+pub(crate) fn response(response: Response) -> http::Response<AnswerBody> {
+    let mut answer = http::Response::new(body(response.body));
+    *answer.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut headers = HeaderMap::with_capacity(response.headers.len() + 1);
+    if !response.content_type.is_empty() {
+        headers.insert(CONTENT_TYPE, content_type(response.content_type));
+    }
+    for (name, value) in response.headers {
+        headers.append(name, value);
+    }
+    *answer.headers_mut() = headers;
+    answer
+}
+
+/// A type that no field can hold would be the handler's mistake, and is nothing to fail for.
+fn content_type(text: &'static str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
+}
+
+fn body(body: Body) -> AnswerBody {
+    let never = |never: Infallible| match never {};
+    match body {
+        Body::Empty => Empty::new().map_err(never).boxed_unsync(),
+        Body::Static(bytes) => Full::new(Bytes::from_static(bytes)).map_err(never).boxed_unsync(),
+        Body::Bytes(bytes) => Full::new(bytes).map_err(never).boxed_unsync(),
+        Body::Pieces(pieces) => InPieces(pieces).boxed_unsync(),
+        Body::Stream(stream) => Streamed(stream).boxed_unsync(),
+    }
+}
+
+/// A body in pieces.
+struct InPieces(Pieces);
+
+/// A body of frames, but for its trailers.
+struct Streamed(Stream);
+
+impl http_body::Body for InPieces {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        let pieces = &mut self.0;
+        if pieces.length == 0 {
+            return Poll::Ready(None);
+        }
+        let Some(mut piece) = pieces.next.next() else { return Poll::Ready(Some(Err(BodyFailed))) };
+        piece.truncate(usize::try_from(pieces.length).unwrap_or(usize::MAX));
+        pieces.length -= piece.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.length == 0
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        http_body::SizeHint::with_exact(self.0.length)
+    }
+}
+
+impl http_body::Body for Streamed {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        Poll::Ready(ready!(self.0.poll_data(cx)).map(|data| data.map(Frame::data)))
+    }
+}

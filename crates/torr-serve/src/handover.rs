@@ -1,0 +1,107 @@
+//! Connections that leave the engine for hyper, in the same worker: HTTP/2, and those that a request may turn into
+//! something else (`Upgrade`, CONNECT).
+
+mod exchange;
+mod line;
+
+use crate::client::Client;
+use crate::context::Desk;
+use crate::http1::To;
+use crate::seats::Seat;
+use exchange::Exchange;
+use hyper::server::conn::{http1, http2};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use line::Line;
+use std::os::fd::OwnedFd;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task;
+use tokio::time::{sleep, timeout};
+
+/// Streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more.
+const STREAMS: u32 = 128;
+/// What hyper needs at least for a head.
+const LEAST_HEAD: usize = 8 * 1024;
+
+/// A connection that is given away.
+pub(crate) struct Handed {
+    pub socket: OwnedFd,
+    pub seat: Seat,
+    /// What has arrived on it and is dealt with by nobody.
+    pub input: Vec<u8>,
+    pub client: Client,
+    pub to: To,
+}
+
+/// Spawns on the worker's own thread.
+#[derive(Clone)]
+struct Here;
+
+impl<F: Future + 'static> hyper::rt::Executor<F> for Here
+where
+    F::Output: 'static,
+{
+    fn execute(&self, future: F) {
+        task::spawn_local(future);
+    }
+}
+
+/// Serves a connection to its end. `leaving` tells when the server leaves.
+pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) {
+    let settings = &desk.settings;
+    let exchange = Exchange::new(Rc::clone(&desk), handed.client);
+    // A socket that the runtime cannot watch is of no use to anybody.
+    let Ok(line) = Line::new(handed.socket, handed.seat, handed.input) else { return };
+    let (io, timer) = (TokioIo::new(line), TokioTimer::new());
+    match handed.to {
+        To::Http1 => {
+            let mut builder = http1::Builder::new();
+            builder.timer(timer).header_read_timeout(settings.idle_timeout).max_headers(settings.max_headers);
+            builder.max_buf_size(settings.max_head.max(LEAST_HEAD));
+            let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
+            see_through(connection, |connection| connection.graceful_shutdown(), None, leaving, &desk).await;
+        }
+        To::Http2 => {
+            let mut builder = http2::Builder::new(Here);
+            let list = u32::try_from(settings.max_head).unwrap_or(u32::MAX);
+            builder.timer(timer).max_concurrent_streams(STREAMS).max_header_list_size(list);
+            builder.keep_alive_interval(settings.write_timeout).keep_alive_timeout(settings.write_timeout);
+            builder.enable_connect_protocol();
+            let connection = builder.serve_connection(io, exchange.clone());
+            see_through(connection, |connection| connection.graceful_shutdown(), Some(&exchange), leaving, &desk).await;
+        }
+    }
+}
+
+/// Lets a connection live until it ends, is idle for too long, or the server leaves.
+async fn see_through<C: Future>(
+    connection: C,
+    end: fn(Pin<&mut C>),
+    exchange: Option<&Exchange>,
+    mut leaving: watch::Receiver<bool>,
+    desk: &Desk,
+) {
+    let mut connection = pin!(connection);
+    let mut ending = false;
+    loop {
+        let idle = exchange.map(|exchange| exchange.idle_for()).filter(|_| !ending);
+        let patience = idle.map_or(Duration::MAX, |idle| desk.settings.idle_timeout.saturating_sub(idle));
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = leaving.wait_for(|&leaving| leaving) => {
+                end(connection.as_mut());
+                // Who takes longer is cut off.
+                let _ = timeout(desk.settings.stop_timeout, connection).await;
+                return;
+            }
+            () = sleep(patience), if idle.is_some() => {
+                ending = exchange.is_some_and(|exchange| exchange.idle_for() >= desk.settings.idle_timeout);
+                if ending {
+                    end(connection.as_mut());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! One request and its answer on a connection that hyper serves: the same handlers, the same router.
+
+use crate::answer_body::{self, AnswerBody};
+use crate::app::{self, Content, Outcome};
+use crate::client::Client;
+use crate::context::Desk;
+use crate::owned::OwnedHead;
+use crate::request_body::RequestBody;
+use crate::response::Response;
+use bytes::Bytes;
+use http::header::{CONNECTION, SERVER};
+use http::{HeaderValue, Request, Version};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// What a connection's requests are answered by.
+#[derive(Clone)]
+pub(super) struct Exchange(Rc<Inner>);
+
+struct Inner {
+    desk: Rc<Desk>,
+    client: Client,
+    server: HeaderValue,
+    active: Cell<usize>,
+    /// When the connection began, or the last answer.
+    since: Cell<Instant>,
+}
+
+/// One request that is being answered.
+struct Active(Rc<Inner>);
+
+impl Active {
+    fn new(inner: &Rc<Inner>) -> Self {
+        inner.active.set(inner.active.get() + 1);
+        Self(Rc::clone(inner))
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.active.set(self.0.active.get() - 1);
+        self.0.since.set(Instant::now());
+    }
+}
+
+impl Exchange {
+    pub fn new(desk: Rc<Desk>, client: Client) -> Self {
+        let server = HeaderValue::from_static(desk.settings.server_name);
+        let (active, since) = (Cell::new(0), Cell::new(Instant::now()));
+        Self(Rc::new(Inner { desk, client, server, active, since }))
+    }
+
+    /// How long there has been no request.
+    pub fn idle_for(&self) -> Duration {
+        if self.0.active.get() > 0 { Duration::ZERO } else { self.0.since.get().elapsed() }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Exchange {
+    type Response = http::Response<AnswerBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let active = Active::new(&self.0);
+        Box::pin(async move {
+            let Active(inner) = &active;
+            let version = request.version();
+            let mut answer = pin_answer(inner, request).await;
+            if version == Version::HTTP_2 {
+                answer.headers_mut().remove(CONNECTION);
+            }
+            answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
+            Ok(answer)
+        })
+    }
+}
+
+/// The answer of whatever is there for a request; a panic is the handler's failure.
+async fn pin_answer(inner: &Inner, request: Request<Incoming>) -> http::Response<AnswerBody> {
+    let mut answering = Box::pin(answer(inner, request));
+    poll_fn(|cx| {
+        catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx)))
+            .unwrap_or_else(|_| Poll::Ready(own(app::failed())))
+    })
+    .await
+}
+
+async fn answer(inner: &Inner, request: Request<Incoming>) -> http::Response<AnswerBody> {
+    let desk = &*inner.desk;
+    let (parts, body) = request.into_parts();
+    let head = OwnedHead::of_parts(&parts);
+    if let Some(router) = &desk.router
+        && head.with(|head| desk.app.takes_body_as_it_comes(head, desk))
+    {
+        let mut request = Request::from_parts(parts, RequestBody::hyper(body));
+        desk.app.introduce(&inner.client, request.extensions_mut());
+        return router.call_http(request).await;
+    }
+    let body = match gathered(body, desk.settings.max_body).await {
+        Ok(body) => body,
+        Err(refusal) => return own(refusal),
+    };
+    let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), &inner.client, desk));
+    own(match outcome {
+        Outcome::Ready(response) => response,
+        Outcome::Pending(future) => future.await,
+    })
+}
+
+/// A whole body, or why there is none.
+async fn gathered(body: Incoming, most: u64) -> Result<Bytes, Response> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    match Limited::new(body, most).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Response::error(413, "The body is too large\n").closing()),
+        Err(_) => Err(Response::error(400, "The body is malformed\n").closing()),
+    }
+}
+
+/// An answer of this server's own.
+fn own(response: Response) -> http::Response<AnswerBody> {
+    let closes = response.closes;
+    let mut answer = answer_body::response(response);
+    if closes {
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    answer
+}
