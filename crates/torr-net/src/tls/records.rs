@@ -9,6 +9,9 @@ const RECORD_OVERHEAD: usize = 64;
 /// The most that a record carries (RFC 8446, section 5.1).
 const RECORD: usize = 16 * 1024;
 
+/// A record's header: kind, version and length.
+const HEADER: usize = 5;
+
 /// How a connection was secured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secured {
@@ -104,14 +107,24 @@ impl<S: Side> Records<S> {
         if self.partial.is_empty() {
             let used = self.process(input, out, plain)?;
             self.partial.extend_from_slice(&input[used..]);
-        } else {
-            let mut all = std::mem::take(&mut self.partial);
-            all.extend_from_slice(input);
+            return Ok(());
+        }
+        // Only the rest of the record that has been begun is copied. What follows it is processed where it is.
+        let mut all = std::mem::take(&mut self.partial);
+        let mut rest = input;
+        while !all.is_empty() && !rest.is_empty() {
+            let (front, back) = rest.split_at_mut(lacking(&all).min(rest.len()));
+            all.extend_from_slice(front);
             let used = self.process(&mut all, out, plain)?;
             all.drain(..used);
-            if S::KEEPS_ROOM || !all.is_empty() {
-                self.partial = all;
-            }
+            rest = back;
+        }
+        if !rest.is_empty() {
+            let used = self.process(rest, out, plain)?;
+            all.extend_from_slice(&rest[used..]);
+        }
+        if S::KEEPS_ROOM || !all.is_empty() {
+            self.partial = all;
         }
         Ok(())
     }
@@ -212,6 +225,19 @@ impl<S: Side> Records<S> {
                 _ => return Err(TlsError::Protocol("nothing can be sent now".into())),
             }
         }
+    }
+}
+
+/// How many bytes a record lacks that has come in part, or its header. Where more than one record has come, and only the
+/// library knows what is missing, any number will do.
+#[inline]
+fn lacking(partial: &[u8]) -> usize {
+    match partial {
+        [_, _, _, high, low, carried @ ..] => match usize::from(u16::from_be_bytes([*high, *low])) {
+            length if length > carried.len() => length - carried.len(),
+            _ => usize::MAX,
+        },
+        header => HEADER - header.len(),
     }
 }
 

@@ -42,10 +42,14 @@ fn much_data_in_pieces() {
     for (versions, _) in VERSIONS {
         let acceptor = ServerTlsSettings { versions, ..authority.server() }.load().expect("the settings are right");
         let mut pair = Pair::secured(client(&authority.client()), &acceptor);
-        pair.client.send(&text, &mut pair.to_server).expect("it can be sent");
-        pair.server.send(&text, &mut pair.to_client).expect("it can be sent");
-        pair.run_by(7_001).expect("both understand");
-        assert!(pair.at_server == text && pair.at_client == text);
+        // Less than a record, and more than several.
+        for most in [7_001, 70_001] {
+            (pair.at_server, pair.at_client) = (vec![], vec![]);
+            pair.client.send(&text, &mut pair.to_server).expect("it can be sent");
+            pair.server.send(&text, &mut pair.to_client).expect("it can be sent");
+            pair.run_by(most).expect("both understand");
+            assert!(pair.at_server == text && pair.at_client == text);
+        }
     }
 }
 
