@@ -12,6 +12,10 @@ const RECORD: usize = 16 * 1024;
 /// A record's header: kind, version and length.
 const HEADER: usize = 5;
 
+/// The most that is kept of what has come in part. A message of the handshake may have 64 KiB, but be in records of a byte
+/// each.
+const MOST_PARTIAL: usize = 128 * 1024;
+
 /// How a connection was secured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secured {
@@ -122,6 +126,10 @@ impl<S: Side> Records<S> {
         if !rest.is_empty() {
             let used = self.process(rest, out, plain)?;
             all.extend_from_slice(&rest[used..]);
+        }
+        if all.len() > MOST_PARTIAL {
+            self.has_failed = true;
+            return Err(TlsError::Protocol("a message of the handshake comes in too many records".into()));
         }
         if S::KEEPS_ROOM || !all.is_empty() {
             self.partial = all;

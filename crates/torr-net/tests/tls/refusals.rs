@@ -82,6 +82,30 @@ fn what_is_not_tls() {
 }
 
 #[test]
+fn a_greeting_without_an_end() {
+    let authority = Authority::new();
+    let acceptor = authority.server().load().expect("the settings are right");
+    let header = |length: [u8; 2]| [&[22, 3, 1, 0, 4, 1, 0][..], &length].concat();
+    let byte = [22, 3, 1, 0, 1, 0];
+    // As long as may be, in the smallest of records: not all of them are kept.
+    let (mut server, mut out, mut plain) = (acceptor.accept().expect("it can be accepted"), vec![], vec![]);
+    server.receive(&mut header([0xff, 0xff]), &mut out, &mut plain).expect("a greeting may be so long");
+    let kept = (0..0xffff).take_while(|_| server.receive(&mut byte.clone(), &mut out, &mut plain).is_ok()).count();
+    assert!((10_000..25_000).contains(&kept), "{kept} records");
+    // Longer than may be.
+    let mut server = acceptor.accept().expect("it can be accepted");
+    let mut longer = header([0, 0]);
+    longer[6] = 1;
+    let result = server.receive(&mut longer, &mut out, &mut plain);
+    assert!(matches!(&result, Err(TlsError::Protocol(_))), "{result:?}");
+    // Records may not be so long either.
+    let mut server = acceptor.accept().expect("it can be accepted");
+    let result = server.receive(&mut [22, 3, 1, 0xff, 0xff], &mut out, &mut plain);
+    assert!(matches!(&result, Err(TlsError::Protocol(_))), "{result:?}");
+    assert!(plain.is_empty());
+}
+
+#[test]
 fn a_forged_record() {
     let authority = Authority::new();
     for versions in [Versions::Tls12, Versions::Tls13] {
