@@ -1,14 +1,22 @@
-//! TLS as a client: what is asked for, and one connection's bytes in and out.
+//! TLS of either side: what is asked for, and one connection's bytes in and out.
 //!
 //! By `rustls` with the `ring` provider, which builds with nothing but a C compiler. Its unbuffered interface works on
 //! the caller's buffers, so that a record is decrypted where it was received.
 
+mod acceptor;
 mod client;
+mod files;
+mod identities;
+mod records;
+mod server;
 mod settings;
 mod tickets;
 mod trust;
 
-pub use client::{Secured, TlsClient};
+pub use acceptor::{ServerTlsSettings, TlsAcceptor};
+pub use client::TlsClient;
+pub use records::Secured;
+pub use server::TlsServer;
 pub use settings::{Resumption, Roots, TlsConfig, TlsSettings, Versions};
 
 use thiserror::Error;
@@ -31,6 +39,18 @@ pub enum TlsError {
     /// What answers there does not speak TLS.
     #[error("the server does not speak TLS on this port")]
     NoTls,
+    /// The client's certificate is not to be trusted.
+    #[error("the client's certificate is not trusted ({0})")]
+    ClientUntrusted(String),
+    /// The client was asked for a certificate and has none.
+    #[error("the client has shown no certificate")]
+    NoClientCertificate,
+    /// The client offers protocols, but none of the server's.
+    #[error("the client offers no protocol that is spoken here (ALPN)")]
+    ClientAlpn,
+    /// What the client has sent is not TLS.
+    #[error("the client does not speak TLS")]
+    ClientNoTls,
     /// Anything else, in the words of the TLS library.
     #[error("TLS: {0}")]
     Protocol(String),

@@ -1,15 +1,15 @@
 //! What is asked of TLS, and the library's configuration for it.
 
+use super::files::{certificates, private_key, roots_of};
 use super::tickets::Tickets;
 use super::trust::{Rule, Trust};
 use super::{TlsClient, TlsError};
 use rustls::client::WebPkiServerVerifier;
 use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::ServerName;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, RootCertStore};
-use std::path::{Path, PathBuf};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How a client speaks TLS.
@@ -55,6 +55,16 @@ pub enum Versions {
     Tls13,
 }
 
+impl Versions {
+    pub(super) fn list(self) -> &'static [&'static SupportedProtocolVersion] {
+        match self {
+            Self::Both => const { &[&TLS13, &TLS12] },
+            Self::Tls12 => const { &[&TLS12] },
+            Self::Tls13 => const { &[&TLS13] },
+        }
+    }
+}
+
 /// Whether later connections go on from earlier ones' sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumption {
@@ -94,12 +104,8 @@ impl TlsSettings {
     fn config(&self) -> Result<ClientConfig, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let algorithms = provider.signature_verification_algorithms;
-        let versions: &[_] = match self.versions {
-            Versions::Both => &[&TLS13, &TLS12],
-            Versions::Tls12 => &[&TLS12],
-            Versions::Tls13 => &[&TLS13],
-        };
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
+        let builder = builder.with_protocol_versions(self.versions.list())?;
         let by_rule = |rule| Arc::new(Trust { rule, algorithms });
         let builder = match &self.roots {
             Roots::System => builder.with_root_certificates(system_roots()?),
@@ -156,26 +162,4 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
         return Err(TlsError::File(nobody.into()));
     }
     Ok(roots)
-}
-
-fn roots_of(certificates: &[CertificateDer<'static>], path: &Path) -> Result<RootCertStore, TlsError> {
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates {
-        roots.add(certificate.clone()).map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
-    }
-    Ok(roots)
-}
-
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let unread = |error| TlsError::File(format!("cannot read certificates from {}: {error}", path.display()));
-    let all: Vec<_> = CertificateDer::pem_file_iter(path).map_err(unread)?.collect::<Result<_, _>>().map_err(unread)?;
-    if all.is_empty() {
-        return Err(TlsError::File(format!("there is no certificate in {}", path.display())));
-    }
-    Ok(all)
-}
-
-fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_file(path)
-        .map_err(|error| TlsError::File(format!("cannot read a private key from {}: {error}", path.display())))
 }

@@ -1,0 +1,108 @@
+//! Which of a server's certificates a client is shown.
+
+use super::TlsError;
+use super::files::{certificates, private_key};
+use rustls::crypto::CryptoProvider;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+thread_local! {
+    /// The name that the client of the handshake under way has asked for. The library tells it to who chooses the
+    /// certificate and, of an unbuffered connection, to nobody else.
+    static ASKED_FOR: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
+}
+
+/// Certificates and their keys, by the names in them.
+#[derive(Debug)]
+pub(super) struct Identities {
+    all: Vec<Arc<CertifiedKey>>,
+    /// A wildcard stands under its name, such as `*.example.com`. A name may have several certificates, for keys of
+    /// different kinds.
+    by_name: HashMap<Box<str>, Vec<usize>>,
+}
+
+impl Identities {
+    /// Reads certificate chains and their keys.
+    pub fn load(files: &[(PathBuf, PathBuf)], provider: &CryptoProvider) -> Result<Self, TlsError> {
+        if files.is_empty() {
+            return Err(TlsError::File("a server that speaks TLS needs a certificate and its key".into()));
+        }
+        let (mut all, mut by_name) = (Vec::new(), HashMap::<Box<str>, Vec<usize>>::new());
+        for (index, (certificate, key)) in files.iter().enumerate() {
+            let identity = identity(certificate, key, provider)?;
+            for name in names(&identity).map_err(|error| unusable(certificate, &error))? {
+                let indices = by_name.entry(name).or_default();
+                if indices.last() != Some(&index) {
+                    indices.push(index);
+                }
+            }
+            all.push(Arc::new(identity));
+        }
+        Ok(Self { all, by_name })
+    }
+
+    /// Those that are for a name: first by the name itself, then by a wildcard in place of its first label.
+    fn of(&self, name: &str) -> Option<&[usize]> {
+        let exact = self.by_name.get(name);
+        let found = exact.or_else(|| self.by_name.get(format!("*.{}", name.split_once('.')?.1).as_str()));
+        found.map(Vec::as_slice)
+    }
+}
+
+impl ResolvesServerCert for Identities {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let name = hello.server_name();
+        ASKED_FOR.set(name.map(Into::into));
+        let first = self.all.first()?;
+        if self.all.len() == 1 {
+            return Some(Arc::clone(first));
+        }
+        let usable = |identity: &&Arc<CertifiedKey>| identity.key.choose_scheme(hello.signature_schemes()).is_some();
+        let chosen = match name.and_then(|name| self.of(name)) {
+            Some(indices) => indices.iter().map(|&index| &self.all[index]).find(usable),
+            None => self.all.iter().find(usable),
+        };
+        // The library says what is wrong with one that the client cannot use.
+        Some(Arc::clone(chosen.unwrap_or(first)))
+    }
+}
+
+/// Does what may be a part of a handshake, and gives the name that a client has asked for in it.
+pub(super) fn hearing_names<T>(work: impl FnOnce() -> T) -> (T, Option<Box<str>>) {
+    ASKED_FOR.set(None);
+    let done = work();
+    (done, ASKED_FOR.take())
+}
+
+/// The names of hosts in a certificate, in lower case as the library gives those that clients ask for.
+fn names(identity: &CertifiedKey) -> Result<Vec<Box<str>>, String> {
+    let certificate = identity.end_entity_cert().map_err(|error| error.to_string())?;
+    let parsed = webpki::EndEntityCert::try_from(certificate).map_err(|error| error.to_string())?;
+    Ok(parsed.valid_dns_names().map(|name| name.to_ascii_lowercase().into()).collect())
+}
+
+fn identity(certificate: &Path, key: &Path, provider: &CryptoProvider) -> Result<CertifiedKey, TlsError> {
+    let chain = certificates(certificate)?;
+    let signing = provider
+        .key_provider
+        .load_private_key(private_key(key)?)
+        .map_err(|error| TlsError::File(format!("the private key in {} is of no use: {error}", key.display())))?;
+    let identity = CertifiedKey::new(chain, signing);
+    match identity.keys_match() {
+        Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => Ok(identity),
+        Err(rustls::Error::InconsistentKeys(_)) => Err(TlsError::File(format!(
+            "the private key in {} is not that of the first certificate in {}",
+            key.display(),
+            certificate.display()
+        ))),
+        Err(error) => Err(unusable(certificate, &error.to_string())),
+    }
+}
+
+fn unusable(certificate: &Path, why: &str) -> TlsError {
+    TlsError::File(format!("the first certificate in {} is of no use: {why}", certificate.display()))
+}

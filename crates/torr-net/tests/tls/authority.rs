@@ -1,0 +1,58 @@
+//! Certificates of the tests' own.
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SignatureAlgorithm};
+use std::path::PathBuf;
+use tempfile::TempDir;
+use torr_net::tls::{Roots, ServerTlsSettings, TlsSettings};
+
+/// Who signs the certificates, and the folder where they lie.
+pub struct Authority {
+    pub folder: TempDir,
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl Authority {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, "authority.test");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key can be made");
+        let issuer = CertifiedIssuer::self_signed(params, key).expect("it is an authority");
+        std::fs::write(folder.path().join("authority.pem"), issuer.pem()).expect("a file can be written");
+        Self { folder, issuer }
+    }
+
+    /// Its own certificate.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("authority.pem")
+    }
+
+    /// A signed certificate for these names, and its key, as files of this name. Those that are there are replaced.
+    pub fn identity(&self, file: &str, names: &[&str]) -> (PathBuf, PathBuf) {
+        self.identity_by(file, names, &rcgen::PKCS_ECDSA_P256_SHA256)
+    }
+
+    /// The same with a key of some kind.
+    pub fn identity_by(&self, file: &str, names: &[&str], kind: &'static SignatureAlgorithm) -> (PathBuf, PathBuf) {
+        let names = names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let params = CertificateParams::new(names).expect("the names are names");
+        let key = KeyPair::generate_for(kind).expect("a key can be made");
+        let certificate = params.signed_by(&key, &self.issuer).expect("it can be signed");
+        let paths = (self.folder.path().join(format!("{file}.pem")), self.folder.path().join(format!("{file}.key")));
+        std::fs::write(&paths.0, certificate.pem()).expect("a file can be written");
+        std::fs::write(&paths.1, key.serialize_pem()).expect("a file can be written");
+        paths
+    }
+
+    /// A server for localhost.
+    pub fn server(&self) -> ServerTlsSettings {
+        let (certificate, key) = self.identity("server", &["localhost"]);
+        ServerTlsSettings::new(certificate, key)
+    }
+
+    /// A client that trusts this authority, and asks for localhost.
+    pub fn client(&self) -> TlsSettings {
+        TlsSettings { roots: Roots::File(self.path()), ..TlsSettings::new("localhost") }
+    }
+}
