@@ -90,6 +90,7 @@ const OTHER: &[(&str, &str)] = &[
     ("max_head", "1000"),
     ("max_headers", "20"),
     ("max_body", "0"),
+    ("max_streamed_body", "1000000"),
     ("max_connections", "50"),
     ("idle_timeout", "\"5s\""),
     ("head_timeout", "\"1m 30s\""),
@@ -98,6 +99,12 @@ const OTHER: &[(&str, &str)] = &[
     ("stop_timeout", "\"1s 500ms\""),
     ("backlog", "16"),
     ("defer_accept", "false"),
+    ("blocking_threads", "7"),
+    ("blocking_queue", "9"),
+    ("http2", "false"),
+    ("tls_cert", "\"one.pem,two.pem\""),
+    ("tls_key", "\"one.key,two.key\""),
+    ("tls_client_ca", "\"ca.pem\""),
     ("server_name", "\"The \\\"server\\\" = # 5\""),
 ];
 

@@ -6,9 +6,11 @@ use crate::mailbox::Mailbox;
 use crate::pool::Pool;
 use crate::settings::Settings;
 use crate::stamp::Stamp;
+use std::io;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+use torr_net::tls::TlsAcceptor;
 
 /// What does not change, and is shared with connections that have left the engine.
 pub(crate) struct Desk {
@@ -19,6 +21,8 @@ pub(crate) struct Desk {
     /// Threads for handlers that block.
     pub pool: Pool,
     pub mailbox: Arc<Mailbox>,
+    /// How TLS is spoken, if it is.
+    pub tls: Option<TlsAcceptor>,
 }
 
 pub(crate) struct Context {
@@ -34,9 +38,14 @@ impl Context {
         Self { desk: Rc::clone(&self.desk), stamp: self.stamp.clone(), leaving }
     }
 
-    pub fn new(app: Arc<App>, settings: Arc<Settings>, pool: Pool, mailbox: Arc<Mailbox>) -> Self {
+    /// What a worker shares with the others, and its own.
+    ///
+    /// # Errors
+    /// If the kernel has no room for one more descriptor.
+    pub fn new(app: Arc<App>, settings: Arc<Settings>, pool: Pool, tls: Option<TlsAcceptor>) -> io::Result<Self> {
         let (router, stamp) = (app.local(), Stamp::new(settings.server_name));
-        Self { desk: Rc::new(Desk { app, router, settings, pool, mailbox }), stamp, leaving: false }
+        let mailbox = Mailbox::new()?;
+        Ok(Self { desk: Rc::new(Desk { app, router, settings, pool, mailbox, tls }), stamp, leaving: false })
     }
 }
 

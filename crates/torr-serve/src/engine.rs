@@ -4,19 +4,17 @@
 //! code and data stay in the caches, which costs less than going one by one. An event is good for one receive.
 
 mod accepting;
+mod sealing;
 mod sending;
 mod tending;
 
-use crate::app::{App, Pending};
+use crate::app::Pending;
 use crate::client::Client;
 use crate::context::{Context, Desk};
 use crate::handover::Handed;
 use crate::http1::{self, After, Http1, Long, Next, Part, To};
-use crate::mailbox::Mailbox;
-use crate::pool::Pool;
 use crate::response::Response;
 use crate::seats::{Seat, Seats};
-use crate::settings::Settings;
 use crate::stream::{Made, Stream};
 use crate::worker::Running;
 use std::io;
@@ -26,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use torr_net::tls::TlsServer;
 use torr_net::{Bell, Event, Events, Interest, Nanos, Poller, Slots, Ticker, Token, clock, socket};
 
 /// Connections that are worked on at a time.
@@ -69,6 +68,8 @@ struct Connection {
     unread: bool,
     /// The client has ended its side.
     ended: bool,
+    /// TLS, where the server speaks it.
+    secure: Option<Box<TlsServer>>,
     http: Http1,
     doing: Doing,
     /// When it began to do that.
@@ -157,28 +158,22 @@ pub(crate) struct Engine {
     arena: Box<[u8]>,
     arrivals: Vec<Arrival>,
     out: Vec<u8>,
+    /// What is to be encrypted, or has been decrypted.
+    plain: Vec<u8>,
     answers: Vec<Answers>,
     tasks: Vec<Task>,
 }
 
 impl Engine {
-    pub fn new(
-        app: Arc<App>,
-        settings: Arc<Settings>,
-        pool: Pool,
-        seats: Seats,
-        listener: OwnedFd,
-        bell: Arc<Bell>,
-    ) -> io::Result<Self> {
+    pub fn new(cx: Context, seats: Seats, listener: OwnedFd, bell: Arc<Bell>) -> io::Result<Self> {
         let poller = Poller::new()?;
         poller.add(&listener, LISTENER, Interest::Accept)?;
         poller.add(&bell, BELL, Interest::Accept)?;
         let ticker = Ticker::new(TEND)?;
         poller.add(&ticker, TICKER, Interest::Accept)?;
-        let mailbox = Mailbox::new()?;
-        poller.add(&*mailbox, MAIL, Interest::Accept)?;
+        poller.add(&*cx.mailbox, MAIL, Interest::Accept)?;
         Ok(Self {
-            cx: Context::new(app, settings, pool, mailbox),
+            cx,
             seats,
             poller,
             listener: Some(listener),
@@ -197,6 +192,7 @@ impl Engine {
             arena: vec![0; ARENA].into_boxed_slice(),
             arrivals: Vec::with_capacity(STAGE),
             out: Vec::with_capacity(PIECE),
+            plain: Vec::new(),
             answers: Vec::with_capacity(STAGE),
             tasks: Vec::new(),
         })
@@ -364,19 +360,33 @@ impl Engine {
                 continue;
             }
             let start = self.out.len();
-            if connection.doing != Doing::Receiving {
-                let next = connection.http.take_meanwhile(&self.arena[bytes], &self.cx, &mut self.out);
+            let (arrived, from) = match &mut connection.secure {
+                None => (&self.arena[bytes], start),
+                Some(secure) => {
+                    self.plain.clear();
+                    let first = self.arena.get(bytes.start).copied();
+                    if let Err(error) = secure.receive(&mut self.arena[bytes], &mut self.out, &mut self.plain) {
+                        let next = sealing::refuse(&error, first, &mut self.out, start);
+                        self.answers.push(Answers { token, bytes: start..self.out.len(), next });
+                        continue;
+                    }
+                    (&self.plain[..], self.out.len())
+                }
+            };
+            let next = if connection.doing == Doing::Receiving {
+                let part = connection.http.part();
+                let next = connection.http.receive(arrived, &self.cx, &mut self.out);
+                if connection.http.part() != part || connection.http.is_taking() {
+                    connection.since = self.now;
+                }
+                next
+            } else {
                 if connection.doing != Doing::Sending {
                     connection.since = self.now;
                 }
-                self.answers.push(Answers { token, bytes: start..self.out.len(), next });
-                continue;
-            }
-            let part = connection.http.part();
-            let next = connection.http.receive(&self.arena[bytes], &self.cx, &mut self.out);
-            if connection.http.part() != part || connection.http.is_taking() {
-                connection.since = self.now;
-            }
+                connection.http.take_meanwhile(arrived, &self.cx, &mut self.out)
+            };
+            let next = connection.seal(&mut self.out, from, &mut self.plain, next);
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
     }

@@ -3,7 +3,6 @@
 use crate::app::{App, Pending};
 use crate::context::Context;
 use crate::http1::{self, After, Http1, Long, Part};
-use crate::mailbox::Mailbox;
 use crate::pool::{Pool, Threads};
 use crate::response::Pieces;
 use crate::settings::Settings;
@@ -23,9 +22,9 @@ impl Server {
     /// # Panics
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
-        let parts = Mailbox::new().and_then(|mailbox| Ok((mailbox, Pool::new(1, 0)?)));
-        let (mailbox, (threads, pool)) = parts.expect("a descriptor is free");
-        Self { cx: Context::new(Arc::new(app), Arc::new(settings), pool, mailbox), _threads: threads }
+        let (threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
+        let cx = Context::new(Arc::new(app), Arc::new(settings), pool, None).expect("a descriptor is free");
+        Self { cx, _threads: threads }
     }
 }
 

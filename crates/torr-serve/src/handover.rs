@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task;
 use tokio::time::{sleep, timeout};
+use torr_net::tls::TlsServer;
 
 /// Streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more.
 const STREAMS: u32 = 128;
@@ -29,6 +30,7 @@ const LEAST_HEAD: usize = 8 * 1024;
 pub(crate) struct Handed {
     pub socket: OwnedFd,
     pub seat: Seat,
+    pub secure: Option<Box<TlsServer>>,
     /// What has arrived on it and is dealt with by nobody.
     pub input: Vec<u8>,
     pub client: Client,
@@ -53,7 +55,7 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
     let settings = &desk.settings;
     let exchange = Exchange::new(Rc::clone(&desk), handed.client);
     // A socket that the runtime cannot watch is of no use to anybody.
-    let Ok(line) = Line::new(handed.socket, handed.seat, handed.input) else { return };
+    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input) else { return };
     let (io, timer) = (TokioIo::new(line), TokioTimer::new());
     match handed.to {
         To::Http1 => {

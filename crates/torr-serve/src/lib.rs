@@ -50,3 +50,4 @@ pub use response::{Body, Response};
 pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;
 pub use stream::Stream;
+pub use torr_net::tls::ServerTlsSettings as TlsSettings;

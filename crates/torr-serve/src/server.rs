@@ -1,6 +1,7 @@
 //! From an application to a running server, and its end.
 
 use crate::app::App;
+use crate::context::Context;
 use crate::engine::Engine;
 use crate::pool::Pool;
 use crate::seats::Seats;
@@ -14,6 +15,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread;
 use thiserror::Error;
+use torr_net::tls::{TlsAcceptor, TlsError};
 use torr_net::{Bell, limits, socket};
 
 /// Files that a server makes room for, as far as the hard limit allows.
@@ -33,6 +35,9 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
+    /// A certificate or key is of no use.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The system refused a thread, a poller or a signal.
     #[error("the system refused: {0}")]
     System(#[from] io::Error),
@@ -53,6 +58,7 @@ pub struct Server {
 pub struct Bound {
     app: Arc<App>,
     settings: Arc<Settings>,
+    tls: Option<TlsAcceptor>,
     listeners: Vec<OwnedFd>,
     address: SocketAddr,
     bell: Arc<Bell>,
@@ -100,6 +106,7 @@ impl Server {
         let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
         let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
         let (backlog, deferred) = (self.settings.backlog, self.settings.defer_accept);
+        let tls = self.settings.acceptor()?;
         let failed = |error| ServeError::Listen { address, error };
         // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
         let probe = socket::reserve(address).map_err(failed)?;
@@ -109,7 +116,7 @@ impl Server {
         let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
         let bell = Arc::new(Bell::new()?);
         let (app, settings) = (Arc::new(self.app), Arc::new(self.settings));
-        Ok(Bound { app, settings, listeners, address, bell, signals: None })
+        Ok(Bound { app, settings, tls, listeners, address, bell, signals: None })
     }
 }
 
@@ -130,17 +137,18 @@ impl Bound {
     /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first.
     pub fn run(self) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
-        let Self { app, settings, listeners, bell, .. } = self;
+        let Self { app, settings, tls, listeners, bell, .. } = self;
         let seats = Seats::new(settings.max_connections);
         let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let start = |(number, listener): (usize, OwnedFd)| {
             let (app, settings, seats) = (Arc::clone(&app), Arc::clone(&settings), seats.clone());
-            let (bell, pool) = (Arc::clone(&bell), pool.clone());
+            let (bell, pool, tls) = (Arc::clone(&bell), pool.clone(), tls.clone());
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&bell));
-                worker::run(Engine::new(app, settings, pool, seats, listener, bell)?)
+                let cx = Context::new(app, settings, pool, tls)?;
+                worker::run(Engine::new(cx, seats, listener, bell)?)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();

@@ -1,6 +1,7 @@
 //! What can be set, and its defaults.
 
 use std::time::Duration;
+use torr_net::tls::{ServerTlsSettings as TlsSettings, TlsAcceptor, TlsError};
 use torr_wire::request;
 
 /// Limits and sizes of a server. Start from [`Settings::default`] and change what you need.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub blocking_threads: usize,
     /// Requests that may wait for one of these threads: 1,024. Further ones get a 503.
     pub blocking_queue: usize,
+    /// How TLS is spoken, if it is: with which certificates. The protocols to agree on are the server's. Default: not.
+    pub tls: Option<TlsSettings>,
     /// Whether HTTP/2 is spoken too: yes. A connection may begin with it; over TLS it is offered.
     pub http2: bool,
     /// The `Server` field of answers: `torr`. Must be printable ASCII.
@@ -65,6 +68,7 @@ impl Default for Settings {
             defer_accept: true,
             blocking_threads: 8 * cpus,
             blocking_queue: 1024,
+            tls: None,
             http2: true,
             server_name: "torr",
         }
@@ -72,6 +76,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Reads the certificates and keys, if there are any.
+    pub(crate) fn acceptor(&self) -> Result<Option<TlsAcceptor>, TlsError> {
+        let protocols = if self.http2 { &["h2", "http/1.1"][..] } else { &["http/1.1"] };
+        let alpn = protocols.iter().map(|protocol| (*protocol).to_owned()).collect();
+        self.tls.clone().map(|tls| TlsSettings { alpn, ..tls }.load()).transpose()
+    }
+
     /// The most bytes of a body that is passed on as it comes.
     pub(crate) fn most_streamed(&self) -> u64 {
         if self.max_streamed_body == 0 { u64::MAX } else { self.max_streamed_body }

@@ -18,11 +18,12 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     }
     let origin = config.origin_of_listen();
     let (listen, settings) = (config.chosen.listen, config.chosen.settings);
-    let workers = settings.workers;
+    let (workers, scheme) = (settings.workers, if settings.tls.is_some() { "https" } else { "http" });
     let failed = |error: ServeError| match error {
         ServeError::Address(_) => {
             Stop::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
         }
+        ServeError::Tls(error) => Stop::Usage(error.to_string()),
         ServeError::Listen { .. } => Stop::Failed(error.to_string()),
         ServeError::System(_) | ServeError::Panicked => Stop::Failed(error.to_string()),
     };
@@ -30,7 +31,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     // Who reads where it listens may end it at once.
     let server = server.watch_signals().map_err(failed)?;
     let plural = if workers == 1 { "" } else { "s" };
-    anstream::eprintln!("torr: serving on http://{} with {workers} worker{plural}", server.address());
+    anstream::eprintln!("torr: serving on {scheme}://{} with {workers} worker{plural}", server.address());
     server.run_until_signal().map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }

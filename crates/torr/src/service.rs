@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use torr_serve::{App, Request, Response};
 
 const HELLO: &str = "<p>Hello, world!</p>";
-/// The longest that `/sleep` and `/cpu` may be asked for.
+/// The longest that `/sleep`, `/block` and `/pool`, and `/cpu` may be asked for.
 const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
+const LONGEST_NAP: Duration = Duration::from_secs(10);
 const LONGEST_WORK: Duration = Duration::from_secs(10);
 /// `/bytes` repeats this.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
@@ -30,6 +31,8 @@ pub fn app() -> App {
         .get("/bytes/{n}", bytes)
         .get_async("/sleep/{ms}", |request| sleep(duration(request, "ms", 1_000, LONGEST_SLEEP)))
         .get("/cpu/{us}", |request| work(duration(request, "us", 1, LONGEST_WORK)))
+        .get("/block/{ms}", |request| nap(duration(request, "ms", 1_000, LONGEST_NAP)))
+        .get_blocking("/pool/{ms}", |request| nap(duration(request, "ms", 1_000, LONGEST_NAP)))
         .get("/healthz", |_| Response::text("ok\n"))
         .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()))
 }
@@ -54,6 +57,13 @@ fn bytes(request: &Request<'_>) -> Response {
 async fn sleep(time: Option<Duration>) -> Response {
     let Some(time) = time else { return not_a_number("milliseconds, up to an hour") };
     tokio::time::sleep(time).await;
+    Response::text("slept\n")
+}
+
+/// Sleeps on the spot, as a handler does that calls a blocking client of a database.
+fn nap(time: Option<Duration>) -> Response {
+    let Some(time) = time else { return not_a_number("milliseconds, up to 10 seconds") };
+    std::thread::sleep(time);
     Response::text("slept\n")
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::stamp::Stamp;
+use torr_net::tls::TlsAcceptor;
 
 impl Engine {
     /// Accepts a few connections and receives from them at once, since their requests are often there already. Returns
@@ -46,12 +47,17 @@ impl Engine {
             turn_away(&socket, &self.cx.stamp);
             return Accepted::TurnedAway;
         };
+        let secure = match self.cx.tls.as_ref().map(TlsAcceptor::accept).transpose() {
+            Ok(secure) => secure.map(Box::new),
+            Err(_) => return Accepted::TurnedAway,
+        };
         let token = self.connections.insert(Connection {
             socket,
             _seat: seat,
             watched: false,
             unread: false,
             ended: false,
+            secure,
             http: Http1::with(Client { address: peer }),
             doing: Doing::Receiving,
             since: self.now,

@@ -20,7 +20,7 @@ impl Engine {
         for _ in 0..PIECES {
             let Some(connection) = self.connections.get_mut(token) else { return };
             let made = match connection.unsent.is_empty() {
-                true => make_ready(&mut connection.body, &mut connection.unsent),
+                true => connection.make_ready(&mut self.plain),
                 false => Made::Ready,
             };
             match made {
@@ -87,6 +87,7 @@ impl Engine {
         match connection.after {
             After::GoOn => {}
             After::Close => {
+                connection.take_leave();
                 self.connections.remove(token);
                 return;
             }
@@ -126,6 +127,7 @@ impl Engine {
         }
         // Whatever may still be made of the request has nobody to go to.
         connection.waiter = None;
+        connection.take_leave();
         socket::end_sending(&connection.socket);
         connection.doing = Doing::Ending(0);
         connection.since = self.now;
@@ -134,22 +136,4 @@ impl Engine {
             self.watch(token, Interest::Read);
         }
     }
-}
-
-/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end.
-fn make_ready(body: &mut Option<Long>, buffer: &mut Vec<u8>) -> Made {
-    let pieces = match body {
-        None => return Made::Ready,
-        Some(Long::Stream(stream)) => return stream.fill(buffer),
-        Some(Long::Pieces(pieces)) => pieces,
-    };
-    while pieces.length > 0 && buffer.len() < PIECE {
-        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
-        let next = catch_unwind(AssertUnwindSafe(|| pieces.next.next()));
-        let Ok(Some(piece)) = next else { return Made::Short };
-        let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
-        buffer.extend_from_slice(&piece[..fits]);
-        pieces.length -= fits as u64;
-    }
-    Made::Ready
 }

@@ -17,6 +17,7 @@ impl Engine {
             connection.waiter = None;
             let start = self.out.len();
             let next = connection.http.answer(response, &self.cx, &mut self.out);
+            let next = connection.seal(&mut self.out, start, &mut self.plain, next);
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
         self.send();
@@ -63,6 +64,7 @@ impl Engine {
         let (settings, mut since) = (&self.cx.settings, connection.since);
         let limit = match connection.doing {
             _ if connection.http.is_full() => Duration::MAX,
+            Doing::Receiving if connection.is_securing() => settings.head_timeout,
             Doing::Receiving => match (connection.http.part(), self.leaving) {
                 (Part::Body, _) => settings.body_timeout,
                 (Part::Head, _) => settings.head_timeout,
@@ -95,6 +97,7 @@ impl Engine {
         match next {
             Some(next) => {
                 connection.waiter = None;
+                let next = connection.seal(&mut self.out, start, &mut self.plain, next);
                 self.answers.push(Answers { token, bytes: start..self.out.len(), next });
             }
             None => drop(self.connections.remove(token)),
@@ -107,10 +110,11 @@ impl Engine {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             let start = self.out.len();
             connection.http.invite(&mut self.out);
+            let next = connection.seal(&mut self.out, start, &mut self.plain, Next::Stay);
             if connection.unread && !connection.http.is_full() {
                 self.again.push(token);
             }
-            self.answers.push(Answers { token, bytes: start..self.out.len(), next: Next::Stay });
+            self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
         self.send();
     }
@@ -123,7 +127,8 @@ impl Engine {
             return;
         }
         let (input, client) = (connection.http.take_input(), connection.http.client().clone());
-        let handed = Handed { socket: connection.socket, seat: connection._seat, input, client, to };
+        let Connection { socket, _seat: seat, secure, .. } = connection;
+        let handed = Handed { socket, seat, secure, input, client, to };
         self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }
 

@@ -1,6 +1,9 @@
 //! The engine turn by turn, where over sockets alone it would depend on who is faster.
 
 use super::*;
+use crate::app::App;
+use crate::pool::Pool;
+use crate::settings::Settings;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,10 +43,9 @@ impl Rig {
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+        let (_, pool) = Pool::new(1, 0).expect("there is room for descriptors");
         let mut engine = Engine::new(
-            Arc::new(app),
-            Arc::new(Settings::default()),
-            Pool::new(1, 0).expect("there is room for descriptors").1,
+            Context::new(Arc::new(app), Arc::new(Settings::default()), pool, None).expect("a descriptor is free"),
             Seats::new(100),
             listener.into(),
             Arc::new(Bell::new().expect("there is room for a descriptor")),

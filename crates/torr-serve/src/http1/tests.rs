@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::app::App;
-use crate::mailbox::Mailbox;
 use crate::pool::Pool;
 use crate::settings::Settings;
 use bytes::Bytes;
@@ -91,8 +90,8 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 /// Runs with what a connection needs.
 fn with_context<T>(run: impl FnOnce(&Context) -> T) -> T {
     let (_threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-    let mailbox = Mailbox::new().expect("a descriptor is free");
-    run(&Context::new(Arc::new(app()), Arc::new(settings()), pool, mailbox))
+    let cx = Context::new(Arc::new(app()), Arc::new(settings()), pool, None);
+    run(&cx.expect("a descriptor is free"))
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {

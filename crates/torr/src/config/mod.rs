@@ -72,6 +72,7 @@ impl Config {
                 .ok_or_else(|| Stop::Usage(format!("--{} must be {}", setting.flag(), setting.must_be)))?;
             sources.insert(setting.key, Source::Flag(setting.flag()));
         }
+        chosen.complete().map_err(Stop::Usage)?;
         Ok(Self { chosen, sources })
     }
 

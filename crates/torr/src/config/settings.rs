@@ -2,20 +2,51 @@
 
 use crate::cli::duration;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use torr_serve::Settings;
+use torr_serve::{Settings, TlsSettings};
 
 /// What all settings together come to.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     pub listen: String,
+    /// Certificates, and their keys in the same order.
+    pub tls_cert: Vec<PathBuf>,
+    pub tls_key: Vec<PathBuf>,
+    pub tls_client_ca: Option<PathBuf>,
     pub settings: Settings,
 }
 
 impl Default for Chosen {
     fn default() -> Self {
-        Self { listen: "127.0.0.1:8080".into(), settings: Settings::default() }
+        Self {
+            listen: "127.0.0.1:8080".into(),
+            tls_cert: Vec::new(),
+            tls_key: Vec::new(),
+            tls_client_ca: None,
+            settings: Settings::default(),
+        }
+    }
+}
+
+impl Chosen {
+    /// Puts together what several settings say of one thing, or tells why they do not fit.
+    pub fn complete(&mut self) -> Result<(), String> {
+        if self.tls_cert.len() != self.tls_key.len() {
+            let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());
+            return Err(format!("each certificate needs its key: tls_cert has {certs}, and tls_key {keys}"));
+        }
+        if self.tls_cert.is_empty() {
+            return match self.tls_client_ca {
+                Some(_) => Err("tls_client_ca needs a certificate of the server too (tls_cert and tls_key)".into()),
+                None => Ok(()),
+            };
+        }
+        let identities = self.tls_cert.iter().cloned().zip(self.tls_key.iter().cloned()).collect();
+        let client_roots = self.tls_client_ca.clone();
+        self.settings.tls = Some(TlsSettings { identities, client_roots, ..TlsSettings::new("", "") });
+        Ok(())
     }
 }
 
@@ -73,6 +104,7 @@ impl Setting {
 /// How the variables of all settings begin.
 pub const PREFIX: &str = "TORR_SERVE_";
 
+const FILES: &str = "one or more files, with commas between them";
 const DURATION: &str = "a duration such as 10s, 500ms or 2m";
 const FROM_0: &str = "a whole number from 0 up";
 const FROM_1: &str = "a whole number from 1 up";
@@ -130,6 +162,16 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         take: |to, text| within(text, 0..=MOST).map(|n| to.settings.max_body = n),
         text: |from| from.settings.max_body.to_string(),
+    },
+    Setting {
+        key: "max_streamed_body",
+        value: "BYTES",
+        meaning: "Most bytes of a request's body that a router receives as it comes; 0 is no limit",
+        must_be: FROM_0,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=MOST).map(|n| to.settings.max_streamed_body = n),
+        text: |from| from.settings.max_streamed_body.to_string(),
     },
     Setting {
         key: "max_connections",
@@ -212,6 +254,69 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.defer_accept.to_string(),
     },
     Setting {
+        key: "blocking_threads",
+        value: "N",
+        meaning: "Threads for handlers that block",
+        must_be: "a whole number from 1 to 4096",
+        default: Some("eight per CPU"),
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=4096).map(|n| to.settings.blocking_threads = n),
+        text: |from| from.settings.blocking_threads.to_string(),
+    },
+    Setting {
+        key: "blocking_queue",
+        value: "N",
+        meaning: "Most requests that wait for such a thread; further ones get a 503",
+        must_be: FROM_0,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=MOST as usize).map(|n| to.settings.blocking_queue = n),
+        text: |from| from.settings.blocking_queue.to_string(),
+    },
+    Setting {
+        key: "http2",
+        value: "true|false",
+        meaning: "Speak HTTP/2 too",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|yes| to.settings.http2 = yes),
+        text: |from| from.settings.http2.to_string(),
+    },
+    Setting {
+        key: "tls_cert",
+        value: "FILES",
+        meaning: "Speak TLS, with this certificate chain (PEM); several with commas between them, chosen by the name that a client asks for",
+        must_be: FILES,
+        default: Some("none"),
+        kind: Kind::Text,
+        take: |to, text| files(text).map(|files| to.tls_cert = files),
+        text: |from| listed(&from.tls_cert),
+    },
+    Setting {
+        key: "tls_key",
+        value: "FILES",
+        meaning: "The key of each certificate (PEM), in the same order",
+        must_be: FILES,
+        default: Some("none"),
+        kind: Kind::Text,
+        take: |to, text| files(text).map(|files| to.tls_key = files),
+        text: |from| listed(&from.tls_key),
+    },
+    Setting {
+        key: "tls_client_ca",
+        value: "FILE",
+        meaning: "Let in only clients with a certificate that one of these has signed (PEM)",
+        must_be: "a file",
+        default: Some("none"),
+        kind: Kind::Text,
+        take: |to, text| {
+            to.tls_client_ca = (!text.is_empty()).then(|| text.into());
+            Some(())
+        },
+        text: |from| listed(from.tls_client_ca.as_slice()),
+    },
+    Setting {
         key: "server_name",
         value: "TEXT",
         meaning: "The Server field of answers",
@@ -225,6 +330,19 @@ pub const SETTINGS: &[Setting] = &[
 
 fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {
     text.parse().ok().filter(|number| range.contains(number))
+}
+
+/// Files with commas between them; none is an empty text.
+fn files(text: &str) -> Option<Vec<PathBuf>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let names: Vec<_> = text.split(',').map(str::trim).collect();
+    names.iter().all(|name| !name.is_empty()).then(|| names.into_iter().map(PathBuf::from).collect())
+}
+
+fn listed(files: &[PathBuf]) -> String {
+    files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(",")
 }
 
 fn time(text: &str) -> Option<Duration> {
