@@ -1,6 +1,6 @@
 //! Time on a hot path: nanoseconds since the loop's own epoch.
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
@@ -30,10 +30,20 @@ pub fn nanos(duration: Duration) -> Nanos {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Monotonic time, to be compared with [`coarse`].
+#[inline]
+pub fn exact() -> Nanos {
+    of(clock_gettime(ClockId::Monotonic))
+}
+
 /// Monotonic time, exact to the kernel's tick of 1 to 10 ms only, at a tenth of an exact clock's cost: for time-outs.
 #[inline]
 pub fn coarse() -> Nanos {
-    let time = clock_gettime(ClockId::MonotonicCoarse);
+    of(clock_gettime(ClockId::MonotonicCoarse))
+}
+
+#[inline]
+fn of(time: Timespec) -> Nanos {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

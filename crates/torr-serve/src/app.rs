@@ -8,6 +8,7 @@ use crate::request::Request;
 use crate::request_body::RequestBody;
 use crate::response::Response;
 use crate::server::{ServeError, Server};
+use crate::telemetry::Count;
 use crate::upload::Incoming;
 use http::header::ALLOW;
 use http::{Extensions, HeaderValue, Method};
@@ -20,8 +21,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
+use std::time::Instant;
+use torr_net::clock;
 use torr_wire::request::RequestHead;
 use tower_service::Service;
+
+/// The type of what [`App::metrics`] gives.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// A handler's answer that is still in the making.
 pub(crate) type Pending = Pin<Box<dyn Future<Output = Response>>>;
@@ -46,6 +52,8 @@ enum Handler {
     Direct(Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>),
     Async(Box<dyn Fn(&Request<'_>) -> Pending + Send + Sync>),
     Blocking(Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>),
+    /// What the server observes of itself.
+    Metrics,
 }
 
 /// An application: what answers which requests.
@@ -202,6 +210,15 @@ impl App {
         self.add(method, path, Handler::Blocking(Box::new(handler)))
     }
 
+    /// Answers GET on a path with what the server observes of itself, in Prometheus' text format: requests by status,
+    /// latencies, connections, and what each worker does with its time.
+    ///
+    /// # Panics
+    /// As [`App::get`].
+    pub fn metrics(self, path: &str) -> Self {
+        self.add(Method::GET, path, Handler::Metrics)
+    }
+
     /// Answers everything else by a tower service of http types, such as an `axum::Router`: whatever path and method has
     /// no handler in this application. What is unknown there too is answered as the service sees fit.
     ///
@@ -285,10 +302,11 @@ impl App {
         match (self.find(head), content) {
             (Some((handler, params)), Content::Whole(body)) => {
                 let request = Request { head, params, body };
-                guarded(|| match handler {
+                guarded(cx, || match handler {
                     Handler::Direct(handler) => Outcome::Ready(handler(&request)),
                     Handler::Async(handler) => poll_once(handler(&request)),
                     Handler::Blocking(_) => self.call_blocking(head, body, cx),
+                    Handler::Metrics => Outcome::Ready(Response::ok(METRICS, cx.meter.text())),
                 })
             }
             (None, content) if cx.router.is_some() => self.call_router(head, content, client, cx),
@@ -308,10 +326,25 @@ impl App {
     /// Calls a handler on a thread of the pool, which finds the request anew in bytes of its own.
     fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], cx: &Desk) -> Outcome {
         let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
-        let call = move || owned.with(|head| app.block(head, &body));
+        let (counts, asked) = (cx.meter.elsewhere(), Instant::now());
+        let call = move || {
+            counts.add(Count::BlockedWait, clock::nanos(asked.elapsed()));
+            let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body))));
+            counts.add(Count::BlockedDone, 1);
+            response.unwrap_or_else(|_| {
+                counts.add(Count::Panicked, 1);
+                failed()
+            })
+        };
         match cx.pool.run(call) {
-            Some(called) => Outcome::Pending(Box::pin(async { called.await.unwrap_or_else(|_| failed()) })),
-            None => Outcome::Ready(Response::error(503, "Too many requests are waiting\n")),
+            Some(called) => {
+                cx.meter.add(Count::Blocked, 1);
+                Outcome::Pending(Box::pin(async { called.await.unwrap_or_else(|_| failed()) }))
+            }
+            None => {
+                cx.meter.add(Count::BlockedRefused, 1);
+                Outcome::Ready(Response::error(503, "Too many requests are waiting\n"))
+            }
         }
     }
 
@@ -333,7 +366,7 @@ impl App {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
         };
         self.introduce(client, request.extensions_mut());
-        guarded(|| router.call(request))
+        guarded(cx, || router.call(request))
     }
 
     /// Puts what is known of a client into a request's extensions.
@@ -348,8 +381,8 @@ impl App {
 
 /// Calls a handler. A panic is the handler's failure; what it leaves behind is the handler's own state only.
 #[inline]
-fn guarded(call: impl FnOnce() -> Outcome) -> Outcome {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(failed()))
+fn guarded(cx: &Desk, call: impl FnOnce() -> Outcome) -> Outcome {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(panicked(cx)))
 }
 
 /// Asks for an answer for the first time, with nobody to be woken.
@@ -390,7 +423,13 @@ fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
 
 /// The answer for a handler that panicked.
 #[cold]
-pub(crate) fn failed() -> Response {
+pub(crate) fn panicked(cx: &Desk) -> Response {
+    cx.meter.add(Count::Panicked, 1);
+    failed()
+}
+
+#[cold]
+fn failed() -> Response {
     Response::error(500, "The handler failed\n").closing()
 }
 

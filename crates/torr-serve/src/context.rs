@@ -6,23 +6,41 @@ use crate::mailbox::Mailbox;
 use crate::pool::Pool;
 use crate::settings::Settings;
 use crate::stamp::Stamp;
+use crate::telemetry::{Board, Meter};
 use std::io;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use torr_net::tls::TlsAcceptor;
 
-/// What does not change, and is shared with connections that have left the engine.
-pub(crate) struct Desk {
+/// What all workers share.
+#[derive(Clone)]
+pub(crate) struct Shared {
     pub app: Arc<App>,
-    /// The worker's copy of the application's router.
-    pub router: Option<Local>,
     pub settings: Arc<Settings>,
     /// Threads for handlers that block.
     pub pool: Pool,
-    pub mailbox: Arc<Mailbox>,
     /// How TLS is spoken, if it is.
     pub tls: Option<TlsAcceptor>,
+    pub board: Arc<Board>,
+}
+
+/// What does not change, and is shared with connections that have left the engine.
+pub(crate) struct Desk {
+    shared: Shared,
+    /// The worker's copy of the application's router.
+    pub router: Option<Local>,
+    pub mailbox: Arc<Mailbox>,
+    pub meter: Meter,
+}
+
+impl Deref for Desk {
+    type Target = Shared;
+
+    #[inline]
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 pub(crate) struct Context {
@@ -38,14 +56,14 @@ impl Context {
         Self { desk: Rc::clone(&self.desk), stamp: self.stamp.clone(), leaving }
     }
 
-    /// What a worker shares with the others, and its own.
+    /// For the worker of this number.
     ///
     /// # Errors
     /// If the kernel has no room for one more descriptor.
-    pub fn new(app: Arc<App>, settings: Arc<Settings>, pool: Pool, tls: Option<TlsAcceptor>) -> io::Result<Self> {
-        let (router, stamp) = (app.local(), Stamp::new(settings.server_name));
-        let mailbox = Mailbox::new()?;
-        Ok(Self { desk: Rc::new(Desk { app, router, settings, pool, mailbox, tls }), stamp, leaving: false })
+    pub fn new(shared: Shared, worker: usize) -> io::Result<Self> {
+        let (router, stamp) = (shared.app.local(), Stamp::new(shared.settings.server_name));
+        let (mailbox, meter) = (Mailbox::new()?, Meter::new(Arc::clone(&shared.board), worker));
+        Ok(Self { desk: Rc::new(Desk { shared, router, mailbox, meter }), stamp, leaving: false })
     }
 }
 

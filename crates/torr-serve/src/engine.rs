@@ -4,6 +4,7 @@
 //! code and data stay in the caches, which costs less than going one by one. An event is good for one receive.
 
 mod accepting;
+mod flow;
 mod sealing;
 mod sending;
 mod tending;
@@ -11,11 +12,13 @@ mod tending;
 use crate::app::Pending;
 use crate::client::Client;
 use crate::context::{Context, Desk};
+use crate::engine::flow::Flow;
 use crate::handover::Handed;
 use crate::http1::{self, After, Http1, Long, Next, Part, To};
 use crate::response::Response;
 use crate::seats::{Seat, Seats};
 use crate::stream::{Made, Stream};
+use crate::telemetry::Count;
 use crate::worker::Running;
 use std::io;
 use std::ops::Range;
@@ -80,6 +83,8 @@ struct Connection {
     body: Option<Long>,
     /// The task that waits for an answer, or for more of its body.
     waiter: Option<Running>,
+    /// When the request was there whose handler is waited for.
+    asked: Nanos,
     /// What follows once all is sent.
     after: After,
 }
@@ -148,6 +153,7 @@ pub(crate) struct Engine {
     connections: Slots<Connection>,
     leaving: Option<Nanos>,
     now: Nanos,
+    flow: Flow,
     events: Events,
     ready: Vec<Event>,
     again: Vec<Token>,
@@ -183,6 +189,7 @@ impl Engine {
             connections: Slots::default(),
             leaving: None,
             now: clock::coarse(),
+            flow: Flow::default(),
             events: Events::with_capacity(EVENTS),
             ready: Vec::with_capacity(EVENTS),
             again: Vec::new(),
@@ -232,6 +239,7 @@ impl Engine {
             return Ok(false);
         }
         self.now = clock::coarse();
+        self.flow.woken = clock::exact();
         self.cx.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
         let (mut accepting, mut leave, mut tick, mut mail) = (false, false, false, false);
@@ -253,6 +261,7 @@ impl Engine {
         }
         // A connection that goes on may have an event as well, but no stage may have it twice: what it received the
         // second time would be answered before it is known what follows the first.
+        let events_ready = ready.len();
         let (going_on, events) = ready.split_at(going_on);
         let mut stages = going_on.chunks(STAGE).chain(events.chunks(STAGE));
         let mut stage = stages.next();
@@ -264,6 +273,7 @@ impl Engine {
             }
             self.answer();
             self.send();
+            self.flow.end_stage(&self.cx.meter);
             stage = stages.next();
             if stage.is_none() {
                 break;
@@ -278,6 +288,7 @@ impl Engine {
         if mail {
             self.read_mail();
         }
+        self.flow.end_turn(&self.cx.meter, events_ready, self.connections.len());
         Ok(true)
     }
 
@@ -337,12 +348,14 @@ impl Engine {
             connection.unread = received == room.len() || ended;
             self.arrivals.push(Arrival { token, bytes: used..used + received, ended: received == 0 });
             used += received;
+            self.flow.received += received as u64;
         }
     }
 
     /// Second stage: what arrived is read, and answered into one buffer.
     #[inline]
     fn answer(&mut self) {
+        let begin = clock::exact();
         for Arrival { token, bytes, ended } in self.arrivals.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             if ended {
@@ -389,6 +402,7 @@ impl Engine {
             let next = connection.seal(&mut self.out, from, &mut self.plain, next);
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
+        self.flow.handling += clock::exact() - begin;
     }
 
     /// Third stage: all answers are sent.
@@ -400,8 +414,11 @@ impl Engine {
             if !bytes.is_empty() {
                 let ahead = !connection.unsent.is_empty();
                 match if ahead { Ok(0) } else { socket::send(&connection.socket, &self.out[bytes.clone()]) } {
-                    Ok(sent) if sent == bytes.len() => {}
-                    Ok(sent) => connection.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]),
+                    Ok(sent) if sent == bytes.len() => self.flow.sent += sent as u64,
+                    Ok(sent) => {
+                        self.flow.sent += sent as u64;
+                        connection.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]);
+                    }
                     Err(_) => {
                         self.connections.remove(token);
                         continue;
@@ -460,6 +477,7 @@ impl Engine {
             Next::Wait(future) => {
                 connection.doing = Doing::Waiting;
                 connection.since = self.now;
+                connection.asked = self.flow.woken;
                 self.tasks.push(Task { token, work: Work::Answer(future) });
                 if !connection.unsent.is_empty() {
                     self.watch(token, Interest::ReadWrite);

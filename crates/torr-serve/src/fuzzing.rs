@@ -1,12 +1,13 @@
 //! The state machine of one connection, open to the fuzzer; no part of the interface.
 
 use crate::app::{App, Pending};
-use crate::context::Context;
+use crate::context::{Context, Shared};
 use crate::http1::{self, After, Http1, Long, Part};
 use crate::pool::{Pool, Threads};
 use crate::response::Pieces;
 use crate::settings::Settings;
 use crate::stream::{Made, Stream};
+use crate::telemetry::Board;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
@@ -23,7 +24,9 @@ impl Server {
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
         let (threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-        let cx = Context::new(Arc::new(app), Arc::new(settings), pool, None).expect("a descriptor is free");
+        let (app, settings, board) = (Arc::new(app), Arc::new(settings), Arc::new(Board::new(1)));
+        let shared = Shared { app, settings, pool, tls: None, board };
+        let cx = Context::new(shared, 0).expect("a descriptor is free");
         Self { cx, _threads: threads }
     }
 }

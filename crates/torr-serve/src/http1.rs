@@ -352,6 +352,7 @@ fn write(mut response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) 
     let until_close = framing == stream::Framing::UntilClose;
     let keep_alive =
         shape.keep_alive && !cx.leaving && !response.closes && !until_close && shape.rest != Rest::Unwanted;
+    cx.meter.answered(response.status);
     encode::status_line(out, response.status);
     // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
     let has_body = response.status != 204 && response.status != 304;

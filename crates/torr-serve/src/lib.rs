@@ -38,6 +38,7 @@ mod server;
 mod settings;
 mod stamp;
 mod stream;
+mod telemetry;
 mod upload;
 mod watched;
 mod worker;

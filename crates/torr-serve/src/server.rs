@@ -1,11 +1,12 @@
 //! From an application to a running server, and its end.
 
 use crate::app::App;
-use crate::context::Context;
+use crate::context::{Context, Shared};
 use crate::engine::Engine;
 use crate::pool::Pool;
 use crate::seats::Seats;
 use crate::settings::Settings;
+use crate::telemetry::Board;
 use crate::worker;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -140,14 +141,14 @@ impl Bound {
         let Self { app, settings, tls, listeners, bell, .. } = self;
         let seats = Seats::new(settings.max_connections);
         let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
+        let shared = Shared { app, settings, pool, tls, board: Arc::new(Board::new(listeners.len())) };
         let start = |(number, listener): (usize, OwnedFd)| {
-            let (app, settings, seats) = (Arc::clone(&app), Arc::clone(&settings), seats.clone());
-            let (bell, pool, tls) = (Arc::clone(&bell), pool.clone(), tls.clone());
+            let (shared, seats, bell) = (shared.clone(), seats.clone(), Arc::clone(&bell));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&bell));
-                let cx = Context::new(app, settings, pool, tls)?;
+                let cx = Context::new(shared, number)?;
                 worker::run(Engine::new(cx, seats, listener, bell)?)
             })
         };

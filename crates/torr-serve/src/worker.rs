@@ -10,6 +10,7 @@ use crate::engine::{Engine, Task, Work};
 use crate::handover::{self, Handed};
 use crate::response::Response;
 use crate::stream::Stream;
+use crate::telemetry::{Count, Gauge};
 use crate::watched;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -90,7 +91,7 @@ pub(crate) fn run(engine: Engine) -> io::Result<()> {
 
 async fn serve(mut engine: Engine) -> io::Result<()> {
     let ready = watched::watch(engine.poller())?;
-    let completed = Rc::new(Completed::default());
+    let (completed, desk) = (Rc::new(Completed::default()), engine.desk());
     let tokio = Handle::current().metrics();
     // What the poller had to tell while nobody asked tokio may still be untold.
     let mut more = true;
@@ -117,6 +118,9 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
         complete(&mut engine, &completed);
         start(&mut engine, &completed);
         more |= engine.has_more();
+        let (running, elsewhere) = (completed.running.get(), completed.elsewhere.get());
+        desk.meter.set(Gauge::Waiting, (running - elsewhere) as u64);
+        desk.meter.set(Gauge::Elsewhere, elsewhere as u64);
         completed.leaving.send_if_modified(|leaving| !std::mem::replace(leaving, engine.is_leaving()) && *leaving);
     }
     Ok(())
@@ -143,7 +147,8 @@ fn start(engine: &mut Engine, completed: &Rc<Completed>) {
         let counted = Counted::new(completed);
         match work {
             Work::Answer(future) => {
-                waiters.push((token, Running(task::spawn_local(answer(token, future, counted)))));
+                desk.meter.add(Count::Waited, 1);
+                waiters.push((token, Running(task::spawn_local(answer(token, future, counted, Rc::clone(&desk))))));
             }
             Work::Body(stream) => waiters.push((token, Running(task::spawn_local(body(token, stream, counted))))),
             Work::HandOver(handed) => {
@@ -155,10 +160,11 @@ fn start(engine: &mut Engine, completed: &Rc<Completed>) {
 }
 
 /// Waits for a handler.
-async fn answer(token: Token, mut future: Pending, counted: Counted) {
+async fn answer(token: Token, mut future: Pending, counted: Counted, desk: Rc<Desk>) {
     // A panic is the handler's failure; what it leaves behind is the handler's own state only.
     let poll = |cx: &mut Context<'_>| {
-        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(app::failed()))
+        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
+            .unwrap_or_else(|_| Poll::Ready(app::panicked(&desk)))
     };
     let response = poll_fn(poll).await;
     counted.0.answers.borrow_mut().push((token, response));

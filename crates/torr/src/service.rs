@@ -33,6 +33,7 @@ pub fn app() -> App {
         .get("/cpu/{us}", |request| work(duration(request, "us", 1, LONGEST_WORK)))
         .get("/block/{ms}", |request| nap(duration(request, "ms", 1_000, LONGEST_NAP)))
         .get_blocking("/pool/{ms}", |request| nap(duration(request, "ms", 1_000, LONGEST_NAP)))
+        .metrics("/metrics")
         .get("/healthz", |_| Response::text("ok\n"))
         .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()))
 }

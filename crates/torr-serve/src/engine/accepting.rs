@@ -43,7 +43,9 @@ impl Engine {
                 return Accepted::Nobody;
             }
         };
+        self.cx.meter.add(Count::Accepted, 1);
         let Some(seat) = self.seats.take() else {
+            self.cx.meter.add(Count::TurnedAway, 1);
             turn_away(&socket, &self.cx.stamp);
             return Accepted::TurnedAway;
         };
@@ -64,6 +66,7 @@ impl Engine {
             unsent: Vec::new(),
             body: None,
             waiter: None,
+            asked: 0,
             after: After::GoOn,
         });
         self.connections.get_mut(token).into_iter().for_each(|connection| connection.http.call_it(token));

@@ -43,6 +43,7 @@ impl Engine {
                     return;
                 }
                 Ok(sent) => {
+                    self.flow.sent += sent as u64;
                     connection.unsent.drain(..sent);
                     connection.since = self.now;
                 }
@@ -110,6 +111,7 @@ impl Engine {
             Doing::Sending => self.send_rest(token),
             Doing::Waiting if !connection.unsent.is_empty() => {
                 if let Ok(sent) = socket::send(&connection.socket, &connection.unsent) {
+                    self.flow.sent += sent as u64;
                     connection.unsent.drain(..sent);
                 }
             }

@@ -15,11 +15,13 @@ impl Engine {
             connection.doing = Doing::Receiving;
             connection.since = self.now;
             connection.waiter = None;
+            self.cx.meter.took(clock::exact().saturating_sub(connection.asked), 1);
             let start = self.out.len();
             let next = connection.http.answer(response, &self.cx, &mut self.out);
             let next = connection.seal(&mut self.out, start, &mut self.plain, next);
             self.answers.push(Answers { token, bytes: start..self.out.len(), next });
         }
+        self.cx.meter.take_answers();
         self.send();
     }
 
@@ -85,6 +87,7 @@ impl Engine {
 
     pub(super) fn time_out(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else { return };
+        self.cx.meter.add(Count::TimedOut, 1);
         let start = self.out.len();
         let next = match (connection.doing, connection.http.part()) {
             _ if self.leaving.is_some() => None,
@@ -126,6 +129,7 @@ impl Engine {
         if connection.watched && self.poller.remove(&connection.socket).is_err() {
             return;
         }
+        self.cx.meter.add(Count::HandedOver, 1);
         let (input, client) = (connection.http.take_input(), connection.http.client().clone());
         let Connection { socket, _seat: seat, secure, .. } = connection;
         let handed = Handed { socket, seat, secure, input, client, to };

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::app::App;
+use crate::context::Shared;
 use crate::pool::Pool;
 use crate::settings::Settings;
+use crate::telemetry::Board;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,8 +46,10 @@ impl Rig {
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
         let (_, pool) = Pool::new(1, 0).expect("there is room for descriptors");
+        let (app, settings, board) = (Arc::new(app), Arc::new(Settings::default()), Arc::new(Board::new(1)));
+        let shared = Shared { app, settings, pool, tls: None, board };
         let mut engine = Engine::new(
-            Context::new(Arc::new(app), Arc::new(Settings::default()), pool, None).expect("a descriptor is free"),
+            Context::new(shared, 0).expect("a descriptor is free"),
             Seats::new(100),
             listener.into(),
             Arc::new(Bell::new().expect("there is room for a descriptor")),

@@ -20,6 +20,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
+use torr_net::clock;
 
 /// What a connection's requests are answered by.
 #[derive(Clone)]
@@ -73,12 +74,14 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
         let active = Active::new(&self.0);
         Box::pin(async move {
             let Active(inner) = &active;
-            let version = request.version();
+            let (version, begin) = (request.version(), Instant::now());
             let mut answer = pin_answer(inner, request).await;
             if version == Version::HTTP_2 {
                 answer.headers_mut().remove(CONNECTION);
             }
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
+            inner.desk.meter.status(answer.status().as_u16());
+            inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
             Ok(answer)
         })
     }
@@ -89,7 +92,7 @@ async fn pin_answer(inner: &Inner, request: Request<Incoming>) -> http::Response
     let mut answering = Box::pin(answer(inner, request));
     poll_fn(|cx| {
         catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx)))
-            .unwrap_or_else(|_| Poll::Ready(own(app::failed())))
+            .unwrap_or_else(|_| Poll::Ready(own(app::panicked(&inner.desk))))
     })
     .await
 }

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::app::App;
+use crate::context::Shared;
 use crate::pool::Pool;
 use crate::settings::Settings;
+use crate::telemetry::Board;
 use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -90,8 +92,9 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 /// Runs with what a connection needs.
 fn with_context<T>(run: impl FnOnce(&Context) -> T) -> T {
     let (_threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-    let cx = Context::new(Arc::new(app()), Arc::new(settings()), pool, None);
-    run(&cx.expect("a descriptor is free"))
+    let (app, settings, board) = (Arc::new(app()), Arc::new(settings()), Arc::new(Board::new(1)));
+    let shared = Shared { app, settings, pool, tls: None, board };
+    run(&Context::new(shared, 0).expect("a descriptor is free"))
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {

@@ -1,0 +1,214 @@
+//! What a server observes of itself: counters that workers add to and `/metrics` reads.
+//!
+//! A worker adds to cells of its own, so that nobody waits for anybody, and most once for all that one turn of its engine
+//! has done.
+
+mod text;
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use torr_net::Nanos;
+
+/// The upper bounds of the latency histogram's buckets but the last, in microseconds.
+const BOUNDS: [u64; 17] = [
+    50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+    5_000_000, 10_000_000,
+];
+/// Statuses that are counted one by one.
+const STATUSES: std::ops::Range<u16> = 100..1000;
+
+/// One number of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Count {
+    /// When its process began to serve, in seconds since the Unix epoch.
+    Started,
+    Accepted,
+    /// Connections that found no place.
+    TurnedAway,
+    /// Connections that were closed because something took too long.
+    TimedOut,
+    /// Connections that have left the engine.
+    HandedOver,
+    Received,
+    Sent,
+    /// Nanoseconds in which it did not wait for events.
+    Busy,
+    /// Nanoseconds in which it read requests and ran handlers.
+    Handling,
+    /// Times that it had something to do.
+    Turns,
+    /// Connections that were ready then, all together.
+    Ready,
+    /// Handlers that had to be waited for.
+    Waited,
+    /// Handlers that panicked.
+    Panicked,
+    /// Calls on the threads for blocking handlers, those that are done, nanoseconds that they waited for a thread, and
+    /// those that found no place.
+    Blocked,
+    BlockedDone,
+    BlockedWait,
+    BlockedRefused,
+    /// The sum of all latencies, in nanoseconds.
+    Latency,
+}
+
+/// One number that goes up and down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Gauge {
+    /// Connections in the engine.
+    Open,
+    /// Connections that hyper serves.
+    Elsewhere,
+    /// Handlers and bodies of answers that are being waited for.
+    Waiting,
+}
+
+const COUNTS: usize = Count::Latency as usize + 1;
+const GAUGES: usize = Gauge::Waiting as usize + 1;
+const BUCKETS: usize = BOUNDS.len() + 1;
+/// The cells of one worker: counts, gauges, buckets, statuses.
+const CELLS: usize = COUNTS + GAUGES + BUCKETS + (STATUSES.end - STATUSES.start) as usize;
+
+/// All workers' numbers.
+#[derive(Debug)]
+pub(crate) struct Board {
+    cells: Box<[AtomicU64]>,
+}
+
+/// A worker's place on the board.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    board: Arc<Board>,
+    worker: usize,
+    /// Answers since the engine last asked.
+    answers: Cell<u64>,
+}
+
+/// The counts of a worker, for other threads.
+#[derive(Debug, Clone)]
+pub(crate) struct Counts {
+    board: Arc<Board>,
+    worker: usize,
+}
+
+impl Counts {
+    pub fn add(&self, count: Count, n: u64) {
+        self.board.of(self.worker)[count as usize].fetch_add(n, Ordering::Relaxed);
+    }
+}
+
+impl Board {
+    /// For so many workers.
+    pub fn new(workers: usize) -> Self {
+        Self { cells: (0..workers.max(1) * CELLS).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn workers(&self) -> usize {
+        self.cells.len() / CELLS
+    }
+
+    fn of(&self, worker: usize) -> &[AtomicU64] {
+        &self.cells[worker * CELLS..(worker + 1) * CELLS]
+    }
+
+    fn count(&self, worker: usize, count: Count) -> u64 {
+        self.of(worker)[count as usize].load(Ordering::Relaxed)
+    }
+
+    fn gauge(&self, worker: usize, gauge: Gauge) -> u64 {
+        self.of(worker)[COUNTS + gauge as usize].load(Ordering::Relaxed)
+    }
+
+    fn bucket(&self, worker: usize, bucket: usize) -> u64 {
+        self.of(worker)[COUNTS + GAUGES + bucket].load(Ordering::Relaxed)
+    }
+
+    fn status(&self, worker: usize, status: u16) -> u64 {
+        self.of(worker)[status_cell(status)].load(Ordering::Relaxed)
+    }
+}
+
+const fn status_cell(status: u16) -> usize {
+    COUNTS + GAUGES + BUCKETS + (status - STATUSES.start) as usize
+}
+
+impl Meter {
+    /// The place of a worker, which begins to serve.
+    pub fn new(board: Arc<Board>, worker: usize) -> Self {
+        let meter = Self { board, worker, answers: Cell::new(0) };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        meter.cell(Count::Started as usize).store(now.as_secs(), Ordering::Relaxed);
+        for gauge in 0..GAUGES {
+            meter.cell(COUNTS + gauge).store(0, Ordering::Relaxed);
+        }
+        meter
+    }
+
+    #[inline]
+    fn cell(&self, at: usize) -> &AtomicU64 {
+        &self.board.of(self.worker)[at]
+    }
+
+    /// Adds to a count.
+    #[inline]
+    pub fn add(&self, count: Count, n: u64) {
+        self.cell(count as usize).fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// Sets a gauge.
+    #[inline]
+    pub fn set(&self, gauge: Gauge, n: u64) {
+        self.cell(COUNTS + gauge as usize).store(n, Ordering::Relaxed);
+    }
+
+    /// Counts an answer of the engine's.
+    #[inline]
+    pub fn answered(&self, status: u16) {
+        self.answers.set(self.answers.get() + 1);
+        self.status(status);
+    }
+
+    /// Counts an answer of this status.
+    #[inline]
+    pub fn status(&self, status: u16) {
+        if STATUSES.contains(&status) {
+            self.cell(status_cell(status)).fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Answers since this was last asked.
+    #[inline]
+    pub fn take_answers(&self) -> u64 {
+        self.answers.take()
+    }
+
+    /// Notes that so many answers took so long.
+    #[inline]
+    pub fn took(&self, latency: Nanos, answers: u64) {
+        let bucket = BOUNDS.partition_point(|bound| bound * 1000 < latency);
+        self.cell(COUNTS + GAUGES + bucket).fetch_add(answers, Ordering::Relaxed);
+        self.add(Count::Latency, latency.saturating_mul(answers));
+    }
+
+    /// Something that adds to the same counts from any thread.
+    pub fn elsewhere(&self) -> Counts {
+        Counts { board: Arc::clone(&self.board), worker: self.worker }
+    }
+
+    /// All workers' numbers, in Prometheus' text format.
+    pub fn text(&self) -> String {
+        text::of(&self.board)
+    }
+}
+
+impl Drop for Meter {
+    /// Nothing is open any more.
+    fn drop(&mut self) {
+        (0..GAUGES).for_each(|gauge| self.cell(COUNTS + gauge).store(0, Ordering::Relaxed));
+    }
+}
