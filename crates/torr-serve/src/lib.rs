@@ -17,13 +17,21 @@
 //! [`app`] finds the handler, `guest` calls a router.
 #![deny(unsafe_code)]
 
+#[allow(dead_code)] // Wired by the engine.
+mod access_log;
 pub mod app;
 mod engine;
+#[allow(dead_code)] // Wired by the engine.
+mod forwarded;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guest;
 mod http1;
+#[allow(dead_code)] // Wired by the engine.
+mod proxy_protocol;
 mod request;
+#[allow(dead_code)] // Wired by the engine.
+mod request_id;
 mod response;
 mod seats;
 mod server;
@@ -33,9 +41,13 @@ mod stream;
 mod watched;
 mod worker;
 
+pub use access_log::{LogFormat, LogTarget};
 pub use app::App;
+pub use forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trusted};
 pub use guest::{Peer, RequestBody};
+pub use proxy_protocol::ProxyProtocol;
 pub use request::Request;
+pub use request_id::RequestId;
 pub use response::{Body, Response};
 pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;

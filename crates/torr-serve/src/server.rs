@@ -130,7 +130,7 @@ impl Bound {
     pub fn run(self) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
         let Self { app, settings, listeners, bell, .. } = self;
-        let seats = Seats::new(settings.max_connections);
+        let seats = Seats::with(settings.max_connections, settings.max_connections_per_address);
         let start = |(number, listener): (usize, OwnedFd)| {
             let (app, settings, seats) = (Arc::clone(&app), Arc::clone(&settings), seats.clone());
             let bell = Arc::clone(&bell);

@@ -41,7 +41,10 @@ impl Engine {
                 return Accepted::Nobody;
             }
         };
-        let Some(seat) = self.seats.take() else {
+        // A proxy has the connections of many clients.
+        let trusted = &self.settings.trusted_proxies;
+        let counted = peer.map(|peer| peer.ip()).filter(|&ip| !trusted.trusts(Some(ip)));
+        let Ok(seat) = self.seats.take(counted) else {
             turn_away(&socket, &self.stamp);
             return Accepted::TurnedAway;
         };

@@ -1,0 +1,299 @@
+//! What lines look like, that no client can forge one, and what becomes of them when they cannot be written.
+
+use super::*;
+use crate::request_id::RequestId;
+use proptest::prelude::*;
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use std::fs::{self, File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const LINE: RequestLine<'_> = RequestLine { method: "GET", target: "/a?b=c", protocol: "HTTP/1.1" };
+
+fn entry() -> Entry<'static> {
+    Entry {
+        unix_ms: 971_186_136_007,
+        client: Some([192, 0, 2, 1].into()),
+        request: Some(LINE),
+        status: 200,
+        body_bytes: 2326,
+        duration: Duration::from_nanos(1_234_567),
+        host: Some(b"example.org"),
+        referer: Some(b"http://example.org/start"),
+        user_agent: Some(b"curl/8"),
+        request_id: None,
+        tls: None,
+    }
+}
+
+fn line(format: LogFormat, entry: &Entry<'_>) -> String {
+    let mut out = Vec::new();
+    format::line(format, entry, &mut Dates::new(format), &mut out);
+    String::from_utf8(out).expect("a line is UTF-8")
+}
+
+#[test]
+fn common_and_combined_are_apache_s() {
+    let common = "192.0.2.1 - - [10/Oct/2000:13:55:36 +0000] \"GET /a?b=c HTTP/1.1\" 200 2326";
+    assert_eq!(line(LogFormat::Common, &entry()), format!("{common}\n"));
+    let combined = format!("{common} \"http://example.org/start\" \"curl/8\"\n");
+    assert_eq!(line(LogFormat::Combined, &entry()), combined);
+    let bare = Entry {
+        client: None,
+        request: None,
+        status: 400,
+        body_bytes: 0,
+        host: None,
+        referer: None,
+        user_agent: None,
+        ..entry()
+    };
+    assert_eq!(line(LogFormat::Combined, &bare), "- - - [10/Oct/2000:13:55:36 +0000] \"-\" 400 - \"-\" \"-\"\n");
+    assert_eq!(
+        line(LogFormat::Json, &bare),
+        "{\"time\":\"2000-10-10T13:55:36.007Z\",\"status\":400,\"bytes\":0,\"duration_us\":1234}\n"
+    );
+}
+
+#[test]
+fn json_has_all_that_is_known() {
+    let id = RequestId::given(b"abc-1").expect("it is an id");
+    let mapped = Some("::ffff:192.0.2.1".parse().expect("it is an address"));
+    let full = Entry { client: mapped, request_id: Some(&id), tls: Some("TLSv1.3"), ..entry() };
+    assert_eq!(
+        line(LogFormat::Json, &full),
+        "{\"time\":\"2000-10-10T13:55:36.007Z\",\"client\":\"192.0.2.1\",\"method\":\"GET\",\"target\":\"/a?b=c\",\
+         \"protocol\":\"HTTP/1.1\",\"status\":200,\"bytes\":2326,\"duration_us\":1234,\"host\":\"example.org\",\
+         \"referer\":\"http://example.org/start\",\"user_agent\":\"curl/8\",\"request_id\":\"abc-1\",\"tls\":\"TLSv1.3\"}\n"
+    );
+}
+
+#[test]
+fn what_could_end_a_line_or_a_quotation_is_escaped() {
+    let evil = b"a\" 200 1\n1.2.3.4 \\ \r\t\x08\x0b\x00\x1b[2J\x7f\xc2\x9b\xff\xe2\x80\xa8";
+    let evil = Entry { user_agent: Some(evil), ..entry() };
+    let combined = line(LogFormat::Combined, &evil);
+    let shown = r#""a\" 200 1\n1.2.3.4 \\ \r\t\b\v\x00\x1b[2J\x7f\xc2\x9b\xff\xe2\x80\xa8""#;
+    assert!(combined.ends_with(&format!(" {shown}\n")), "{combined}");
+    let json = line(LogFormat::Json, &evil);
+    let shown = r#""a\" 200 1\u000a1.2.3.4 \\ \u000d\u0009\u0008\u000b\u0000\u001b[2J\u007f\u009b"#;
+    assert!(json.contains(shown) && json.contains("\u{fffd}\\u2028\""), "{json}");
+}
+
+#[test]
+fn formats_and_targets_have_names() {
+    for format in LogFormat::ALL {
+        assert_eq!(format.to_string().parse(), Ok(format));
+    }
+    assert_eq!("Common".parse::<LogFormat>(), Err(()));
+    for good in ["-", "a b", "/var/log/torr.log"] {
+        assert_eq!(good.parse::<LogTarget>().map(|target| target.to_string()), Ok(good.into()));
+    }
+    assert_eq!("-".parse(), Ok(LogTarget::Stdout));
+    for bad in ["", "a\nb", "a\0"] {
+        assert_eq!(bad.parse::<LogTarget>(), Err(()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_client_can_forge_a_line(target: String, agent: Vec<u8>, referer: Option<Vec<u8>>, host: Vec<u8>) {
+        let request = Some(RequestLine { target: &target, ..LINE });
+        let entry = Entry { request, referer: referer.as_deref(), user_agent: Some(&agent), host: Some(&host), ..entry() };
+        let text = line(LogFormat::Combined, &entry);
+        let (content, end) = text.split_at(text.len() - 1);
+        prop_assert!(end == "\n" && content.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{}", text);
+        // Without what is escaped there are the quotation marks of the format, and no more.
+        let plain = content.replace("\\\\", "").replace("\\\"", "");
+        prop_assert_eq!(plain.matches('"').count(), 6, "{}", text);
+
+        let text = line(LogFormat::Json, &entry);
+        let (content, end) = text.split_at(text.len() - 1);
+        prop_assert!(end == "\n" && !content.contains(|c: char| c.is_control()), "{}", text);
+        let json: serde_json::Value = serde_json::from_str(content).expect("it is JSON");
+        prop_assert_eq!(&json["target"], &*target);
+        prop_assert_eq!(&json["user_agent"], &*String::from_utf8_lossy(&agent));
+        prop_assert_eq!(&json["host"], &*String::from_utf8_lossy(&host));
+        let referer = referer.map(|referer| String::from_utf8_lossy(&referer).into_owned());
+        prop_assert_eq!(json["referer"].as_str(), referer.as_deref());
+    }
+}
+
+// Writing.
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("there is room for temporary files")
+}
+
+fn open(path: &Path) -> AccessLog {
+    AccessLog::open(LogTarget::File(path.into()), LogFormat::Common).expect("it can be opened")
+}
+
+fn named(target: &str) -> Entry<'_> {
+    Entry { request: Some(RequestLine { target, ..LINE }), ..entry() }
+}
+
+/// The targets of whole lines.
+fn targets(text: &str) -> Vec<&str> {
+    let target = |line: &'_ str| -> Option<std::ops::Range<usize>> {
+        let start = line.strip_prefix("192.0.2.1 - - [10/Oct/2000:13:55:36 +0000] \"GET ")?;
+        let target = start.strip_suffix(" HTTP/1.1\" 200 2326")?;
+        let at = line.len() - start.len();
+        (!target.contains(' ')).then(|| at..at + target.len())
+    };
+    assert!(text.is_empty() || text.ends_with('\n'), "the last line is torn");
+    text.lines().map(|line| &line[target(line).unwrap_or_else(|| panic!("torn: {line}"))]).collect()
+}
+
+#[test]
+fn lines_of_several_workers_and_processes_are_whole() {
+    const LINES: usize = 3000;
+    let folder = folder();
+    let path = folder.path().join("log");
+    // A log that is opened anew is what another process has.
+    let logs = [open(&path), open(&path)];
+    let work = |number: usize, mut writer: Writer| {
+        move || {
+            for line in 0..LINES {
+                writer.add(&named(&format!("/{number}/{line}/{}", "x".repeat(line % 300))));
+                if line % 1000 == 0 {
+                    writer.flush();
+                }
+            }
+        }
+    };
+    let workers: Vec<_> = (0..4).map(|number| thread::spawn(work(number, logs[number % 2].writer()))).collect();
+    workers.into_iter().for_each(|worker| worker.join().expect("it does not panic"));
+    let text = fs::read_to_string(&path).expect("it can be read");
+    let mut next = [0; 4];
+    for target in targets(&text) {
+        let mut parts = target[1..].split('/').map(|part| part.parse().unwrap_or(0));
+        let (number, line): (usize, usize) = (parts.next().expect("a number"), parts.next().expect("a line"));
+        assert_eq!(line, next[number], "in order, and none twice");
+        next[number] += 1;
+    }
+    assert_eq!(next, [LINES; 4]);
+}
+
+#[test]
+fn lines_wait_until_there_are_many() {
+    let folder = folder();
+    let path = folder.path().join("log");
+    let mut writer = open(&path).writer();
+    let long = "x".repeat(1000);
+    let written = || fs::metadata(&path).expect("it is there").len();
+    let mut lines = 0;
+    while written() == 0 {
+        writer.add(&named(&long));
+        lines += 1;
+    }
+    assert_eq!(lines, WRITE_AT.div_ceil(line(LogFormat::Common, &named(&long)).len()));
+    assert!(writer.buffer.is_empty());
+    writer.add(&named("/last"));
+    drop(writer);
+    assert_eq!(targets(&fs::read_to_string(&path).expect("it can be read")).last(), Some(&"/last"));
+}
+
+#[test]
+fn a_log_that_is_moved_is_begun_anew() {
+    let folder = folder();
+    let [path, moved] = ["log", "log.1"].map(|name| folder.path().join(name));
+    let log = open(&path);
+    let mut writer = log.writer();
+    let mut note = |target| {
+        writer.add(&named(target));
+        writer.flush();
+    };
+    note("/1");
+    fs::rename(&path, &moved).expect("it can be moved");
+    note("/2");
+    log.reopen().expect("it can be opened");
+    note("/3");
+    let read = |path| fs::read_to_string(path).expect("it can be read");
+    assert_eq!(targets(&read(&moved)), ["/1", "/2"]);
+    assert_eq!(targets(&read(&path)), ["/3"]);
+    // Where that cannot be, the former file goes on.
+    fs::remove_file(&path).expect("it can be removed");
+    fs::create_dir(&path).expect("a folder can be made");
+    assert!(log.reopen().is_err());
+    note("/4");
+    assert!(log.0.state.lock().expect("nobody has panicked").losses.last_report().is_none());
+}
+
+#[test]
+fn a_full_disk_costs_lines_but_neither_memory_nor_the_server() {
+    let log = open(Path::new("/dev/full"));
+    let mut writer = log.writer();
+    let long = "x".repeat(1000);
+    const LINES: usize = 5000;
+    for _ in 0..LINES {
+        writer.add(&named(&long));
+        assert!(writer.buffer.len() < KEEP + 2 * WRITE_AT);
+    }
+    let kept = count(&writer.buffer);
+    assert!(kept < LINES as u64 / 2, "{kept}");
+    drop(writer);
+    let report = log.0.state.lock().expect("nobody has panicked").losses.last_report().expect("lines are lost");
+    assert!(report.contains("No space left") && report.ends_with("5000 lines are lost"), "{report}");
+}
+
+/// A named pipe, and its reader, which does not wait.
+fn fifo(folder: &TempDir) -> (std::path::PathBuf, File) {
+    let path = folder.path().join("pipe");
+    mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe can be made");
+    let mut options = OpenOptions::new();
+    let reader = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(&path);
+    (path, reader.expect("it can be opened"))
+}
+
+/// All that is in the pipe now.
+fn drain(reader: &mut File) -> String {
+    let mut bytes = Vec::new();
+    match reader.read_to_end(&mut bytes) {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+    }
+    String::from_utf8(bytes).expect("lines are ASCII")
+}
+
+#[test]
+fn nobody_waits_for_the_reader_of_a_pipe_and_it_gets_whole_lines() {
+    let folder = folder();
+    let (path, mut reader) = fifo(&folder);
+    let mut writer = open(&path).writer();
+    // One line is longer than what a pipe takes as a whole, and one longer than the pipe.
+    let names: Vec<_> = (0..400).map(|n| format!("/{n}/{}", "x".repeat(if n == 7 { 5000 } else { n }))).collect();
+    let names = [&names[..], &["/".to_owned() + &"y".repeat(200_000)], &["/end".into()]].concat();
+    names.iter().for_each(|name| writer.add(&named(name)));
+    writer.flush();
+    assert!(!writer.buffer.is_empty(), "more than a pipe holds");
+    let mut text = String::new();
+    let mut rounds = 0;
+    while !text.ends_with("/end HTTP/1.1\" 200 2326\n") {
+        text += &drain(&mut reader);
+        writer.flush();
+        rounds += 1;
+        assert!(rounds < 1000, "it never ends");
+    }
+    assert_eq!(targets(&text), names);
+}
+
+#[test]
+fn a_reader_that_has_gone_stops_nobody() {
+    let folder = folder();
+    let (path, reader) = fifo(&folder);
+    let log = open(&path);
+    let mut writer = log.writer();
+    drop(reader);
+    writer.add(&named("/1"));
+    writer.flush();
+    drop(writer);
+    let report = log.0.state.lock().expect("nobody has panicked").losses.last_report();
+    assert_eq!(report.as_deref(), Some("cannot be written: Broken pipe (os error 32); 1 line is lost"));
+    // Without a reader it cannot even be opened, rather than waiting for one.
+    assert!(AccessLog::open(LogTarget::File(path), LogFormat::Json).is_err());
+}
