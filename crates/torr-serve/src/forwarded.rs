@@ -115,7 +115,11 @@ pub struct Forwarded<'h> {
 impl<'h> Forwarded<'h> {
     /// What is known without any proxy.
     fn direct(peer: Option<SocketAddr>) -> Self {
-        let client = peer.map(|peer| SocketAddr::new(peer.ip().to_canonical(), peer.port()));
+        let client = peer.map(|peer| match peer.ip().to_canonical() {
+            ip @ IpAddr::V4(_) => SocketAddr::new(ip, peer.port()),
+            // With its scope.
+            IpAddr::V6(_) => peer,
+        });
         Self { client, scheme: None, host: None }
     }
 

@@ -1,7 +1,7 @@
 //! The PROXY protocol, with which a proxy begins a connection by telling whose it is: versions 1 and 2.
 //!
-//! After HAProxy's document "The PROXY protocol, versions 1 & 2" (its sections are named below). No crate, since the one that
-//! is kept (`ppp`) takes a carriage return for a space and does not look at the checksum.
+//! After HAProxy's document "The PROXY protocol, versions 1 & 2" (its sections are named below). No crate: the one that is kept,
+//! `ppp`, neither looks at the checksum nor bounds a header's length, and what is left beside these is little.
 //!
 //! There is no setting that looks whether a header is there. A client that connects past the proxy would then write one of its
 //! own, and be whomever it likes; and a header that is late or cut would be taken for a request. The document forbids it (section
@@ -180,7 +180,7 @@ where
     Some((ProxyHeader { source, destination }, rest))
 }
 
-/// Section 2.2.7: type, length, value, one after the other. Only the checksum (2.2.3) means something here.
+/// Section 2.2: type, length, value, one after the other. Only the checksum (2.2.3) means something here.
 fn check_extensions(header: &[u8], mut at: usize) -> Result<(), ProxyError> {
     const CRC32C: u8 = 0x03;
     let mut checked = false;

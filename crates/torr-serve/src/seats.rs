@@ -126,7 +126,7 @@ impl Addresses {
     }
 }
 
-/// What is one customer: an IPv4 address, or an IPv6 network of 64 bits, of which each can use any address (RFC 6177, RFC 4291
+/// What counts as one address: one of IPv4, or an IPv6 network of 64 bits, in which a host can take as many as it likes (RFC 4291,
 /// section 2.5.1).
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

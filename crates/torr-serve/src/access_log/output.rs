@@ -12,7 +12,7 @@ use rustix::fs::{FileType, OFlags, fstat};
 use rustix::net::{SendFlags, send};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ impl Output {
     pub fn open(target: &LogTarget) -> io::Result<Self> {
         let file = match target {
             LogTarget::File(path) => append(path)?,
-            LogTarget::Stdout => stdout()?,
+            LogTarget::Stdout => borrowed(io::stdout())?,
         };
         Self::of(file)
     }
@@ -131,18 +131,19 @@ fn append(path: &Path) -> io::Result<File> {
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
-fn stdout() -> io::Result<File> {
-    let stdout = io::stdout();
-    if kind(&stdout)? == FileType::Fifo {
+/// A descriptor of somebody else's, standard output for one, to be written to without changing what it is for others.
+pub(super) fn borrowed(from: impl AsFd) -> io::Result<File> {
+    let from = from.as_fd();
+    if kind(from)? == FileType::Fifo {
         // To make this one non-blocking would make it so for everyone who has it. A pipe that belongs to somebody else cannot
         // be opened again: then its reader is waited for.
         let mut again = OpenOptions::new();
         again.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-        if let Ok(file) = again.open("/proc/self/fd/1") {
+        if let Ok(file) = again.open(format!("/proc/self/fd/{}", from.as_raw_fd())) {
             return Ok(file);
         }
     }
-    Ok(stdout.as_fd().try_clone_to_owned()?.into())
+    Ok(from.try_clone_to_owned()?.into())
 }
 
 fn kind(file: impl AsFd) -> io::Result<FileType> {

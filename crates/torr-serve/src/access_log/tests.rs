@@ -3,10 +3,12 @@
 use super::*;
 use crate::request_id::RequestId;
 use proptest::prelude::*;
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, mknodat};
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -70,6 +72,20 @@ fn json_has_all_that_is_known() {
          \"protocol\":\"HTTP/1.1\",\"status\":200,\"bytes\":2326,\"duration_us\":1234,\"host\":\"example.org\",\
          \"referer\":\"http://example.org/start\",\"user_agent\":\"curl/8\",\"request_id\":\"abc-1\",\"tls\":\"TLSv1.3\"}\n"
     );
+}
+
+#[test]
+fn the_guide_shows_a_true_line() {
+    let id = RequestId::given(b"4b2c9f0d1e6a48b7a3c5d7e9f1b20436").expect("it is an id");
+    let shown = Entry {
+        unix_ms: 1_791_640_536_007,
+        referer: Some(b"http://example.org/"),
+        request_id: Some(&id),
+        tls: Some("TLSv1.3"),
+        ..entry()
+    };
+    let line = line(LogFormat::Json, &shown);
+    assert!(include_str!("../../../../docs/serve.md").contains(&format!("\n{line}")), "{line}");
 }
 
 #[test]
@@ -250,8 +266,8 @@ fn fifo(folder: &TempDir) -> (std::path::PathBuf, File) {
     (path, reader.expect("it can be opened"))
 }
 
-/// All that is in the pipe now.
-fn drain(reader: &mut File) -> String {
+/// All that has come by now.
+fn drain(reader: &mut impl Read) -> String {
     let mut bytes = Vec::new();
     match reader.read_to_end(&mut bytes) {
         Ok(_) => {}
@@ -279,6 +295,41 @@ fn nobody_waits_for_the_reader_of_a_pipe_and_it_gets_whole_lines() {
         rounds += 1;
         assert!(rounds < 1000, "it never ends");
     }
+    assert_eq!(targets(&text), names);
+}
+
+#[test]
+fn a_pipe_that_others_have_too_stays_as_it_is_for_them() {
+    let (mut reader, theirs) = io::pipe().expect("there are pipes");
+    let mut output = Output::of(output::borrowed(&theirs).expect("it can be opened again")).expect("it is a pipe");
+    let mut lines = vec![b'\n'; 1 << 20];
+    let error = output.put(&mut lines).expect_err("more than a pipe holds");
+    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    assert!(!fcntl_getfl(&theirs).expect("it is open").contains(OFlags::NONBLOCK));
+    let written = (1 << 20) - lines.len();
+    drop((theirs, output));
+    let mut read = Vec::new();
+    reader.read_to_end(&mut read).expect("it can be read");
+    assert_eq!(read.len(), written);
+}
+
+#[test]
+fn nobody_waits_for_the_reader_of_a_socket_either() {
+    let (mut reader, socket) = UnixStream::pair().expect("there are sockets");
+    reader.set_nonblocking(true).expect("it can be told not to wait");
+    let mut output = Output::of(File::from(OwnedFd::from(socket))).expect("it is a socket");
+    let names: Vec<_> = (0..1000).map(|n| format!("/{n}/{}", "x".repeat(n))).collect();
+    let mut lines: Vec<u8> = names.iter().flat_map(|name| line(LogFormat::Common, &named(name)).into_bytes()).collect();
+    let (all, mut text, mut rounds) = (lines.len(), String::new(), 0);
+    while text.len() < all {
+        if let Err(error) = output.put(&mut lines) {
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        }
+        text += &drain(&mut reader);
+        rounds += 1;
+        assert!(rounds < 1000, "it never ends");
+    }
+    assert!(rounds > 1, "more than a socket holds");
     assert_eq!(targets(&text), names);
 }
 
