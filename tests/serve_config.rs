@@ -92,6 +92,8 @@ const OTHER: &[(&str, &str)] = &[
     ("max_body", "0"),
     ("max_streamed_body", "1000000"),
     ("max_connections", "50"),
+    ("max_connections_per_address", "10"),
+    ("requests_per_connection", "1000"),
     ("idle_timeout", "\"5s\""),
     ("head_timeout", "\"1m 30s\""),
     ("body_timeout", "\"250ms\""),
@@ -106,6 +108,12 @@ const OTHER: &[(&str, &str)] = &[
     ("tls_key", "\"one.key,two.key\""),
     ("tls_client_ca", "\"ca.pem\""),
     ("server_name", "\"The \\\"server\\\" = # 5\""),
+    ("trusted_proxies", "\"10.0.0.0/8, ::1, loopback, private, unix\""),
+    ("forwarded_field", "\"forwarded\""),
+    ("proxy_protocol", "\"required\""),
+    ("request_ids", "true"),
+    ("access_log", "\"a # log\""),
+    ("access_log_format", "\"json\""),
 ];
 
 fn other_file() -> String {
@@ -252,6 +260,29 @@ fn connections_are_as_many_as_the_file_says() {
     assert_eq!(first.get("/").status, 200);
 }
 
+#[test]
+fn connections_of_an_address_are_as_many_as_the_file_says() {
+    let file = "max_connections_per_address = 1\nworkers = 2\n";
+    let server = Scene::new(file).serve(&[]);
+    let mut first = server.client();
+    assert_eq!(first.get("/").status, 200);
+    let mut second = server.client();
+    second.send(get("/"));
+    assert_eq!(second.answer().status, 503);
+    drop(first);
+    let served = || {
+        let mut third = server.client();
+        third.send(get("/"));
+        (third.answer().status == 200).then_some(())
+    };
+    wait_until("the first to have left its place", served);
+
+    // A trusted proxy has the connections of many.
+    let server = Scene::new(format!("{file}trusted_proxies = 'loopback'")).serve(&[]);
+    let mut clients = [server.client(), server.client()];
+    clients.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
+}
+
 /// Checks that something ends long before it would by default.
 fn within<T>(default: u64, what: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
@@ -348,6 +379,19 @@ fn mistakes_in_a_file_get_one_line_with_their_place() {
         ("server_name = \"a\\r\\nX: y\"", "server_name must be 1 to 100 printable ASCII characters"),
         ("server_name = \"\"\"a\nb\"\"\"", "not \"\"\"a b\"\"\""),
         ("server_name = \"\"", "server_name must be"),
+        ("max_connections_per_address = -1", "max_connections_per_address must be a whole number from 0 up, not -1"),
+        ("trusted_proxies = \"10.0.0.0/33\"", "not \"10.0.0.0/33\""),
+        ("trusted_proxies = 10.0.0.1", "not 10.0.0.1 (did you mean trusted_proxies = \"10.0.0.1\"?)"),
+        ("trusted_proxies = [\"10.0.0.1\"]", "trusted_proxies must be addresses and networks with commas between them"),
+        (
+            "forwarded_field = \"x-client\"",
+            "forwarded_field must be x-forwarded-for, forwarded or x-real-ip, not \"x-client\"",
+        ),
+        ("proxy_protocol = \"optional\"", "proxy_protocol must be off or required, not \"optional\""),
+        ("proxy_protocol = true", "not true"),
+        ("request_ids = 1", "request_ids must be true or false, not 1"),
+        ("access_log = \"a\\nb\"", "access_log must be the name of a file, - for standard output, or nothing"),
+        ("access_log_format = \"apache\"", "access_log_format must be common, combined or json, not \"apache\""),
         ("\n\nworkers =", "torr.toml:3: "),
         ("workers", "torr.toml:1: "),
         ("[", "torr.toml:1: "),

@@ -301,11 +301,11 @@ impl App {
     pub(crate) fn call(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
         match (self.find(head), content) {
             (Some((handler, params)), Content::Whole(body)) => {
-                let request = Request { head, params, body };
+                let request = Request { head, params, body, client };
                 guarded(cx, || match handler {
                     Handler::Direct(handler) => Outcome::Ready(handler(&request)),
                     Handler::Async(handler) => poll_once(handler(&request)),
-                    Handler::Blocking(_) => self.call_blocking(head, body, cx),
+                    Handler::Blocking(_) => self.call_blocking(head, body, client, cx),
                     Handler::Metrics => Outcome::Ready(Response::ok(METRICS, cx.meter.text())),
                 })
             }
@@ -324,12 +324,12 @@ impl App {
     }
 
     /// Calls a handler on a thread of the pool, which finds the request anew in bytes of its own.
-    fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], cx: &Desk) -> Outcome {
+    fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &Desk) -> Outcome {
         let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
-        let (counts, asked) = (cx.meter.elsewhere(), Instant::now());
+        let (counts, client, asked) = (cx.meter.elsewhere(), client.clone(), Instant::now());
         let call = move || {
             counts.add(Count::BlockedWait, clock::nanos(asked.elapsed()));
-            let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body))));
+            let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body, &client))));
             counts.add(Count::BlockedDone, 1);
             response.unwrap_or_else(|_| {
                 counts.add(Count::Panicked, 1);
@@ -349,9 +349,9 @@ impl App {
     }
 
     /// Calls a handler that blocks.
-    fn block(&self, head: &RequestHead<'_, '_>, body: &[u8]) -> Response {
+    fn block(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client) -> Response {
         match self.find(head) {
-            Some((Handler::Blocking(handler), params)) => handler(&Request { head, params, body }),
+            Some((Handler::Blocking(handler), params)) => handler(&Request { head, params, body, client }),
             _ => self.no_handler(head),
         }
     }
@@ -371,6 +371,15 @@ impl App {
 
     /// Puts what is known of a client into a request's extensions.
     pub(crate) fn introduce(&self, client: &Client, extensions: &mut Extensions) {
+        if let Some(tls) = &client.tls {
+            extensions.insert(Arc::clone(tls));
+        }
+        if let Some(origin) = &client.origin {
+            extensions.insert(Arc::clone(origin));
+        }
+        if let Some(id) = &client.id {
+            extensions.insert(id.clone());
+        }
         let Some(address) = client.address else { return };
         extensions.insert(Peer(address));
         if let Some(introduce) = &self.introduce {

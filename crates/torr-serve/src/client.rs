@@ -1,17 +1,65 @@
 //! Who is at the other end of a connection, as handlers are told.
 
+use crate::forwarded::Scheme;
+use crate::request_id::RequestId;
 use http::Extensions;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use torr_net::tls::TlsServer;
 
-/// The address of a client, among the extensions of each request that a router gets.
+/// The address of a client, among the extensions of each request that a router gets. Behind a trusted proxy it is that of
+/// the proxy's client; its port is 0 where it is not told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Peer(pub SocketAddr);
+
+/// What a trusted proxy was asked for, among the extensions of the requests that it passes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The proxy.
+    pub proxy: Option<SocketAddr>,
+    /// The scheme that the client used, if the proxy tells.
+    pub scheme: Option<Scheme>,
+    /// The host that the client asked for, if the proxy tells.
+    pub host: Option<String>,
+}
+
+/// How a connection is secured, among the extensions of its requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tls {
+    /// Such as `TLSv1.3`.
+    pub version: String,
+    /// Such as `TLS13_AES_256_GCM_SHA384`.
+    pub cipher: String,
+    /// The server that the client asked for (SNI).
+    pub server_name: Option<String>,
+    /// The certificates that the client has shown, its own first, in DER. Empty if it was not asked for any.
+    pub client_certificates: Vec<Vec<u8>>,
+}
+
+impl Tls {
+    /// Of a connection whose handshake is complete.
+    pub(crate) fn of(secure: &TlsServer) -> Option<Self> {
+        let secured = secure.secured()?;
+        Some(Self {
+            version: secured.version,
+            cipher: secured.cipher,
+            server_name: secure.server_name().map(str::to_owned),
+            client_certificates: secure.client_certificates().map(<[u8]>::to_vec).collect(),
+        })
+    }
+}
 
 /// What is put into a request's extensions about its client.
 pub(crate) type Introduce = Box<dyn Fn(&mut Extensions, SocketAddr) + Send + Sync>;
 
-/// What is known of a client.
+/// What is known of a client, or of who sent one request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
     pub address: Option<SocketAddr>,
+    pub tls: Option<Arc<Tls>>,
+    pub origin: Option<Arc<Origin>>,
+    /// Of the request.
+    pub id: Option<RequestId>,
 }

@@ -1,5 +1,6 @@
 //! What every connection of a worker needs to answer.
 
+use crate::access_log::AccessLog;
 use crate::app::App;
 use crate::guest::Local;
 use crate::mailbox::Mailbox;
@@ -7,6 +8,7 @@ use crate::pool::Pool;
 use crate::settings::Settings;
 use crate::stamp::Stamp;
 use crate::telemetry::{Board, Meter};
+use crate::visit::Visits;
 use std::io;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -23,6 +25,7 @@ pub(crate) struct Shared {
     /// How TLS is spoken, if it is.
     pub tls: Option<TlsAcceptor>,
     pub board: Arc<Board>,
+    pub log: Option<AccessLog>,
 }
 
 /// What does not change, and is shared with connections that have left the engine.
@@ -32,6 +35,7 @@ pub(crate) struct Desk {
     pub router: Option<Local>,
     pub mailbox: Arc<Mailbox>,
     pub meter: Meter,
+    pub visits: Visits,
 }
 
 impl Deref for Desk {
@@ -63,7 +67,8 @@ impl Context {
     pub fn new(shared: Shared, worker: usize) -> io::Result<Self> {
         let (router, stamp) = (shared.app.local(), Stamp::new(shared.settings.server_name));
         let (mailbox, meter) = (Mailbox::new()?, Meter::new(Arc::clone(&shared.board), worker));
-        Ok(Self { desk: Rc::new(Desk { shared, router, mailbox, meter }), stamp, leaving: false })
+        let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
+        Ok(Self { desk: Rc::new(Desk { shared, router, mailbox, meter, visits }), stamp, leaving: false })
     }
 }
 

@@ -4,17 +4,19 @@
 //! code and data stay in the caches, which costs less than going one by one. An event is good for one receive.
 
 mod accepting;
+mod announcing;
 mod flow;
 mod sealing;
 mod sending;
 mod tending;
 
 use crate::app::Pending;
-use crate::client::Client;
+use crate::client::{Client, Tls};
 use crate::context::{Context, Desk};
+use crate::engine::announcing::Announced;
 use crate::engine::flow::Flow;
 use crate::handover::Handed;
-use crate::http1::{self, After, Http1, Long, Next, Part, To};
+use crate::http1::{After, Http1, Long, Next, Part, To};
 use crate::response::Response;
 use crate::seats::{Seat, Seats};
 use crate::stream::{Made, Stream};
@@ -63,7 +65,7 @@ const MAIL: Token = Token::new(u32::MAX, u32::MAX - 3);
 /// One client.
 struct Connection {
     /// Given back before the socket is closed, so that the client may come again as soon as it sees the end.
-    _seat: Seat,
+    seat: Seat,
     socket: OwnedFd,
     /// Whether readiness is watched: not before the first receive, after which many are gone already.
     watched: bool,
@@ -73,6 +75,8 @@ struct Connection {
     ended: bool,
     /// TLS, where the server speaks it.
     secure: Option<Box<TlsServer>>,
+    /// What has come of a PROXY header that the connection has to begin with.
+    preamble: Option<Vec<u8>>,
     http: Http1,
     doing: Doing,
     /// When it began to do that.
@@ -372,16 +376,34 @@ impl Engine {
                 }
                 continue;
             }
+            let mut behind;
+            let bytes = match connection.preamble {
+                None => &mut self.arena[bytes],
+                Some(_) => match connection.announce(&self.arena[bytes]) {
+                    Some(Announced::As(rest)) => {
+                        behind = rest;
+                        &mut behind[..]
+                    }
+                    Some(Announced::NotYet) => &mut [],
+                    None => {
+                        self.connections.remove(token);
+                        continue;
+                    }
+                },
+            };
             let start = self.out.len();
             let (arrived, from) = match &mut connection.secure {
-                None => (&self.arena[bytes], start),
+                None => (&*bytes, start),
                 Some(secure) => {
                     self.plain.clear();
-                    let first = self.arena.get(bytes.start).copied();
-                    if let Err(error) = secure.receive(&mut self.arena[bytes], &mut self.out, &mut self.plain) {
+                    let first = bytes.first().copied();
+                    if let Err(error) = secure.receive(bytes, &mut self.out, &mut self.plain) {
                         let next = sealing::refuse(&error, first, &mut self.out, start);
                         self.answers.push(Answers { token, bytes: start..self.out.len(), next });
                         continue;
+                    }
+                    if connection.http.client().tls.is_none() && !secure.is_securing() {
+                        connection.http.client().tls = Tls::of(secure).map(Arc::new);
                     }
                     (&self.plain[..], self.out.len())
                 }

@@ -25,7 +25,7 @@ impl Server {
     pub fn new(app: App, settings: Settings) -> Self {
         let (threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
         let (app, settings, board) = (Arc::new(app), Arc::new(settings), Arc::new(Board::new(1)));
-        let shared = Shared { app, settings, pool, tls: None, board };
+        let shared = Shared { app, settings, pool, tls: None, board, log: None };
         let cx = Context::new(shared, 0).expect("a descriptor is free");
         Self { cx, _threads: threads }
     }
@@ -84,7 +84,7 @@ impl Connection {
         if self.http.part() == Part::Nothing {
             return None;
         }
-        let next = http1::timed_out(&self.cx, out);
+        let next = self.http.timed_out(&self.cx, out);
         Some(self.follow(next, out))
     }
 

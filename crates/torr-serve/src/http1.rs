@@ -5,8 +5,10 @@ mod taking;
 use crate::app::{Content, Outcome, Pending};
 use crate::client::Client;
 use crate::context::Context;
-use crate::response::{Body, Pieces, Response};
+use crate::request_id::FIELD;
+use crate::response::{Body, Pieces, Response, SMALL};
 use crate::stream::{self, Stream};
+use crate::visit::Note;
 use bytes::Bytes;
 use std::task::Waker;
 use taking::{Rest, Taking};
@@ -17,8 +19,6 @@ use torr_wire::{WireError, encode};
 
 /// Bytes of answers to pipelined requests that may gather before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
-/// Bodies up to this size are sent together with their head.
-const SMALL_BODY: usize = 64 * 1024;
 
 /// What is to be done once the output is sent.
 pub(crate) enum Next {
@@ -102,8 +102,10 @@ pub(crate) struct Http1 {
     taking: Option<Box<Taking>>,
     /// The request whose handler is being waited for.
     waiting: Option<Shape>,
-    /// There has been a request already.
-    begun: bool,
+    /// What is noted of the request that is being answered.
+    note: Option<Note>,
+    /// Requests so far.
+    served: u64,
     client: Client,
     /// The connection's name in the engine.
     token: Option<Token>,
@@ -180,7 +182,8 @@ impl Http1 {
     /// The answer of the handler that was waited for.
     pub fn answer(&mut self, response: Response, cx: &Context, out: &mut Vec<u8>) -> Next {
         let Some(shape) = self.waiting.take() else { return Next::Close };
-        write(response, Shape { rest: self.rest(), ..shape }, cx, out).unwrap_or(Next::GoOn)
+        let shape = Shape { rest: self.rest(), ..shape };
+        self.put(response, shape, cx, out).unwrap_or(Next::GoOn)
     }
 
     /// Answers request after request. Returns how much of the input is dealt with.
@@ -210,7 +213,7 @@ impl Http1 {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
                 Err(WireError::Version) if self.speaks_http2(rest, cx) => return (at, Next::HandOver(To::Http2)),
-                Err(error) => return (at, refuse(error, cx, out)),
+                Err(error) => return (at, self.refuse(error, cx, out)),
             };
             if (head.upgrade || head.method == "CONNECT") && is_exotic(&head, cx) {
                 return (at, Next::HandOver(To::Http1));
@@ -262,7 +265,10 @@ impl Http1 {
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         if matches!(head.framing, Framing::Length(length) if length > cx.settings.max_body) {
-            return Some(fail(413, "The body is too large\n", cx, out));
+            if cx.visits.are_noted() {
+                self.take_note(head, cx);
+            }
+            return Some(self.fail(413, "The body is too large\n", cx, out));
         }
         if head.expect_continue && input.len() == head.len {
             encode::status_line(out, 100);
@@ -289,9 +295,15 @@ impl Http1 {
         });
         let used = match read {
             // A fault behind what is too large may not have come yet, and must not change the answer.
-            _ if came > room => return (input.len(), Some(fail(413, "The body is too large\n", cx, out))),
+            _ if came > room => {
+                self.take_note_again(&unfinished.head, cx);
+                return (input.len(), Some(self.fail(413, "The body is too large\n", cx, out)));
+            }
             Ok(used) => used,
-            Err(error) => return (input.len(), Some(refuse(error, cx, out))),
+            Err(error) => {
+                self.take_note_again(&unfinished.head, cx);
+                return (input.len(), Some(self.refuse(error, cx, out)));
+            }
         };
         if !reader.is_done() {
             self.unfinished = Some(unfinished);
@@ -314,11 +326,19 @@ impl Http1 {
         cx: &Context,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
-        self.begun = true;
+        self.served += 1;
         let (to_head, rest) = (head.method == "HEAD", Rest::Nothing);
-        let shape = Shape { to_head, http_1_1: head.http_1_1, keep_alive: head.keep_alive, rest };
-        match cx.app.call(head, content, &self.client, cx) {
-            Outcome::Ready(response) => write(response, Shape { rest: self.rest(), ..shape }, cx, out),
+        let most = cx.settings.requests_per_connection;
+        let keep_alive = head.keep_alive && (most == 0 || self.served < most);
+        let shape = Shape { to_head, http_1_1: head.http_1_1, keep_alive, rest };
+        let outcome = if cx.visits.are_noted() {
+            let client = self.take_note(head, cx);
+            cx.app.call(head, content, &client, cx)
+        } else {
+            cx.app.call(head, content, &self.client, cx)
+        };
+        match outcome {
+            Outcome::Ready(response) => self.put(response, Shape { rest: self.rest(), ..shape }, cx, out),
             Outcome::Pending(future) => {
                 self.waiting = Some(shape);
                 Some(Next::Wait(future))
@@ -326,10 +346,72 @@ impl Http1 {
         }
     }
 
+    /// Notes a request, and gives who sent it.
+    #[cold]
+    fn take_note(&mut self, head: &RequestHead<'_, '_>, cx: &Context) -> Client {
+        let protocol = if head.http_1_1 { "HTTP/1.1" } else { "HTTP/1.0" };
+        let fields: Vec<_> = head.headers.iter().map(|field| (field.name, field.value)).collect();
+        let (client, note) = cx.visits.begin(&self.client, [head.method, head.target, protocol], &fields);
+        self.note = Some(note);
+        client
+    }
+
+    /// Notes a request whose head was kept.
+    #[cold]
+    fn take_note_again(&mut self, head: &[u8], cx: &Context) {
+        let mut slots = request::slots();
+        if cx.visits.are_noted()
+            && let Ok(Some(head)) = request::parse(head, &mut slots, cx.settings.limits())
+        {
+            self.take_note(&head, cx);
+        }
+    }
+
+    /// Writes an answer, and notes it.
+    #[inline]
+    fn put(&mut self, response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
+        let next = write(response, shape, self.note.as_mut(), cx, out);
+        if !matches!(next, Some(Next::Send(..))) {
+            self.note = None;
+        }
+        next
+    }
+
+    /// So many bytes of a long body are made ready to be sent.
+    pub fn sent(&mut self, bytes: usize) {
+        self.note.iter_mut().for_each(|note| note.sent(bytes as u64));
+    }
+
+    /// A long body is sent to its end.
+    pub fn finish(&mut self) {
+        self.note = None;
+    }
+
+    /// Answers what is no request.
+    #[cold]
+    fn refuse(&mut self, error: WireError, cx: &Context, out: &mut Vec<u8>) -> Next {
+        self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
+        self.fail(status_of(error), format!("{error}\n"), cx, out)
+    }
+
+    /// Answers with a failure after which the connection cannot go on.
+    #[cold]
+    fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &Context, out: &mut Vec<u8>) -> Next {
+        let shape = Shape { to_head: false, http_1_1: true, keep_alive: false, rest: Rest::Unwanted };
+        self.put(Response::error(status, why), shape, cx, out);
+        Next::CloseGently
+    }
+
+    /// Answers a client that took too long over its request.
+    pub fn timed_out(&mut self, cx: &Context, out: &mut Vec<u8>) -> Next {
+        self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
+        self.fail(408, "The request took too long\n", cx, out)
+    }
+
     /// Whether the connection begins as one of HTTP/2 does (RFC 9113, section 3.4).
     #[cold]
     fn speaks_http2(&self, input: &[u8], cx: &Context) -> bool {
-        cx.settings.http2 && !self.begun && input.starts_with(b"PRI * HTTP/2.0\r\n")
+        cx.settings.http2 && self.served == 0 && input.starts_with(b"PRI * HTTP/2.0\r\n")
     }
 }
 
@@ -343,7 +425,13 @@ fn is_exotic(head: &RequestHead<'_, '_>, cx: &Context) -> bool {
 
 /// Writes an answer. `None` if the next request may follow.
 #[inline]
-fn write(mut response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
+fn write(
+    mut response: Response,
+    shape: Shape,
+    note: Option<&mut Note>,
+    cx: &Context,
+    out: &mut Vec<u8>,
+) -> Option<Next> {
     let mut framing = response.body.framing();
     if let (stream::Framing::Chunked, false, Body::Stream(stream)) = (framing, shape.http_1_1, &mut response.body) {
         stream.until_close();
@@ -368,6 +456,13 @@ fn write(mut response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) 
     for (name, value) in &response.headers {
         encode::header(out, name.as_str(), value.as_bytes());
     }
+    if let Some(note) = note {
+        let sends_body = has_body && !shape.to_head;
+        note.answered(response.status, if sends_body { response.body.at_once() } else { 0 });
+        if let Some(id) = note.id.as_ref().filter(|_| !response.headers.iter().any(|(name, _)| name == FIELD)) {
+            encode::header(out, "X-Request-Id", id.to_string().as_bytes());
+        }
+    }
     if !keep_alive {
         encode::header(out, "Connection", b"close");
     } else if !shape.http_1_1 {
@@ -384,8 +479,8 @@ fn write(mut response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) 
     match response.body {
         _ if !has_body || shape.to_head => {}
         Body::Empty => {}
-        Body::Static(bytes) if bytes.len() <= SMALL_BODY => out.extend_from_slice(bytes),
-        Body::Bytes(bytes) if bytes.len() <= SMALL_BODY => out.extend_from_slice(&bytes),
+        Body::Static(bytes) if bytes.len() <= SMALL => out.extend_from_slice(bytes),
+        Body::Bytes(bytes) if bytes.len() <= SMALL => out.extend_from_slice(&bytes),
         body => return Some(Next::Send(long(body), after)),
     }
     match after {
@@ -406,14 +501,8 @@ fn long(body: Body) -> Long {
         Body::Bytes(bytes) => bytes,
     };
     let length = whole.len() as u64;
-    let piece = move || (!whole.is_empty()).then(|| whole.split_to(whole.len().min(SMALL_BODY)));
+    let piece = move || (!whole.is_empty()).then(|| whole.split_to(whole.len().min(SMALL)));
     Long::Pieces(Pieces { length, next: Box::new(std::iter::from_fn(piece)) })
-}
-
-/// Answers what is no request.
-#[cold]
-fn refuse(error: WireError, cx: &Context, out: &mut Vec<u8>) -> Next {
-    fail(status_of(error), format!("{error}\n"), cx, out)
 }
 
 /// As RFC 9112 and RFC 6585 order.
@@ -425,19 +514,6 @@ fn status_of(error: WireError) -> u16 {
         WireError::TransferCoding => 501,
         _ => 400,
     }
-}
-
-/// Answers with a failure after which the connection cannot go on.
-#[cold]
-fn fail(status: u16, why: impl Into<Body>, cx: &Context, out: &mut Vec<u8>) -> Next {
-    let shape = Shape { to_head: false, http_1_1: true, keep_alive: false, rest: Rest::Unwanted };
-    write(Response::error(status, why), shape, cx, out);
-    Next::CloseGently
-}
-
-/// Answers a client that took too long over its request.
-pub(crate) fn timed_out(cx: &Context, out: &mut Vec<u8>) -> Next {
-    fail(408, "The request took too long\n", cx, out)
 }
 
 #[cfg(test)]

@@ -17,11 +17,13 @@
 //! [`app`] finds the handler, `guest` calls a router.
 #![deny(unsafe_code)]
 
+mod access_log;
 mod answer_body;
 pub mod app;
 mod client;
 mod context;
 mod engine;
+mod forwarded;
 #[doc(hidden)]
 pub mod fuzzing;
 mod guest;
@@ -30,8 +32,10 @@ mod http1;
 mod mailbox;
 mod owned;
 mod pool;
+mod proxy_protocol;
 mod request;
 mod request_body;
+mod request_id;
 mod response;
 mod seats;
 mod server;
@@ -40,13 +44,18 @@ mod stamp;
 mod stream;
 mod telemetry;
 mod upload;
+mod visit;
 mod watched;
 mod worker;
 
+pub use access_log::{LogFormat, LogTarget};
 pub use app::App;
-pub use client::Peer;
+pub use client::{Origin, Peer, Tls};
+pub use forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trusted};
+pub use proxy_protocol::ProxyProtocol;
 pub use request::Request;
 pub use request_body::{BodyError, RequestBody};
+pub use request_id::RequestId;
 pub use response::{Body, Response};
 pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;

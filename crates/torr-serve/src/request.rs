@@ -1,6 +1,9 @@
 //! A request, as a handler sees it.
 
+use crate::client::{Client, Origin, Tls};
+use crate::request_id::RequestId;
 use matchit::Params;
+use std::net::SocketAddr;
 use torr_wire::request::RequestHead;
 
 /// One request, borrowed from the buffer that it was received in.
@@ -9,6 +12,7 @@ pub struct Request<'r> {
     pub(crate) head: &'r RequestHead<'r, 'r>,
     pub(crate) params: Params<'r, 'r>,
     pub(crate) body: &'r [u8],
+    pub(crate) client: &'r Client,
 }
 
 impl<'r> Request<'r> {
@@ -40,6 +44,26 @@ impl<'r> Request<'r> {
     /// All header fields, in their order.
     pub fn headers(&self) -> impl Iterator<Item = (&'r str, &'r [u8])> {
         self.head.headers.iter().map(|field| (field.name, field.value))
+    }
+
+    /// The client's address; behind a trusted proxy that of the proxy's client. `None` if it has none.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.client.address
+    }
+
+    /// How the connection is secured, if it is.
+    pub fn tls(&self) -> Option<&'r Tls> {
+        self.client.tls.as_deref()
+    }
+
+    /// What a trusted proxy was asked for, if there is one.
+    pub fn origin(&self) -> Option<&'r Origin> {
+        self.client.origin.as_deref()
+    }
+
+    /// Its id, if `request_ids` is set.
+    pub fn id(&self) -> Option<&'r RequestId> {
+        self.client.id.as_ref()
     }
 
     /// The whole body; empty where there is none.

@@ -5,6 +5,9 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use std::fmt;
 
+/// Bodies up to this size are sent together with their head.
+pub(crate) const SMALL: usize = 64 * 1024;
+
 /// One answer. The server adds `Content-Length`, `Server`, `Date` and, where needed, `Connection` by itself.
 #[derive(Debug)]
 pub struct Response {
@@ -41,6 +44,15 @@ pub struct Pieces {
 }
 
 impl Body {
+    /// Bytes that are sent together with the head.
+    pub(crate) fn at_once(&self) -> u64 {
+        match self {
+            Self::Static(bytes) if bytes.len() <= SMALL => bytes.len() as u64,
+            Self::Bytes(bytes) if bytes.len() <= SMALL => bytes.len() as u64,
+            _ => 0,
+        }
+    }
+
     pub(crate) fn framing(&self) -> Framing {
         match self {
             Self::Empty => Framing::Length(0),

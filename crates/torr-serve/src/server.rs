@@ -1,5 +1,6 @@
 //! From an application to a running server, and its end.
 
+use crate::access_log::{AccessLog, LogTarget};
 use crate::app::App;
 use crate::context::{Context, Shared};
 use crate::engine::Engine;
@@ -36,6 +37,14 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
+    /// The access log cannot be opened.
+    #[error("cannot open the access log '{target}': {}", .error.kind())]
+    Log {
+        /// Where it should go.
+        target: String,
+        /// Why.
+        error: io::Error,
+    },
     /// A certificate or key is of no use.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -60,6 +69,7 @@ pub struct Bound {
     app: Arc<App>,
     settings: Arc<Settings>,
     tls: Option<TlsAcceptor>,
+    log: Option<AccessLog>,
     listeners: Vec<OwnedFd>,
     address: SocketAddr,
     bell: Arc<Bell>,
@@ -108,6 +118,12 @@ impl Server {
         let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
         let (backlog, deferred) = (self.settings.backlog, self.settings.defer_accept);
         let tls = self.settings.acceptor()?;
+        let open = |target: LogTarget| {
+            let named = target.to_string();
+            AccessLog::open(target, self.settings.access_log_format)
+                .map_err(|error| ServeError::Log { target: named, error })
+        };
+        let log = self.settings.access_log.clone().map(open).transpose()?;
         let failed = |error| ServeError::Listen { address, error };
         // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
         let probe = socket::reserve(address).map_err(failed)?;
@@ -117,7 +133,7 @@ impl Server {
         let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
         let bell = Arc::new(Bell::new()?);
         let (app, settings) = (Arc::new(self.app), Arc::new(self.settings));
-        Ok(Bound { app, settings, tls, listeners, address, bell, signals: None })
+        Ok(Bound { app, settings, tls, log, listeners, address, bell, signals: None })
     }
 }
 
@@ -138,10 +154,10 @@ impl Bound {
     /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first.
     pub fn run(self) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
-        let Self { app, settings, tls, listeners, bell, .. } = self;
-        let seats = Seats::new(settings.max_connections);
+        let Self { app, settings, tls, log, listeners, bell, .. } = self;
+        let seats = Seats::with(settings.max_connections, settings.max_connections_per_address);
         let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
-        let shared = Shared { app, settings, pool, tls, board: Arc::new(Board::new(listeners.len())) };
+        let shared = Shared { app, settings, pool, tls, board: Arc::new(Board::new(listeners.len())), log };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, seats, bell) = (shared.clone(), seats.clone(), Arc::clone(&bell));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {

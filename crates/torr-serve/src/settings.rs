@@ -1,5 +1,8 @@
 //! What can be set, and its defaults.
 
+use crate::access_log::{LogFormat, LogTarget};
+use crate::forwarded::{ForwardedField, Trusted};
+use crate::proxy_protocol::ProxyProtocol;
 use std::time::Duration;
 use torr_net::tls::{ServerTlsSettings as TlsSettings, TlsAcceptor, TlsError};
 use torr_wire::request;
@@ -21,6 +24,11 @@ pub struct Settings {
     pub max_streamed_body: u64,
     /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed.
     pub max_connections: usize,
+    /// Connections of one address at a time, of all workers together: 0, no limit. Of IPv6, a network of 64 bits is one
+    /// address. Trusted proxies are not limited.
+    pub max_connections_per_address: usize,
+    /// Requests that a connection may bring before it is closed: 0, no limit.
+    pub requests_per_connection: u64,
     /// How long a connection may stay open without a request: 75 s.
     pub idle_timeout: Duration,
     /// How long a request's head may take from its first byte: 10 s.
@@ -46,6 +54,18 @@ pub struct Settings {
     pub http2: bool,
     /// The `Server` field of answers: `torr`. Must be printable ASCII.
     pub server_name: &'static str,
+    /// The proxies that are believed when they tell who the client is: none.
+    pub trusted_proxies: Trusted,
+    /// By which field they tell it: `X-Forwarded-For`.
+    pub forwarded_field: ForwardedField,
+    /// Whether connections begin with a header of the PROXY protocol: off.
+    pub proxy_protocol: ProxyProtocol,
+    /// Whether each request gets an id, [`RequestId`](crate::RequestId) among its extensions: no.
+    pub request_ids: bool,
+    /// Where requests are noted: nowhere.
+    pub access_log: Option<LogTarget>,
+    /// What the notes look like: combined.
+    pub access_log_format: LogFormat,
 }
 
 impl Default for Settings {
@@ -59,6 +79,8 @@ impl Default for Settings {
             max_body: 1024 * 1024,
             max_streamed_body: 0,
             max_connections: 100_000,
+            max_connections_per_address: 0,
+            requests_per_connection: 0,
             idle_timeout: seconds(75),
             head_timeout: seconds(10),
             body_timeout: seconds(60),
@@ -71,6 +93,12 @@ impl Default for Settings {
             tls: None,
             http2: true,
             server_name: "torr",
+            trusted_proxies: Trusted::default(),
+            forwarded_field: ForwardedField::default(),
+            proxy_protocol: ProxyProtocol::default(),
+            request_ids: false,
+            access_log: None,
+            access_log_format: LogFormat::default(),
         }
     }
 }

@@ -24,6 +24,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
             Stop::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
         }
         ServeError::Tls(error) => Stop::Usage(error.to_string()),
+        ServeError::Log { .. } => Stop::Usage(error.to_string()),
         ServeError::Listen { .. } => Stop::Failed(error.to_string()),
         ServeError::System(_) | ServeError::Panicked => Stop::Failed(error.to_string()),
     };

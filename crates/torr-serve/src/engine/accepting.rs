@@ -1,6 +1,7 @@
 //! How clients come in, or are turned away.
 
 use super::*;
+use crate::proxy_protocol::ProxyProtocol;
 use crate::stamp::Stamp;
 use torr_net::tls::TlsAcceptor;
 
@@ -44,7 +45,15 @@ impl Engine {
             }
         };
         self.cx.meter.add(Count::Accepted, 1);
-        let Some(seat) = self.seats.take() else {
+        let announced = self.cx.settings.proxy_protocol == ProxyProtocol::Required;
+        // A proxy has the connections of many clients.
+        let trusted = &self.cx.settings.trusted_proxies;
+        let counted = peer.map(|peer| peer.ip()).filter(|&ip| !trusted.trusts(Some(ip)));
+        if announced && counted.is_some() {
+            self.cx.meter.add(Count::TurnedAway, 1);
+            return Accepted::TurnedAway;
+        }
+        let Ok(seat) = self.seats.take(counted) else {
             self.cx.meter.add(Count::TurnedAway, 1);
             turn_away(&socket, &self.cx.stamp);
             return Accepted::TurnedAway;
@@ -55,12 +64,13 @@ impl Engine {
         };
         let token = self.connections.insert(Connection {
             socket,
-            _seat: seat,
+            seat,
             watched: false,
             unread: false,
             ended: false,
             secure,
-            http: Http1::with(Client { address: peer }),
+            preamble: announced.then(Vec::new),
+            http: Http1::with(Client { address: peer, ..Client::default() }),
             doing: Doing::Receiving,
             since: self.now,
             unsent: Vec::new(),

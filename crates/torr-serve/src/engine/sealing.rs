@@ -25,9 +25,14 @@ impl Connection {
 
     /// Puts the next piece of a long body into an empty buffer, encrypted where that is asked for.
     pub(super) fn make_ready(&mut self, plain: &mut Vec<u8>) -> Made {
-        let Some(secure) = &mut self.secure else { return make_ready(&mut self.body, &mut self.unsent) };
+        let Some(secure) = &mut self.secure else {
+            let made = make_ready(&mut self.body, &mut self.unsent);
+            self.http.sent(self.unsent.len());
+            return made;
+        };
         plain.clear();
         let made = make_ready(&mut self.body, plain);
+        self.http.sent(plain.len());
         match plain.is_empty() || secure.send(plain, &mut self.unsent).is_ok() {
             true => made,
             false => Made::Short,

@@ -53,6 +53,7 @@ impl Engine {
                 self.poller.add(listener, LISTENER, Interest::Accept)?;
             }
         }
+        self.cx.visits.flush();
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
         for token in overdue {
@@ -66,7 +67,7 @@ impl Engine {
         let (settings, mut since) = (&self.cx.settings, connection.since);
         let limit = match connection.doing {
             _ if connection.http.is_full() => Duration::MAX,
-            Doing::Receiving if connection.is_securing() => settings.head_timeout,
+            Doing::Receiving if connection.is_securing() || connection.preamble.is_some() => settings.head_timeout,
             Doing::Receiving => match (connection.http.part(), self.leaving) {
                 (Part::Body, _) => settings.body_timeout,
                 (Part::Head, _) => settings.head_timeout,
@@ -94,7 +95,7 @@ impl Engine {
             (Doing::Waiting | Doing::Receiving, Part::Body) if connection.http.is_taking() => {
                 connection.http.body_timed_out(&self.cx, &mut self.out)
             }
-            (Doing::Receiving, Part::Head | Part::Body) => Some(http1::timed_out(&self.cx, &mut self.out)),
+            (Doing::Receiving, Part::Head | Part::Body) => Some(connection.http.timed_out(&self.cx, &mut self.out)),
             _ => None,
         };
         match next {
@@ -131,7 +132,7 @@ impl Engine {
         }
         self.cx.meter.add(Count::HandedOver, 1);
         let (input, client) = (connection.http.take_input(), connection.http.client().clone());
-        let Connection { socket, _seat: seat, secure, .. } = connection;
+        let Connection { socket, seat, secure, .. } = connection;
         let handed = Handed { socket, seat, secure, input, client, to };
         self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }

@@ -47,7 +47,7 @@ impl Rig {
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
         let (_, pool) = Pool::new(1, 0).expect("there is room for descriptors");
         let (app, settings, board) = (Arc::new(app), Arc::new(Settings::default()), Arc::new(Board::new(1)));
-        let shared = Shared { app, settings, pool, tls: None, board };
+        let shared = Shared { app, settings, pool, tls: None, board, log: None };
         let mut engine = Engine::new(
             Context::new(shared, 0).expect("a descriptor is free"),
             Seats::new(100),

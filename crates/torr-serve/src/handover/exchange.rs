@@ -1,15 +1,18 @@
 //! One request and its answer on a connection that hyper serves: the same handlers, the same router.
 
-use crate::answer_body::{self, AnswerBody};
+use crate::answer_body::{self, AnswerBody, BodyFailed};
 use crate::app::{self, Content, Outcome};
 use crate::client::Client;
 use crate::context::Desk;
 use crate::owned::OwnedHead;
 use crate::request_body::RequestBody;
+use crate::request_id::FIELD;
 use crate::response::Response;
+use crate::visit::Note;
 use bytes::Bytes;
 use http::header::{CONNECTION, SERVER};
 use http::{HeaderValue, Request, Version};
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use std::cell::Cell;
@@ -18,7 +21,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use torr_net::clock;
 
@@ -52,6 +55,49 @@ impl Drop for Active {
     }
 }
 
+impl Inner {
+    /// Who sent a request, and what is noted of it.
+    fn visit(&self, request: &Request<Incoming>) -> (Client, Note) {
+        let visits = &self.desk.visits;
+        if !visits.are_noted() {
+            return (self.client.clone(), Note::default());
+        }
+        let protocol = if request.version() == Version::HTTP_2 { "HTTP/2" } else { "HTTP/1.1" };
+        let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let authority = request.uri().authority().map(|authority| ("host", authority.as_str().as_bytes()));
+        let fields = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let fields: Vec<_> = authority.into_iter().chain(fields).collect();
+        visits.begin(&self.client, [request.method().as_str(), target, protocol], &fields)
+    }
+}
+
+/// A body, with what is noted of its request until it ends.
+pub(super) struct Noted {
+    body: AnswerBody,
+    note: Note,
+}
+
+impl Body for Noted {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if let Some(Ok(frame)) = &frame {
+            self.note.sent(frame.data_ref().map_or(0, |data| data.len() as u64));
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 impl Exchange {
     pub fn new(desk: Rc<Desk>, client: Client) -> Self {
         let server = HeaderValue::from_static(desk.settings.server_name);
@@ -66,7 +112,7 @@ impl Exchange {
 }
 
 impl hyper::service::Service<Request<Incoming>> for Exchange {
-    type Response = http::Response<AnswerBody>;
+    type Response = http::Response<Noted>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
 
@@ -75,21 +121,26 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
         Box::pin(async move {
             let Active(inner) = &active;
             let (version, begin) = (request.version(), Instant::now());
-            let mut answer = pin_answer(inner, request).await;
+            let (client, mut note) = inner.visit(&request);
+            let mut answer = pin_answer(inner, &client, request).await;
+            note.answered(answer.status().as_u16(), 0);
+            if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
+                answer.headers_mut().entry(FIELD).or_insert(id);
+            }
             if version == Version::HTTP_2 {
                 answer.headers_mut().remove(CONNECTION);
             }
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             inner.desk.meter.status(answer.status().as_u16());
             inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
-            Ok(answer)
+            Ok(answer.map(|body| Noted { body, note }))
         })
     }
 }
 
 /// The answer of whatever is there for a request; a panic is the handler's failure.
-async fn pin_answer(inner: &Inner, request: Request<Incoming>) -> http::Response<AnswerBody> {
-    let mut answering = Box::pin(answer(inner, request));
+async fn pin_answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
+    let mut answering = Box::pin(answer(inner, client, request));
     poll_fn(|cx| {
         catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx)))
             .unwrap_or_else(|_| Poll::Ready(own(app::panicked(&inner.desk))))
@@ -97,7 +148,7 @@ async fn pin_answer(inner: &Inner, request: Request<Incoming>) -> http::Response
     .await
 }
 
-async fn answer(inner: &Inner, request: Request<Incoming>) -> http::Response<AnswerBody> {
+async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
     let desk = &*inner.desk;
     let (parts, body) = request.into_parts();
     let head = OwnedHead::of_parts(&parts);
@@ -105,14 +156,14 @@ async fn answer(inner: &Inner, request: Request<Incoming>) -> http::Response<Ans
         && head.with(|head| desk.app.takes_body_as_it_comes(head, desk))
     {
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
-        desk.app.introduce(&inner.client, request.extensions_mut());
+        desk.app.introduce(client, request.extensions_mut());
         return router.call_http(request).await;
     }
     let body = match gathered(body, desk.settings.max_body).await {
         Ok(body) => body,
         Err(refusal) => return own(refusal),
     };
-    let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), &inner.client, desk));
+    let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), client, desk));
     own(match outcome {
         Outcome::Ready(response) => response,
         Outcome::Pending(future) => future.await,

@@ -50,7 +50,10 @@ impl Http1 {
             _ => None,
         };
         if length.is_some_and(|length| length > cx.settings.most_streamed()) {
-            return (came.len(), Some(fail(413, "The body is too large\n", cx, out)));
+            if cx.visits.are_noted() {
+                self.take_note(head, cx);
+            }
+            return (came.len(), Some(self.fail(413, "The body is too large\n", cx, out)));
         }
         let engine = self.token.map_or(Waker::noop().clone(), |token| cx.mailbox.waker(token));
         let (intake, incoming) = upload::pair(length, engine);
@@ -109,7 +112,7 @@ impl Http1 {
     pub fn body_timed_out(&mut self, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
         let taking = self.taking.take()?;
         taking.intake.end(Err(BodyError::TimedOut));
-        self.waiting.take().map(|_| timed_out(cx, out))
+        self.waiting.take().map(|_| self.timed_out(cx, out))
     }
 
     /// Tells a client that its body is wanted, if it waits for that and the handler has asked for it.
@@ -166,6 +169,6 @@ impl Http1 {
 
     fn refuse_body(&mut self, refusal: Refusal, cx: &Context, out: &mut Vec<u8>) -> Next {
         self.taking = None;
-        fail(refusal.status, refusal.why, cx, out)
+        self.fail(refusal.status, refusal.why, cx, out)
     }
 }

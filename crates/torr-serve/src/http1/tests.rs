@@ -17,7 +17,7 @@ const MAX_BODY: u64 = 100;
 const PATHS: &[&str] =
     &["/short", "/middling", "/long", "/pieces", "/nothing", "/wait", "/at/once", "/nowhere", "/echo"];
 /// Sent in a piece of its own, after its head.
-static LONG: [u8; SMALL_BODY + 1] = [b'l'; SMALL_BODY + 1];
+static LONG: [u8; SMALL + 1] = [b'l'; SMALL + 1];
 /// Two of these are enough output for one go.
 static MIDDLING: [u8; 40_000] = [b'm'; 40_000];
 
@@ -93,7 +93,7 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 fn with_context<T>(run: impl FnOnce(&Context) -> T) -> T {
     let (_threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
     let (app, settings, board) = (Arc::new(app()), Arc::new(settings()), Arc::new(Board::new(1)));
-    let shared = Shared { app, settings, pool, tls: None, board };
+    let shared = Shared { app, settings, pool, tls: None, board, log: None };
     run(&Context::new(shared, 0).expect("a descriptor is free"))
 }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use torr_serve::{Settings, TlsSettings};
+use torr_serve::{LogTarget, Settings, TlsSettings};
 
 /// What all settings together come to.
 #[derive(Debug, Clone)]
@@ -184,6 +184,26 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.settings.max_connections.to_string(),
     },
     Setting {
+        key: "max_connections_per_address",
+        value: "N",
+        meaning: "Most connections of one address at a time, 0 for no limit; further ones get a 503",
+        must_be: FROM_0,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=MOST as usize).map(|n| to.settings.max_connections_per_address = n),
+        text: |from| from.settings.max_connections_per_address.to_string(),
+    },
+    Setting {
+        key: "requests_per_connection",
+        value: "N",
+        meaning: "Requests that a connection may bring before it is closed, 0 for no limit",
+        must_be: FROM_0,
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=MOST).map(|n| to.settings.requests_per_connection = n),
+        text: |from| from.settings.requests_per_connection.to_string(),
+    },
+    Setting {
         key: "idle_timeout",
         value: "TIME",
         meaning: "How long a connection may stay open without a request",
@@ -326,6 +346,66 @@ pub const SETTINGS: &[Setting] = &[
         take: |to, text| name(text).map(|name| to.settings.server_name = name),
         text: |from| from.settings.server_name.to_owned(),
     },
+    Setting {
+        key: "trusted_proxies",
+        value: "LIST",
+        meaning: "Proxies that are believed when they tell who the client is",
+        must_be: "addresses and networks with commas between them, such as 10.0.0.0/8, 192.0.2.7; or loopback, private, unix",
+        default: Some("nobody"),
+        kind: Kind::Text,
+        take: |to, text| text.parse().ok().map(|it| to.settings.trusted_proxies = it),
+        text: |from| from.settings.trusted_proxies.to_string(),
+    },
+    Setting {
+        key: "forwarded_field",
+        value: "FIELD",
+        meaning: "The field in which trusted proxies tell it",
+        must_be: "x-forwarded-for, forwarded or x-real-ip",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| text.parse().ok().map(|it| to.settings.forwarded_field = it),
+        text: |from| from.settings.forwarded_field.to_string(),
+    },
+    Setting {
+        key: "proxy_protocol",
+        value: "off|required",
+        meaning: "Whether connections begin with a header of the PROXY protocol, from trusted proxies only",
+        must_be: "off or required",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| text.parse().ok().map(|it| to.settings.proxy_protocol = it),
+        text: |from| from.settings.proxy_protocol.to_string(),
+    },
+    Setting {
+        key: "request_ids",
+        value: "true|false",
+        meaning: "Give each request an id, or take the X-Request-Id of a trusted proxy",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|it| to.settings.request_ids = it),
+        text: |from| from.settings.request_ids.to_string(),
+    },
+    Setting {
+        key: "access_log",
+        value: "FILE",
+        meaning: "Note each request in this file; - for standard output",
+        must_be: "the name of a file, - for standard output, or nothing",
+        default: Some("none"),
+        kind: Kind::Text,
+        take: |to, text| log(text).map(|target| to.settings.access_log = target),
+        text: |from| from.settings.access_log.as_ref().map_or_else(String::new, LogTarget::to_string),
+    },
+    Setting {
+        key: "access_log_format",
+        value: "FORMAT",
+        meaning: "What the notes look like",
+        must_be: "common, combined or json",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| text.parse().ok().map(|it| to.settings.access_log_format = it),
+        text: |from| from.settings.access_log_format.to_string(),
+    },
 ];
 
 fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {
@@ -367,6 +447,11 @@ fn name(text: &str) -> Option<&'static str> {
     let sound = (1..=100).contains(&text.len()) && text.trim() == text;
     let sound = sound && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     sound.then(|| &*String::leak(text.to_owned()))
+}
+
+/// Where the access log goes, if anywhere.
+fn log(text: &str) -> Option<Option<LogTarget>> {
+    if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) }
 }
 
 #[cfg(test)]

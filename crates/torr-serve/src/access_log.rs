@@ -1,0 +1,217 @@
+//! The access log: a line for each request that was answered.
+//!
+//! Each worker has a [`Writer`], which gathers lines; they are written when there are many, and a few times a second. Nothing
+//! that happens to the file stops the server: lines that cannot be written are kept for a while, then dropped, counted, and
+//! reported on standard error once a minute.
+
+mod dates;
+mod format;
+mod losses;
+mod output;
+#[cfg(test)]
+mod tests;
+
+#[allow(unused_imports)] // Wired by the engine.
+pub(crate) use format::{Entry, RequestLine};
+
+use dates::Dates;
+use losses::Losses;
+use output::Output;
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// What a line looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// Apache's "common": `%h %l %u %t "%r" %>s %b`.
+    Common,
+    /// Apache's "combined": common, with referer and user agent.
+    #[default]
+    Combined,
+    /// A JSON object.
+    Json,
+}
+
+impl LogFormat {
+    const ALL: [Self; 3] = [Self::Common, Self::Combined, Self::Json];
+}
+
+impl fmt::Display for LogFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Common => "common",
+            Self::Combined => "combined",
+            Self::Json => "json",
+        })
+    }
+}
+
+impl FromStr for LogFormat {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|format| format.to_string() == text).ok_or(())
+    }
+}
+
+/// Where the log goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogTarget {
+    /// Standard output.
+    Stdout,
+    /// The end of a file, which is made if there is none.
+    File(PathBuf),
+}
+
+impl fmt::Display for LogTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("-"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl FromStr for LogTarget {
+    type Err = ();
+
+    /// `-` is standard output. A name that would make a message of several lines is none.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "-" => Ok(Self::Stdout),
+            _ if text.is_empty() || text.chars().any(char::is_control) => Err(()),
+            _ => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+/// A log that is open, of all workers.
+#[derive(Debug, Clone)]
+pub(crate) struct AccessLog(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    target: LogTarget,
+    format: LogFormat,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    output: Output,
+    losses: Losses,
+}
+
+impl AccessLog {
+    /// # Errors
+    /// If the file cannot be opened; a named pipe needs a reader.
+    pub fn open(target: LogTarget, format: LogFormat) -> io::Result<Self> {
+        let state = State { output: Output::open(&target)?, losses: Losses::default() };
+        Ok(Self(Arc::new(Shared { target, format, state: Mutex::new(state) })))
+    }
+
+    /// Opens the file of this name again, for `logrotate` has given the former one another name. Standard output stays.
+    ///
+    /// # Errors
+    /// If it cannot be opened; the former one is written to then.
+    pub fn reopen(&self) -> io::Result<()> {
+        let fresh = Output::open(&self.0.target)?;
+        self.change(|state| {
+            let mut former = std::mem::replace(&mut state.output, fresh);
+            if let Err(error) = former.put(&mut Vec::new()) {
+                state.losses.add(1, &error);
+            }
+        });
+        Ok(())
+    }
+
+    /// A worker's part.
+    pub fn writer(&self) -> Writer {
+        Writer { dates: Dates::new(self.0.format), log: self.clone(), buffer: Vec::new(), write_at: WRITE_AT }
+    }
+
+    /// Writes as many lines as can be, and drops them if they have become too many.
+    fn put(&self, lines: &mut Vec<u8>, keep: usize) {
+        self.change(|state| {
+            if let Err(error) = state.output.put(lines) {
+                // A reader that is slow is no failure as long as nothing is lost.
+                let dropped = if lines.len() > keep { count(&std::mem::take(lines)) } else { 0 };
+                if dropped > 0 || error.kind() != ErrorKind::WouldBlock {
+                    state.losses.add(dropped, &error);
+                }
+            }
+        });
+    }
+
+    fn change(&self, work: impl FnOnce(&mut State)) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut state);
+        let report = state.losses.report(Instant::now());
+        drop(state);
+        if let Some(report) = report {
+            // Standard error may be gone as well.
+            let _ = writeln!(io::stderr(), "torr: access log '{}': {report}", self.0.target);
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = state.output.put(&mut Vec::new()) {
+            state.losses.add(1, &error);
+        }
+        if let Some(report) = state.losses.last_report() {
+            let _ = writeln!(io::stderr(), "torr: access log '{}': {report}", self.target);
+        }
+    }
+}
+
+fn count(lines: &[u8]) -> u64 {
+    lines.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// Lines are written when they are so many bytes.
+const WRITE_AT: usize = 64 * 1024;
+/// So many bytes are kept for each worker while they cannot be written.
+const KEEP: usize = 1024 * 1024;
+
+/// A worker's lines.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    log: AccessLog,
+    dates: Dates,
+    buffer: Vec<u8>,
+    /// How many bytes there must be before the next attempt to write some.
+    write_at: usize,
+}
+
+impl Writer {
+    /// Notes a request.
+    pub fn add(&mut self, entry: &Entry<'_>) {
+        format::line(self.log.0.format, entry, &mut self.dates, &mut self.buffer);
+        if self.buffer.len() >= self.write_at {
+            self.flush();
+        }
+    }
+
+    /// Writes what there is, as far as that does not have to wait.
+    pub fn flush(&mut self) {
+        if !self.buffer.is_empty() {
+            self.log.put(&mut self.buffer, KEEP);
+            self.write_at = self.buffer.len() + WRITE_AT;
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !self.buffer.is_empty() {
+            self.log.put(&mut self.buffer, 0);
+        }
+    }
+}

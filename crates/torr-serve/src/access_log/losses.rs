@@ -1,0 +1,68 @@
+//! What could not be written, and when to say so: once a minute at most.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// Lines that were dropped since the last report.
+    lines: u64,
+    /// What went wrong last, until it is reported.
+    reason: Option<String>,
+    reported: Option<Instant>,
+}
+
+const PAUSE: Duration = Duration::from_secs(60);
+
+impl Losses {
+    /// A failure, and how many lines it cost.
+    pub fn add(&mut self, lines: u64, error: &io::Error) {
+        self.lines += lines;
+        self.reason = Some(error.to_string());
+    }
+
+    /// What to say now, if anything.
+    pub fn report(&mut self, now: Instant) -> Option<String> {
+        if self.reason.is_none() || self.reported.is_some_and(|at| now.saturating_duration_since(at) < PAUSE) {
+            return None;
+        }
+        self.reported = Some(now);
+        self.text()
+    }
+
+    /// What to say at the end, if lines were lost that nobody has been told of.
+    pub fn last_report(&mut self) -> Option<String> {
+        if self.lines > 0 { self.text() } else { None }
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let reason = self.reason.take()?;
+        let lines = std::mem::take(&mut self.lines);
+        Some(match lines {
+            0 => format!("cannot be written: {reason}; no line is lost yet"),
+            1 => format!("cannot be written: {reason}; 1 line is lost"),
+            _ => format!("cannot be written: {reason}; {lines} lines are lost"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_comes_at_once_and_then_once_a_minute() {
+        let (mut losses, start) = (Losses::default(), Instant::now());
+        assert_eq!(losses.report(start), None);
+        losses.add(0, &io::Error::other("full"));
+        assert_eq!(losses.report(start).as_deref(), Some("cannot be written: full; no line is lost yet"));
+        losses.add(3, &io::Error::other("full"));
+        losses.add(4, &io::Error::other("fuller"));
+        assert_eq!(losses.report(start + PAUSE - Duration::from_nanos(1)), None);
+        assert_eq!(losses.report(start + PAUSE).as_deref(), Some("cannot be written: fuller; 7 lines are lost"));
+        assert_eq!(losses.report(start + 2 * PAUSE), None);
+        losses.add(1, &io::Error::other("full"));
+        assert_eq!(losses.last_report().as_deref(), Some("cannot be written: full; 1 line is lost"));
+        assert_eq!(losses.last_report(), None);
+    }
+}
