@@ -138,6 +138,8 @@ fn deviation(case: &Case, subject: Subject, address: SocketAddr, writes: &[Vec<u
     let why = match subject {
         _ if !expected.fits(&observed.words) => "another outcome",
         Subject::Torr if observed.words.iter().any(|word| word.contains(SMUGGLED)) => "a smuggled request is answered",
+        // RFC 9112, section 2.3: it tells the server's version, not the request's.
+        Subject::Torr if !observed.http_1_1 => "an answer in another version than HTTP/1.1",
         Subject::Torr if !tells_its_last_answer(&observed, expected.end) => "Connection: close in the wrong place",
         _ => return None,
     };

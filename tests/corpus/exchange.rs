@@ -23,6 +23,7 @@ pub const SAW: &str = "X-Saw";
 struct Answer {
     text: String,
     closes: bool,
+    http_1_1: bool,
 }
 
 /// What follows in the bytes that were received.
@@ -38,12 +39,14 @@ pub struct Observed {
     pub words: Vec<String>,
     /// For each answer, whether it said that it is the last one.
     pub closes: Vec<bool>,
+    /// Whether all answers were in HTTP/1.1.
+    pub http_1_1: bool,
 }
 
 /// Sends the writes and looks for the expected outcome; any other is told as far as it can be seen.
 pub fn exchange(address: SocketAddr, writes: &[Vec<u8>], expected: &Outcome) -> Observed {
     let mut wire = Wire::connect(address);
-    let mut seen = Observed { words: Vec::new(), closes: Vec::new() };
+    let mut seen = Observed { words: Vec::new(), closes: Vec::new(), http_1_1: true };
     let is_interim = |answer: Option<&Expected>| answer.is_some_and(|it| it.statuses == ["100"] && !it.optional);
     for (n, write) in writes.iter().enumerate() {
         // Whoever waits to be told to go on sends the rest only then.
@@ -86,6 +89,7 @@ impl Observed {
     fn add(&mut self, answer: Answer) {
         self.words.push(answer.text);
         self.closes.push(answer.closes);
+        self.http_1_1 &= answer.http_1_1;
     }
 
     fn ending(mut self, end: &str) -> Self {
@@ -137,7 +141,7 @@ impl Wire {
                 // No status line: all there is of an answer in HTTP/0.9.
                 while self.fill()? {}
                 self.buffer.clear();
-                return Ok(Answer { text: "0.9".to_owned(), closes: true });
+                return Ok(Answer { text: "0.9".to_owned(), closes: true, http_1_1: false });
             }
         }
         let head: String = self.take_through(b"\r\n\r\n")?.into_iter().map(char::from).collect();
@@ -162,7 +166,7 @@ impl Wire {
             ([], []) if closes => while self.fill()? {},
             _ => return Err(self.malformed("an answer without a sure end")),
         }
-        Ok(Answer { text: format!("{status}{saw}"), closes })
+        Ok(Answer { text: format!("{status}{saw}"), closes, http_1_1: head.starts_with("HTTP/1.1 ") })
     }
 
     fn take_chunks(&mut self) -> Result<(), Part> {
