@@ -253,28 +253,6 @@ mod tests {
     }
 
     #[test]
-    fn targets_of_no_form() {
-        for target in [
-            "/\u{e9}",
-            "/?\u{e9}",
-            "http://x/\u{e9}",
-            "http://x:65536/",
-            "http://x:b/",
-            "http://:80/",
-            "http://u@x/",
-            "x:80",
-            "?",
-        ] {
-            let got = error(&format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
-            assert!(matches!(got, WireError::Syntax(_)), "{target}: {got}");
-        }
-        for target in ["x", "x:", "x:0", "x:65536", ":443", "/"] {
-            let got = error(&format!("CONNECT {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
-            assert!(matches!(got, WireError::Syntax(_)), "CONNECT {target}: {got}");
-        }
-    }
-
-    #[test]
     fn the_end_must_be_in_sight() {
         check("GET / HTTP/1.1\r\nHost: x\r\n", |got| assert!(got.unwrap().is_none()));
         assert_eq!(error(&format!("GET /{} HTTP/1.1\r\n", "a".repeat(1100))), WireError::TargetTooLong);
