@@ -104,8 +104,12 @@ impl Nginx {
 
     /// Listening with these words, such as `http2`, as well.
     pub fn start_with(listen: &str, server: &str) -> Self {
-        let folder = tempfile::tempdir().expect("there is room for temporary files");
-        Self::start_in(folder, listen, server)
+        Self::start_in(temporary_folder(), listen, server, "")
+    }
+
+    /// With these lines beside its `server` block, such as another one.
+    pub fn start_beside(server: &str, beside: &str) -> Self {
+        Self::start_in(temporary_folder(), "", server, beside)
     }
 
     /// Over TLS, with these files.
@@ -118,7 +122,7 @@ impl Nginx {
         )
     }
 
-    fn start_in(folder: tempfile::TempDir, listen: &str, server: &str) -> Self {
+    fn start_in(folder: tempfile::TempDir, listen: &str, server: &str, beside: &str) -> Self {
         let path = |name: &str| folder.path().join(name).display().to_string();
         let address = format!("127.0.0.1:{}", free_port());
         let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -126,7 +130,7 @@ impl Nginx {
             .concat();
         let config = format!(
             "daemon off; master_process off; pid {}; error_log {};\nevents {{ worker_connections 4096; }}\n\
-             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} {listen} backlog=4096; {server} }} }}\n",
+             http {{ access_log off; default_type text/html; {temporary}\nserver {{ listen {address} {listen} backlog=4096; {server} }}\n{beside} }}\n",
             path("pid"),
             path("error.log"),
         );
@@ -145,6 +149,10 @@ impl Nginx {
     pub fn https(&self) -> String {
         format!("https://{}/", self.address)
     }
+}
+
+fn temporary_folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("there is room for temporary files")
 }
 
 /// A port that nobody listens on.

@@ -3,15 +3,22 @@
 use std::net::Ipv6Addr;
 
 /// Splits `uri-host [ ":" port ]` (RFC 9110, section 7.2) into its parts, of which either can be empty. `None` if it is
-/// something else: a path, user information, a list.
+/// something else: a path, user information, a list, or a port that TCP does not have.
 #[inline]
 pub(crate) fn split(authority: &[u8]) -> Option<(&[u8], &[u8])> {
     let (host, rest) = authority.split_at(host_len(authority)?);
     match rest {
         [] => Some((host, rest)),
-        [b':', port @ ..] if port.iter().all(u8::is_ascii_digit) => Some((host, port)),
+        [b':', port @ ..] if is_port(port) => Some((host, port)),
         _ => None,
     }
+}
+
+/// No digits, or those of 16 bits.
+#[inline]
+fn is_port(digits: &[u8]) -> bool {
+    let all = digits.iter().all(u8::is_ascii_digit);
+    all && (digits.len() < 5 || std::str::from_utf8(digits).is_ok_and(|text| text.parse::<u16>().is_ok()))
 }
 
 /// How far the host reaches that stands first (RFC 3986, section 3.2.2): a name, an IPv4 address, or an IPv6 address in
@@ -56,8 +63,17 @@ mod tests {
             ("127.0.0.1:8080", "127.0.0.1", "8080"),
             ("[::1]", "[::1]", ""),
             ("[::ffff:127.0.0.1]:80", "[::ffff:127.0.0.1]", "80"),
+            ("x:65535", "x", "65535"),
+            ("x:0000080", "x", "0000080"),
         ] {
             assert_eq!(split(authority.as_bytes()), Some((host.as_bytes(), port.as_bytes())), "{authority:?}");
+        }
+    }
+
+    #[test]
+    fn a_port_is_one_of_tcp() {
+        for authority in ["x:65536", "x:65616", "x:18446744073709551696", "x:-80", "x:8o"] {
+            assert_eq!(split(authority.as_bytes()), None, "{authority:?}");
         }
     }
 }

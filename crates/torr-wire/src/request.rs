@@ -140,14 +140,17 @@ fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
 }
 
 /// Origin form, absolute form, `*` for OPTIONS, an authority for CONNECT (RFC 9112, section 3.2). None has a fragment:
-/// some servers would cut it off, and others take it for part of the path.
+/// some servers would cut it off, and others take it for part of the path. Nor has any a byte that should have been
+/// encoded since it is no ASCII: what one server takes for a character another takes for two.
 #[inline]
 fn target_fits(method: &str, target: &str) -> bool {
     match target.as_bytes().first() {
+        _ if !target.is_ascii() => false,
         Some(b'/') => method != "CONNECT" && !target.contains('#'),
         Some(b'*') => method == "OPTIONS" && target == "*",
         Some(_) if method == "CONNECT" => authority::split(target.as_bytes()).is_some_and(|(host, port)| {
-            !host.is_empty() && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+            // RFC 9110, section 9.3.6: an empty or invalid port must be rejected; there is no port 0 to connect to.
+            !host.is_empty() && port.iter().any(|&digit| digit != b'0')
         }),
         Some(_) => target.split_once("://").is_some_and(|(scheme, rest)| {
             let authority = rest.split(['/', '?']).next().unwrap_or_default();

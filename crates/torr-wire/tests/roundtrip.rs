@@ -36,7 +36,7 @@ fn fields() -> impl Strategy<Value = Vec<(String, Vec<u8>)>> {
 
 fn host() -> impl Strategy<Value = String> {
     let name = prop_oneof![r"[a-zA-Z0-9_~!$&'()*+,;=.-]{1,30}", "%[0-9a-fA-F]{2}", r"\[[0-9a-f]{1,4}::[0-9a-f]{1,4}\]"];
-    (name, "(:[0-9]{0,5})?").prop_map(|(name, port)| name + &port)
+    (name, "(:(|[0-9]{1,4}|[1-5][0-9]{4}|6553[0-5]))?").prop_map(|(name, port)| name + &port)
 }
 
 /// A method with a target of a form that fits it (RFC 9112, section 3.2).
