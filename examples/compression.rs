@@ -1,5 +1,5 @@
-//! Answers compressed for those who ask for it, and compressed requests: `cargo run --example compression -p torr-serve`, then
-//! `curl -i --compressed http://127.0.0.1:8080/text` and
+//! Answers compressed for those who ask for it, and compressed requests.
+//! `cargo run --example compression -p torr-serve`, then `curl -i --compressed http://127.0.0.1:8080/text` and
 //! `gzip -c README.md | curl -H 'Content-Encoding: gzip' --data-binary @- http://127.0.0.1:8080/count`.
 
 use axum::Router;
@@ -14,8 +14,7 @@ use tower_http::decompression::RequestDecompressionLayer;
 
 fn main() -> Result<(), ServeError> {
     let address = std::env::args().nth(1).unwrap_or("127.0.0.1:8080".into());
-    // A packet holds about 1,400 bytes: what is smaller gains nothing. The usual predicate leaves images and event streams
-    // alone.
+    // A packet holds about 1,400 bytes: what is smaller gains nothing. Images and event streams are left alone anyway.
     let worth_it = DefaultPredicate::new().and(SizeAbove::new(1_400));
     // Levels above this cost much more CPU time than they save bytes; what never changes is better compressed once, as
     // examples/files.rs shows.

@@ -1,5 +1,6 @@
-//! Extractors, one of them our own, and rejections as JSON: `cargo run --example extractors -p torr-serve`, then
-//! `curl -i 'http://127.0.0.1:8080/search?words=tea&page=two'` and `curl -H 'Authorization: Bearer 7' http://127.0.0.1:8080/me`.
+//! Extractors, one of them our own, and rejections as JSON.
+//! `cargo run --example extractors -p torr-serve`, then `curl -i 'http://127.0.0.1:8080/search?words=tea&page=two'` and
+//! `curl -H 'Authorization: Bearer 7' http://127.0.0.1:8080/me`.
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Form, FromRequest, FromRequestParts, Json, Path, Query, Request};

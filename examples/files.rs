@@ -1,5 +1,6 @@
-//! Files, ready-compressed ones too, and a single-page application: `cargo run --example files -p torr-serve [ADDRESS [FOLDER]]`, then
-//! `curl -i http://127.0.0.1:8080/any/page` and `curl -i -r 0-14 http://127.0.0.1:8080/assets/hello.js`.
+//! Files, ready-compressed ones too, and a single-page application.
+//! `cargo run --example files -p torr-serve [ADDRESS [FOLDER]]`, then `curl -i http://127.0.0.1:8080/any/page` and
+//! `curl -i -r 0-14 http://127.0.0.1:8080/assets/hello.js`.
 
 use axum::Router;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -21,8 +22,8 @@ fn main() -> Result<(), ServeError> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().unwrap_or("127.0.0.1:8080".into());
     let folder = PathBuf::from(arguments.next().unwrap_or("examples/site".into()));
-    // Where `x.js.br` or `x.js.gz` lies beside `x.js`, it is sent to those who understand it. Ranges, `If-Modified-Since`
-    // and content types need no setting.
+    // Where `x.js.br` or `x.js.gz` lies beside `x.js`, it is sent to those who understand it. Ranges, content types and
+    // `If-Modified-Since` need no setting.
     let assets = ServeDir::new(folder.join("assets")).precompressed_br().precompressed_gzip();
     // Any other path is a page that the script in index.html draws.
     let pages = ServeDir::new(&folder).precompressed_br().precompressed_gzip();

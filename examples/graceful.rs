@@ -1,5 +1,5 @@
-//! What is closed after the last answer: a thread that still has work: `cargo run --example graceful -p torr-serve`, then
-//! `curl -d 'a letter' http://127.0.0.1:8080/letters`, and Ctrl-C.
+//! What is closed after the last answer: a thread that still has work.
+//! `cargo run --example graceful -p torr-serve`, then `curl -d 'a letter' http://127.0.0.1:8080/letters`, and Ctrl-C.
 
 use axum::Router;
 use axum::extract::State;

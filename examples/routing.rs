@@ -1,5 +1,6 @@
-//! Routing: nested routers, methods, path parameters, state and fallbacks: `cargo run --example routing -p torr-serve`, then
-//! `curl -i -d 'buy milk' http://127.0.0.1:8080/api/notes` and `curl -i -X PUT http://127.0.0.1:8080/api/notes/1`.
+//! Routing: nested routers, methods, path parameters, state and fallbacks.
+//! `cargo run --example routing -p torr-serve`, then `curl -i -d 'buy milk' http://127.0.0.1:8080/api/notes` and
+//! `curl -i -X PUT http://127.0.0.1:8080/api/notes/1`.
 
 use axum::Router;
 use axum::extract::{OriginalUri, Path, State};

@@ -1,5 +1,6 @@
-//! Sessions in memory, with login and logout: `cargo run --example sessions -p torr-serve`, then
-//! `curl -i -c jar -d name=ann http://127.0.0.1:8080/login` and, several times, `curl -b jar http://127.0.0.1:8080/me`.
+//! Sessions in memory, with login and logout.
+//! `cargo run --example sessions -p torr-serve`, then `curl -i -c jar -d name=ann http://127.0.0.1:8080/login` and,
+//! several times, `curl -b jar http://127.0.0.1:8080/me`.
 
 use axum::Router;
 use axum::extract::Form;

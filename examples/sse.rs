@@ -1,6 +1,6 @@
-//! Server-sent events to all who listen, and an answer line by line: `cargo run --example sse -p torr-serve`, then
-//! `curl -N http://127.0.0.1:8080/events` here, `curl -d 'tea is ready' http://127.0.0.1:8080/say` there, or
-//! `curl -N http://127.0.0.1:8080/countdown/9`.
+//! Server-sent events to all who listen, and an answer line by line.
+//! `cargo run --example sse -p torr-serve`, then `curl -N http://127.0.0.1:8080/events` here and
+//! `curl -d 'tea is ready' http://127.0.0.1:8080/say` there, or `curl -N http://127.0.0.1:8080/countdown/9`.
 
 use axum::Router;
 use axum::body::Body;

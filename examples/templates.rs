@@ -1,5 +1,6 @@
-//! Pages from templates, with what visitors say made harmless: `cargo run --example templates -p torr-serve`, then
-//! `curl -d 'name=Eve&words=<script>' http://127.0.0.1:8080/` and `curl http://127.0.0.1:8080/`.
+//! Pages from templates, with what visitors write made harmless.
+//! `cargo run --example templates -p torr-serve`, then `curl -d 'name=Eve&words=<script>' http://127.0.0.1:8080/` and
+//! `curl http://127.0.0.1:8080/`.
 
 use axum::Router;
 use axum::extract::{Form, State};

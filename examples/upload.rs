@@ -1,5 +1,6 @@
-//! Files sent by a form: `cargo run --example upload -p torr-serve`, then
-//! `curl -F title=Tea -F photo=@README.md http://127.0.0.1:8080/` or open the page.
+//! Files sent by a form.
+//! `cargo run --example upload -p torr-serve`, then `curl -F title=Tea -F photo=@README.md http://127.0.0.1:8080/`, or
+//! open the page.
 
 use axum::Router;
 use axum::extract::multipart::{Multipart, MultipartError};

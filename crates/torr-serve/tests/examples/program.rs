@@ -167,8 +167,8 @@ impl Example {
     }
 }
 
-/// Whether a request has an answer. To connect is not enough: a server looks whether its port is free by listening on it,
-/// and stops again before its workers listen.
+/// Whether a request has an answer. To connect is not enough: a server looks whether its port is free by listening on
+/// it, and stops again before its workers listen.
 fn is_answered(address: SocketAddr) -> Option<()> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
