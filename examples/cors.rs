@@ -1,7 +1,7 @@
 //! CORS: which pages of other origins may call.
 //! `cargo run --example cors -p torr-serve`, then
-//! `curl -i -H 'Origin: https://shop.example' http://127.0.0.1:8080/basket`, or what a browser asks before: the same with
-//! `-X OPTIONS -H 'Access-Control-Request-Method: PUT'`.
+//! `curl -i -H 'Origin: https://shop.example' http://127.0.0.1:8080/basket`, or what a browser asks before: the same
+//! with `-X OPTIONS -H 'Access-Control-Request-Method: PUT'`.
 
 use axum::Router;
 use axum::http::{HeaderValue, Method, header};
