@@ -17,3 +17,4 @@ mod sessions;
 mod sse;
 mod templates;
 mod upload;
+mod websocket;
