@@ -40,6 +40,8 @@ impl Torr {
     fn start(app: App) -> Self {
         let mut settings = Settings::default();
         settings.workers = 1;
+        // The same limit for routers as for handlers.
+        settings.max_streamed_body = settings.max_body;
         let bound = Server::new(app).settings(settings).bind("127.0.0.1:0").expect("a port is free");
         let (address, stop) = (bound.address(), bound.stop());
         let (tell, ended) = channel();

@@ -198,7 +198,8 @@ fn middleware_works() {
         (req("GET /large", "Accept-Encoding: gzip\r\n"), "content-encoding", Some("gzip")),
         (req("HEAD /large", "Accept-Encoding: gzip\r\n"), "content-encoding", Some("gzip")),
         (req("GET /stream/500", "Accept-Encoding: gzip\r\n"), "content-encoding", Some("gzip")),
-        (req("GET /large", "Accept-Encoding: br\r\n"), "content-encoding", None),
+        (req("GET /large", "Accept-Encoding: br\r\n"), "content-encoding", Some("br")),
+        (req("GET /large", "Accept-Encoding: compress\r\n"), "content-encoding", None),
         (req("GET /", "Origin: http://a.example\r\n"), "access-control-allow-origin", Some("http://a.example")),
         (req("GET /", ""), "x-frame-options", Some("DENY")),
         (

@@ -1,0 +1,1 @@
+document.querySelector("#here").textContent = "This is " + location.pathname;
