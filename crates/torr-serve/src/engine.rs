@@ -433,6 +433,10 @@ impl Engine {
         let mut answers = std::mem::take(&mut self.answers);
         for Answers { token, bytes, next } in answers.drain(..) {
             let Some(connection) = self.connections.get_mut(token) else { continue };
+            // The rest of a body may be here while its request is being answered.
+            if connection.unread && connection.http.is_taking() {
+                self.again.push(token);
+            }
             if !bytes.is_empty() {
                 let ahead = !connection.unsent.is_empty();
                 match if ahead { Ok(0) } else { socket::send(&connection.socket, &self.out[bytes.clone()]) } {
