@@ -215,7 +215,7 @@ fn a_worker_that_is_not_ready_in_time_ends_the_reload_and_one_asked_for_meanwhil
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let file = folder.path().join("torr.toml");
     fs::write(&file, "").expect("a file can be written");
-    let server = two(&["--config", file.to_str().expect("it is UTF-8"), "--start-timeout", "1s"]);
+    let server = two(&["--config", file.to_str().expect("it is UTF-8"), "--start-timeout", "3s"]);
     let old = server.new_workers(2, &BTreeSet::new());
     // Nobody writes to the pipe, so that who reads it waits.
     fs::remove_file(&file).expect("it is there");
