@@ -8,15 +8,17 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::TcpStream;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use support::client::{Client, get};
 use support::program::{Running, signal, torr_command};
 use support::servers::{Serve, free_port};
 use support::supervised::{Supervised, lives, sockets, switches};
 use support::wait_until;
+use tempfile::TempDir;
 
 const TWO: &[&str] = &["--processes", "2", "--workers", "1"];
 
@@ -25,7 +27,7 @@ fn two(args: &[&str]) -> Supervised {
 }
 
 fn fifo(path: &Path) {
-    let made = std::process::Command::new("mkfifo").arg(path).status();
+    let made = Command::new("mkfifo").arg(path).status();
     assert!(made.is_ok_and(|status| status.success()), "a pipe can be made");
 }
 
@@ -353,4 +355,97 @@ fn a_variable_without_what_it_speaks_of_is_left_alone() {
         assert_eq!((server.client().get("/").status, server.workers().len()), (200, 1), "{note}");
         server.leaves();
     }
+}
+
+// The program that is started again.
+
+/// A folder beside the program, where it can have a second name.
+struct Versions(TempDir);
+
+impl Versions {
+    fn new() -> Self {
+        let torr = Path::new(env!("CARGO_BIN_EXE_torr"));
+        let folder = tempfile::tempdir_in(torr.parent().expect("it is a file")).expect("there is room for a folder");
+        fs::create_dir(folder.path().join("1")).expect("a folder can be made");
+        fs::create_dir(folder.path().join("2")).expect("a folder can be made");
+        fs::hard_link(torr, folder.path().join("1/torr")).expect("a file can have two names");
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A new version, which leaves a trace of each start.
+    fn write_new(&self, name: &str) {
+        let script = format!(
+            "#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n",
+            self.path("trace").display(),
+            env!("CARGO_BIN_EXE_torr")
+        );
+        let new = self.path("new");
+        fs::write(&new, script).expect("a file can be written");
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).expect("it can be made a program");
+        fs::rename(&new, self.path(name)).expect("a file can be renamed");
+    }
+
+    /// How often the new version was started.
+    fn starts(&self) -> usize {
+        fs::read_to_string(self.path("trace")).map_or(0, |text| text.lines().count())
+    }
+
+    fn serve(&self, program: &str) -> Supervised {
+        let mut command = Command::new(program);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(TWO).current_dir(self.0.path());
+        Supervised::start_as(command)
+    }
+}
+
+#[test]
+fn a_reload_starts_the_version_that_was_installed_meanwhile() {
+    let versions = Versions::new();
+    let program = versions.path("1/torr");
+    let server = versions.serve(program.to_str().expect("it is UTF-8"));
+    let old = server.new_workers(2, &BTreeSet::new());
+    versions.write_new("1/torr");
+    server.signal("HUP");
+    server.says("reloaded:");
+    server.new_workers(2, &old);
+    assert_eq!((versions.starts(), server.client().get("/").status), (2, 200));
+    server.leaves();
+}
+
+#[test]
+fn a_reload_follows_a_link_in_the_programs_path() {
+    let versions = Versions::new();
+    let link = versions.path("current");
+    symlink("1", &link).expect("a link can be made");
+    let program = versions.path("current/torr");
+    let server = versions.serve(program.to_str().expect("it is UTF-8"));
+    versions.write_new("2/torr");
+    fs::remove_file(&link).and_then(|()| symlink("2", &link)).expect("a link can be made anew");
+    server.signal("HUP");
+    server.says("reloaded:");
+    assert_eq!((versions.starts(), server.client().get("/").status), (2, 200));
+    server.leaves();
+}
+
+#[test]
+fn where_there_is_no_program_it_is_tried_again() {
+    let versions = Versions::new();
+    let program = versions.path("1/torr");
+    let server = versions.serve(program.to_str().expect("it is UTF-8"));
+    let old = server.new_workers(2, &BTreeSet::new());
+    fs::remove_file(&program).expect("it is there");
+    server.signal("HUP");
+    server.says("worker 1 cannot be started: No such file or directory (os error 2): the reload is given up");
+    assert_eq!(server.workers(), old);
+    signal(*old.last().expect("there are two"), "KILL");
+    // With longer and longer waits.
+    server.says("cannot be started (No such file or directory (os error 2)): it is started anew in 20 ms");
+    server.says("cannot be started (No such file or directory (os error 2)): it is started anew in 500 ms");
+    versions.write_new("1/torr");
+    wait_until("two workers", || (server.workers().len() == 2).then_some(()));
+    (0..16).for_each(|_| assert_eq!(server.client().get("/").status, 200));
+    server.leaves();
 }

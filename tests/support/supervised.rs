@@ -148,7 +148,7 @@ pub fn switches(pid: u32) -> usize {
     let status = threads.filter_map(|thread| fs::read_to_string(thread.path().join("status")).ok());
     let count =
         |line: &str| line.split_once("_switches:").map_or(0, |(_, n)| n.trim().parse().expect("it is a number"));
-    status.map(|status| status.lines().map(|line| count(line)).sum::<usize>()).sum()
+    status.map(|status| status.lines().map(count).sum::<usize>()).sum()
 }
 
 /// The processes that this one has started and that have not ended.
