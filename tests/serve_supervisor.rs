@@ -91,6 +91,23 @@ fn a_worker_that_cannot_start_ends_the_server_with_its_own_message_and_code() {
     assert_eq!(server.said(), [line]);
 }
 
+#[test]
+fn a_signal_during_the_start_ends_it() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (config, address) = (folder.path().join("config"), format!("127.0.0.1:{}", free_port()));
+    fifo(&config);
+    let config = config.to_str().expect("it is UTF-8");
+    let args = ["serve", "--listen", &address, "--processes", "2", "--stop-timeout", "50ms", "--config", config];
+    let mut server = Supervised::spawn(torr_command(&args));
+    fs::write(config, "workers = 1\n").expect("the supervisor reads it");
+    // The worker waits for a configuration that nobody writes.
+    let worker = wait_until("a worker", || server.workers().first().copied());
+    server.signal("TERM");
+    server.says(&format!("worker 1 (process {worker}) did not leave within stop_timeout: it is killed"));
+    let status = server.wait();
+    assert_eq!((status.code(), server.said().len()), (Some(0), 1), "{:?}", server.said());
+}
+
 // Reload.
 
 /// Waits until these have much to do: as much as without load in many seconds.
