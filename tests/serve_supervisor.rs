@@ -92,6 +92,33 @@ fn a_worker_that_cannot_start_ends_the_server_with_its_own_message_and_code() {
 }
 
 #[test]
+fn workers_share_the_limit_of_connections() {
+    let server = two(&["--max-connections", "4", "--defer-accept", "false"]);
+    let mut clients: Vec<_> = (0..40).map(|_| server.client()).collect();
+    let served = |client: &mut Client| {
+        client.send_what_goes(get("/").as_bytes());
+        client.is_answered()
+    };
+    // Each worker has far more than its two, but once in a billion runs.
+    assert_eq!(clients.iter_mut().filter_map(|client| served(client).then_some(())).count(), 4);
+    server.leaves();
+}
+
+#[test]
+fn many_reloads_leave_nothing_behind() {
+    let server = two(&["--stop-timeout", "2s"]);
+    let files = || fs::read_dir(format!("/proc/{}/fd", server.pid())).expect("it runs").count();
+    let (before, mut workers) = (files(), server.new_workers(2, &BTreeSet::new()));
+    for round in 1..=5 {
+        server.signal("HUP");
+        server.says_times("reloaded:", round);
+        workers = server.new_workers(2, &workers);
+    }
+    wait_until("as few descriptors as before", || (files() == before).then_some(()));
+    server.leaves();
+}
+
+#[test]
 fn a_signal_during_the_start_ends_it() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let (config, address) = (folder.path().join("config"), format!("127.0.0.1:{}", free_port()));
