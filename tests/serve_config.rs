@@ -86,6 +86,7 @@ fn line<'a>(lines: &'a [Line], key: &str) -> &'a Line {
 /// Every setting, with a value that is not its default as it stands in a file.
 const OTHER: &[(&str, &str)] = &[
     ("listen", "\"127.0.0.1:0\""),
+    ("processes", "2"),
     ("workers", "3"),
     ("max_head", "1000"),
     ("max_headers", "20"),
@@ -99,6 +100,8 @@ const OTHER: &[(&str, &str)] = &[
     ("body_timeout", "\"250ms\""),
     ("write_timeout", "\"2h\""),
     ("stop_timeout", "\"1s 500ms\""),
+    ("start_timeout", "\"10s\""),
+    ("pid_file", "\"/run/torr.pid\""),
     ("backlog", "16"),
     ("defer_accept", "false"),
     ("blocking_threads", "7"),
@@ -487,7 +490,7 @@ fn the_examples_of_the_guide_are_true() {
     assert_eq!(command, "TORR_SERVE_MAX_BODY=65536 torr serve --config torr.toml --workers 4");
     let scene = Scene::new(file).variable("TORR_SERVE_MAX_BODY", "65536");
     let lines = scene.printed(&["--config", "torr.toml", "--workers", "4"]);
-    assert_eq!(printed.lines().map(Line::of).collect::<Vec<_>>(), lines[..5]);
+    assert_eq!(printed.lines().map(Line::of).collect::<Vec<_>>(), lines[..6]);
     assert_eq!(line(&lines, "idle_timeout").source, "file torr.toml, line 4");
 
     let said = [("\nworkesr = 4", "1"), ("\n\nworkers = \"4\"", "1"), ("", "0")].map(|(file, workers)| {

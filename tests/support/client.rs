@@ -200,6 +200,17 @@ impl Client {
         }
     }
 
+    /// Whether an answer comes, and not the connection's end.
+    pub fn is_answered(&mut self) -> bool {
+        let mut byte = [0];
+        match self.stream.peek(&mut byte) {
+            Ok(0) => false,
+            Ok(_) => self.answer().status == 200,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) => panic!("{error} instead of an answer or the end"),
+        }
+    }
+
     fn fill(&mut self, so_far: &dyn fmt::Debug) {
         let mut bytes = [0; 64 * 1024];
         match self.stream.read(&mut bytes) {

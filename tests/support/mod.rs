@@ -12,6 +12,7 @@ pub mod proxy;
 pub mod result;
 pub mod script;
 pub mod servers;
+pub mod supervised;
 
 use std::time::{Duration, Instant};
 

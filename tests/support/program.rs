@@ -48,7 +48,13 @@ pub struct Running {
 
 impl Running {
     pub fn start(mut command: Command) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null());
+        Self::start_with_its_input(command)
+    }
+
+    /// With the standard input that the command has.
+    pub fn start_with_its_input(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         fn read(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
             thread::spawn(move || {

@@ -94,6 +94,23 @@ pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) 
     Ok(socket)
 }
 
+/// Makes a listener that somebody else has opened one as [`listen`] gives it.
+///
+/// # Errors
+/// If it is no TCP socket that listens, and as `setsockopt(2)`.
+pub fn adopt(listener: OwnedFd, deferred: bool) -> io::Result<OwnedFd> {
+    let listens = sockopt::socket_type(&listener)? == SocketType::STREAM && sockopt::socket_acceptconn(&listener)?;
+    if !listens || local_addr(&listener).is_err() {
+        return Err(io::Error::other("not a TCP socket that listens"));
+    }
+    rustix::io::ioctl_fionbio(&listener, true)?;
+    set_tcp_nodelay(&listener, true)?;
+    if deferred {
+        defer_accept(&listener)?;
+    }
+    Ok(listener)
+}
+
 /// Accepts one connection, with the address of its client. `None` if none waits, or the one that did has gone again.
 ///
 /// # Errors

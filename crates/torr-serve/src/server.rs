@@ -4,21 +4,28 @@ use crate::access_log::{AccessLog, LogTarget};
 use crate::app::App;
 use crate::context::{Context, Shared};
 use crate::engine::Engine;
+use crate::listeners::{self, Listeners, Part};
+use crate::member;
+use crate::pid_file::PidFile;
 use crate::pool::Pool;
 use crate::seats::Seats;
 use crate::settings::Settings;
+use crate::signals::{self, Duties, Signals};
+use crate::supervisor::{self, Orders, Program};
+use crate::systemd;
 use crate::telemetry::Board;
 use crate::worker;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use std::ffi::c_int;
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::process::ExitStatus;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use thiserror::Error;
 use torr_net::tls::{TlsAcceptor, TlsError};
-use torr_net::{Bell, limits, socket};
+use torr_net::{Bell, limits};
 
 /// Files that a server makes room for, as far as the hard limit allows.
 const FILES: u64 = 100_000;
@@ -48,6 +55,20 @@ pub enum ServeError {
     /// A certificate or key is of no use.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// Sockets that were handed over cannot be served.
+    #[error("cannot serve the sockets that were handed over: {0}")]
+    HandedOver(String),
+    /// The pid file is another's, or cannot be written.
+    #[error("{0}")]
+    PidFile(String),
+    /// A worker process ended before all of them served. It has said why itself, if it could.
+    #[error("worker process {number} ended before it was ready: {status}")]
+    Worker {
+        /// Which.
+        number: usize,
+        /// How.
+        status: ExitStatus,
+    },
     /// The system refused a thread, a poller or a signal.
     #[error("the system refused: {0}")]
     System(#[from] io::Error),
@@ -71,10 +92,40 @@ pub struct Bound {
     tls: Option<TlsAcceptor>,
     log: Option<AccessLog>,
     listeners: Vec<OwnedFd>,
+    part: Part,
     address: SocketAddr,
     bell: Arc<Bell>,
-    /// Those to stop at, once they are watched for.
+    /// Those to mind, once they are watched for.
     signals: Option<Signals>,
+    pid_file: Option<Arc<PidFile>>,
+    hooks: Hooks,
+}
+
+/// What a program wants done besides.
+struct Hooks {
+    ready: Vec<Box<dyn FnOnce() + Send>>,
+    reload: Vec<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl Hooks {
+    /// With what every server does on a reload: it reads its certificates anew, and begins its log anew.
+    fn new(tls: Option<TlsAcceptor>, log: Option<AccessLog>) -> Self {
+        let reload = move || {
+            if let Some(Err(error)) = tls.as_ref().map(TlsAcceptor::reload) {
+                supervisor::say(&format!("the old certificates stay in use: {error}"));
+            }
+            if let Some(Err(error)) = log.as_ref().map(AccessLog::reopen) {
+                supervisor::say(&format!("the access log stays where it is: {error}"));
+            }
+        };
+        Self { ready: Vec::new(), reload: vec![Box::new(reload)] }
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks").field("ready", &self.ready.len()).field("reload", &self.reload.len()).finish()
+    }
 }
 
 /// Tells a server to stop, from any thread.
@@ -86,6 +137,11 @@ impl Stop {
     pub fn stop(&self) {
         self.0.ring();
     }
+}
+
+fn open_log(target: LogTarget, settings: &Settings) -> Result<AccessLog, ServeError> {
+    let named = target.to_string();
+    AccessLog::open(target, settings.access_log_format).map_err(|error| ServeError::Log { target: named, error })
 }
 
 /// Stops all workers when it is dropped.
@@ -114,26 +170,16 @@ impl Server {
     /// # Errors
     /// [`ServeError::Address`] and [`ServeError::Listen`].
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
-        let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
-        let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
-        let (backlog, deferred) = (self.settings.backlog, self.settings.defer_accept);
         let tls = self.settings.acceptor()?;
-        let open = |target: LogTarget| {
-            let named = target.to_string();
-            AccessLog::open(target, self.settings.access_log_format)
-                .map_err(|error| ServeError::Log { target: named, error })
-        };
-        let log = self.settings.access_log.clone().map(open).transpose()?;
-        let failed = |error| ServeError::Listen { address, error };
-        // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
-        let probe = socket::reserve(address).map_err(failed)?;
-        let address = socket::local_addr(&probe)?;
-        drop(probe);
-        let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
-        let listeners = (0..self.settings.workers.max(1)).map(listen).collect::<Result<_, _>>()?;
+        let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;
+        let Listeners { listeners, address, part } = listeners::take(address, &self.settings)?;
+        let mine = !matches!(part, Part::Worker(_));
+        let pid_file = self.settings.pid_file.as_deref().filter(|_| mine);
+        let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);
         let bell = Arc::new(Bell::new()?);
         let (app, settings) = (Arc::new(self.app), Arc::new(self.settings));
-        Ok(Bound { app, settings, tls, log, listeners, address, bell, signals: None })
+        let hooks = Hooks::new(tls.clone(), log.clone());
+        Ok(Bound { app, settings, tls, log, listeners, part, address, bell, signals: None, pid_file, hooks })
     }
 }
 
@@ -148,65 +194,135 @@ impl Bound {
         Stop(Arc::clone(&self.bell))
     }
 
-    /// Serves until [`Stop::stop`], on a thread per worker.
+    /// Calls this once all workers serve: in the supervisor if there is one, and never in its worker processes.
+    pub fn on_ready(mut self, call: impl FnOnce() + Send + 'static) -> Self {
+        self.hooks.ready.push(Box::new(call));
+        self
+    }
+
+    /// Calls this on SIGHUP and SIGUSR2, on a thread of its own, while [`Bound::run_until_signal`] runs: in a process
+    /// alone, and in a worker process that is sent the signal itself. A supervisor starts new workers instead.
+    pub fn on_reload(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
+        self.hooks.reload.push(Box::new(call));
+        self
+    }
+
+    /// Serves until [`Stop::stop`], on a thread per worker, or in worker processes with such threads.
     ///
     /// # Errors
-    /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first.
-    pub fn run(self) -> Result<(), ServeError> {
+    /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first. [`ServeError::Worker`].
+    pub fn run(mut self) -> Result<(), ServeError> {
+        match std::mem::take(&mut self.part) {
+            Part::Alone => {
+                let (address, ready) = (self.address, std::mem::take(&mut self.hooks.ready));
+                self.work(|| {
+                    ready.into_iter().for_each(|call| call());
+                    systemd::ready(&systemd::status(address, 0));
+                })
+            }
+            Part::Worker(channel) => {
+                let channel = Arc::new(channel);
+                member::obey(Arc::clone(&channel), Arc::clone(&self.bell), self.settings.stop_timeout)?;
+                self.work(|| member::tell_ready(&channel))
+            }
+            Part::Supervisor => self.supervise(None).map(drop),
+        }
+    }
+
+    /// From here on SIGTERM, SIGINT, SIGQUIT, SIGHUP and SIGUSR2 no longer end the process, but are kept for
+    /// [`Bound::run_until_signal`]: for who tells others that it serves before it does.
+    ///
+    /// # Errors
+    /// [`ServeError::System`].
+    pub fn watch_signals(mut self) -> Result<Self, ServeError> {
+        self.signals = Some(Signals::watch()?);
+        Ok(self)
+    }
+
+    /// Serves until SIGTERM, SIGINT or SIGQUIT, finishing requests that are under way; a second SIGTERM or SIGINT ends the
+    /// process at once. SIGHUP and SIGUSR2 let a supervisor replace its worker processes; see [`Bound::on_reload`].
+    ///
+    /// # Errors
+    /// As [`Bound::run`].
+    pub fn run_until_signal(mut self) -> Result<(), ServeError> {
+        let signals = self.signals.take().map_or_else(Signals::watch, Ok)?;
+        if matches!(self.part, Part::Supervisor) {
+            if let Some(signal) = self.supervise(Some(signals))? {
+                signals::end_by(signal);
+            }
+            return Ok(());
+        }
+        let (stop, pid_file) = (self.stop(), self.pid_file.clone());
+        let (status, reload) = (systemd::status(self.address, 0), std::mem::take(&mut self.hooks.reload));
+        let reload = move || {
+            systemd::reloading();
+            reload.iter().for_each(|call| call());
+            systemd::ready(&status);
+        };
+        let duties = Duties {
+            leave: Box::new(move || stop.stop()),
+            reload: Box::new(reload),
+            last: Box::new(move || pid_file.iter().for_each(|file| file.remove())),
+        };
+        let (handle, listener) = signals::mind(signals, duties)?;
+        let ended = self.run();
+        handle.close();
+        let _ = listener.join();
+        ended
+    }
+
+    /// Runs worker processes. Returns the signal that asked for the end at once.
+    fn supervise(mut self, signals: Option<Signals>) -> Result<Option<c_int>, ServeError> {
+        let mut listeners = std::mem::take(&mut self.listeners).into_iter();
+        let of_one = |_| listeners.by_ref().take(self.settings.workers.max(1)).collect();
+        let ready = std::mem::take(&mut self.hooks.ready);
+        supervisor::run(Orders {
+            program: Program::of_this_process()?,
+            listeners: (0..self.settings.processes).map(of_one).collect(),
+            settings: Arc::clone(&self.settings),
+            bell: Arc::clone(&self.bell),
+            signals,
+            status: systemd::status(self.address, self.settings.processes),
+            when_ready: Box::new(move || ready.into_iter().for_each(|call| call())),
+        })
+    }
+
+    /// Runs worker threads, and tells when all of them accept connections.
+    fn work(self, when_ready: impl FnOnce()) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
-        let Self { app, settings, tls, log, listeners, bell, .. } = self;
-        let seats = Seats::with(settings.max_connections, settings.max_connections_per_address);
+        let Self { app, settings, tls, log, listeners, bell, pid_file: _held, .. } = self;
+        let share = settings.max_connections.div_ceil(settings.processes.max(1));
+        let seats = Seats::with(share, settings.max_connections_per_address);
         let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
-        let shared = Shared { app, settings, pool, tls, board: Arc::new(Board::new(listeners.len())), log };
+        let (built, builds) = mpsc::channel();
+        let count = listeners.len();
+        let shared = Shared { app, settings, pool, tls, board: Arc::new(Board::new(count)), log };
         let start = |(number, listener): (usize, OwnedFd)| {
-            let (shared, seats, bell) = (shared.clone(), seats.clone(), Arc::clone(&bell));
+            let (shared, seats) = (shared.clone(), seats.clone());
+            let (bell, built) = (Arc::clone(&bell), built.clone());
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&bell));
-                let cx = Context::new(shared, number)?;
-                worker::run(Engine::new(cx, seats, listener, bell)?)
+                let engine = Engine::new(Context::new(shared, number)?, seats, listener, bell)?;
+                // Nobody waits for this any more where another worker could not be started.
+                let _ = built.send(());
+                drop(built);
+                worker::run(engine)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();
         if workers.iter().any(Result::is_err) {
             bell.ring();
         }
+        drop(built);
+        if builds.iter().count() == count {
+            when_ready();
+        }
         let join = |worker: io::Result<thread::JoinHandle<io::Result<()>>>| match worker?.join() {
             Ok(ended) => Ok(ended?),
             Err(_) => Err(ServeError::Panicked),
         };
         workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
-    }
-
-    /// From here on SIGTERM and SIGINT no longer end the process, but are kept for [`Bound::run_until_signal`]: for who
-    /// tells others that it serves before it does.
-    ///
-    /// # Errors
-    /// [`ServeError::System`].
-    pub fn watch_signals(mut self) -> Result<Self, ServeError> {
-        self.signals = Some(Signals::new([SIGTERM, SIGINT])?);
-        Ok(self)
-    }
-
-    /// Serves until SIGTERM or SIGINT, finishing requests that are under way.
-    ///
-    /// # Errors
-    /// As [`Bound::run`].
-    pub fn run_until_signal(mut self) -> Result<(), ServeError> {
-        let mut signals = match self.signals.take() {
-            Some(signals) => signals,
-            None => Signals::new([SIGTERM, SIGINT])?,
-        };
-        let (handle, stop) = (signals.handle(), self.stop());
-        let listener = thread::Builder::new().name("signals".into()).spawn(move || {
-            if signals.forever().next().is_some() {
-                stop.stop();
-            }
-        })?;
-        let ended = self.run();
-        handle.close();
-        let _ = listener.join();
-        ended
     }
 }

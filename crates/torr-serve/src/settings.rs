@@ -3,6 +3,7 @@
 use crate::access_log::{LogFormat, LogTarget};
 use crate::forwarded::{ForwardedField, Trusted};
 use crate::proxy_protocol::ProxyProtocol;
+use std::path::PathBuf;
 use std::time::Duration;
 use torr_net::tls::{ServerTlsSettings as TlsSettings, TlsAcceptor, TlsError};
 use torr_wire::request;
@@ -11,7 +12,10 @@ use torr_wire::request;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Worker threads, each with its own listener and loop. Default: one per CPU.
+    /// Worker processes, kept by a supervisor: 0, which is no supervisor, and the worker threads in this process.
+    pub processes: usize,
+    /// Worker threads, of each worker process if there are such, each with its own listener and loop. Default: one per
+    /// CPU.
     pub workers: usize,
     /// Bytes of a request's head: 8 KiB.
     pub max_head: usize,
@@ -22,7 +26,8 @@ pub struct Settings {
     /// Bytes of a request's body that a router receives as it comes: 0, which is no limit. It takes no memory here, and
     /// axum's extractors have a limit of their own, 2 MB.
     pub max_streamed_body: u64,
-    /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed.
+    /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed. Of several worker
+    /// processes each has an equal share.
     pub max_connections: usize,
     /// Connections of one address at a time, of all workers together: 0, no limit. Of IPv6, a network of 64 bits is one
     /// address. Trusted proxies are not limited.
@@ -39,6 +44,10 @@ pub struct Settings {
     pub write_timeout: Duration,
     /// How long requests under way may take once the server is told to stop: 30 s.
     pub stop_timeout: Duration,
+    /// How long a worker process may take until it serves, once the server does: 60 s.
+    pub start_timeout: Duration,
+    /// A file for the number of the process to send signals to, there as long as it serves: none.
+    pub pid_file: Option<PathBuf>,
     /// Connections that may wait to be accepted, per worker: 4,096. The kernel's `somaxconn` limits it too.
     pub backlog: i32,
     /// Whether connections are accepted only once their first bytes have come, or after about a second (TCP_DEFER_ACCEPT):
@@ -73,6 +82,7 @@ impl Default for Settings {
         let seconds = Duration::from_secs;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
+            processes: 0,
             workers: cpus,
             max_head: 8 * 1024,
             max_headers: 100,
@@ -86,6 +96,8 @@ impl Default for Settings {
             body_timeout: seconds(60),
             write_timeout: seconds(60),
             stop_timeout: seconds(30),
+            start_timeout: seconds(60),
+            pid_file: None,
             backlog: 4096,
             defer_accept: true,
             blocking_threads: 8 * cpus,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use torr_serve::{ServeError, Server};
 
-/// Serves until SIGTERM or Ctrl-C.
+/// Serves until it is told to leave by a signal.
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     let config = Config::gather(args.config.as_deref(), &args.flags)?;
     if args.print_config {
@@ -18,21 +18,32 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     }
     let origin = config.origin_of_listen();
     let (listen, settings) = (config.chosen.listen, config.chosen.settings);
-    let (workers, scheme) = (settings.workers, if settings.tls.is_some() { "https" } else { "http" });
+    let (processes, workers) = (settings.processes, settings.workers);
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let failed = |error: ServeError| match error {
         ServeError::Address(_) => {
             Stop::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
         }
         ServeError::Tls(error) => Stop::Usage(error.to_string()),
         ServeError::Log { .. } => Stop::Usage(error.to_string()),
-        ServeError::Listen { .. } => Stop::Failed(error.to_string()),
-        ServeError::System(_) | ServeError::Panicked => Stop::Failed(error.to_string()),
+        error => Stop::Failed(error.to_string()),
     };
     let server = Server::new(service::app()).settings(settings).bind(&listen).map_err(failed)?;
+    let threads = |n: usize| if n == 1 { "1 worker".into() } else { format!("{n} workers") };
+    let with = match (processes, workers) {
+        (0, n) => threads(n),
+        (1, n) => format!("1 process of {}", threads(n)),
+        (processes, n) => format!("{processes} processes of {} each", threads(n)),
+    };
+    let address = server.address();
+    let tell = move || anstream::eprintln!("torr: serving on {scheme}://{address} with {with}");
     // Who reads where it listens may end it at once.
-    let server = server.watch_signals().map_err(failed)?;
-    let plural = if workers == 1 { "" } else { "s" };
-    anstream::eprintln!("torr: serving on {scheme}://{} with {workers} worker{plural}", server.address());
-    server.run_until_signal().map_err(failed)?;
-    Ok(ExitCode::SUCCESS)
+    let ended = server.watch_signals().map_err(failed)?.on_ready(tell).run_until_signal();
+    // A worker process that ended by itself has said why.
+    if let Err(ServeError::Worker { status, .. }) = &ended
+        && let Some(code) = status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| *code > 0)
+    {
+        return Ok(ExitCode::from(code));
+    }
+    ended.map_err(failed).map(|()| ExitCode::SUCCESS)
 }

@@ -71,11 +71,11 @@ impl Engine {
             Doing::Receiving => match (connection.http.part(), self.leaving) {
                 (Part::Body, _) => settings.body_timeout,
                 (Part::Head, _) => settings.head_timeout,
-                (Part::Nothing, None) => settings.idle_timeout,
-                (Part::Nothing, Some(leaving)) => {
-                    since = since.max(leaving);
+                (Part::Nothing, Some(leaving)) if !self.bell.is_soft() => {
+                    since = since.max(leaving).max(self.bell.rung_at());
                     LEAVING_IDLE
                 }
+                (Part::Nothing, _) => settings.idle_timeout,
             },
             Doing::Sending => settings.write_timeout,
             Doing::Ending(_) => GENTLE_TIME,
@@ -137,17 +137,21 @@ impl Engine {
         self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }
 
-    /// Accepts what has connected so far and nothing after it. From now on each answer ends its connection.
+    /// Accepts what has connected so far, unless others go on accepting there, and nothing after it. From now on each
+    /// answer ends its connection.
     pub(super) fn leave(&mut self) -> io::Result<()> {
         self.poller.remove(&self.bell)?;
         self.leaving = Some(self.now);
         self.cx.leaving = true;
         self.ticker.set(TEND_LEAVING)?;
-        while self.accept() {
+        while !self.bell.is_soft() && self.accept() {
             self.answer();
             self.send();
         }
-        self.listener = None;
+        if let Some(listener) = self.listener.take() {
+            // Where another process holds the same socket open, it would be watched even after this copy is closed.
+            let _ = self.poller.remove(&listener);
+        }
         Ok(())
     }
 }

@@ -124,6 +124,16 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| from.listen.clone(),
     },
     Setting {
+        key: "processes",
+        value: "N",
+        meaning: "Worker processes, each with so many workers; 0 has the workers in this process",
+        must_be: "a whole number from 0 to 1024",
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 0..=1024).map(|n| to.settings.processes = n),
+        text: |from| from.settings.processes.to_string(),
+    },
+    Setting {
         key: "workers",
         value: "N",
         meaning: "Worker threads",
@@ -252,6 +262,26 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Duration,
         take: |to, text| time(text).map(|time| to.settings.stop_timeout = time),
         text: |from| shown(from.settings.stop_timeout),
+    },
+    Setting {
+        key: "start_timeout",
+        value: "TIME",
+        meaning: "How long a worker process that is started later may take until it serves",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.start_timeout = time),
+        text: |from| shown(from.settings.start_timeout),
+    },
+    Setting {
+        key: "pid_file",
+        value: "FILE",
+        meaning: "File for the number of the process to send signals to, there as long as it serves",
+        must_be: "a path, or nothing for no file",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| file(text).map(|file| to.settings.pid_file = file),
+        text: |from| from.settings.pid_file.as_ref().map_or(String::new(), |file| file.display().to_string()),
     },
     Setting {
         key: "backlog",
@@ -427,6 +457,11 @@ fn listed(files: &[PathBuf]) -> String {
 
 fn time(text: &str) -> Option<Duration> {
     duration(text).ok()
+}
+
+fn file(text: &str) -> Option<Option<PathBuf>> {
+    let sound = !text.contains('\0');
+    sound.then(|| (!text.is_empty()).then(|| PathBuf::from(text)))
 }
 
 fn shown(time: Duration) -> String {

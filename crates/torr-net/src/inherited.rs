@@ -1,0 +1,57 @@
+//! Descriptors that the process that started this one has left open for it, known by their numbers.
+
+use rustix::fs::fstat;
+use rustix::io::{FdFlags, fcntl_setfd};
+use std::io;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// The number of the file behind a descriptor, by which parent and child can make sure that they speak of the same one.
+/// `None` if there is no such descriptor.
+#[allow(unsafe_code)]
+pub fn inode(number: RawFd) -> Option<u64> {
+    if number < 0 {
+        return None;
+    }
+    // SAFETY: it is used for one call only, which tells if there is no such descriptor, and changes nothing if there is.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    fstat(descriptor).ok().map(|about| about.st_ino)
+}
+
+/// Makes a descriptor one's own, and keeps it from programs that are started later.
+///
+/// It must be one that this process was given by its parent, under this number, to take: nobody else in this process may
+/// take it as well.
+///
+/// # Errors
+/// If there is no such descriptor.
+#[allow(unsafe_code)]
+pub fn take(number: RawFd) -> io::Result<OwnedFd> {
+    if inode(number).is_none() {
+        return Err(io::Error::other(format!("descriptor {number} is not open")));
+    }
+    // SAFETY: it is open, and by the contract of this function nobody else owns it.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_setfd(&descriptor, FdFlags::CLOEXEC)?;
+    Ok(descriptor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::{AsRawFd, IntoRawFd};
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_is_open_is_known_and_taken() {
+        let (one, other) = UnixStream::pair().expect("there is room for descriptors");
+        assert_ne!(inode(one.as_raw_fd()), None);
+        assert_ne!(inode(one.as_raw_fd()), inode(other.as_raw_fd()));
+        let number = one.into_raw_fd();
+        assert_eq!(take(number).expect("it is open").as_raw_fd(), number);
+        // Far beyond what the limit of open files allows.
+        for absent in [-1, RawFd::MAX] {
+            assert_eq!(inode(absent), None);
+            assert!(take(absent).is_err());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A file with the number of the server's process, there as long as it serves.
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::{Duration, SystemTime};
+
+/// By how much times that are told in hundredths and whole seconds may differ.
+const INEXACT: Duration = Duration::from_secs(2);
+
+/// Removes its file when it is dropped.
+#[derive(Debug)]
+pub(crate) struct PidFile(PathBuf);
+
+impl PidFile {
+    /// Writes the file, at once and as a whole. One that a process left behind which is no more is replaced.
+    ///
+    /// # Errors
+    /// A line, if a process of the number in it lives, if it is something else, or cannot be written.
+    pub fn create(path: &Path) -> Result<Self, String> {
+        let shown = path.display();
+        match fs::read_to_string(path) {
+            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) => match text.trim().parse().ok().filter(|pid| *pid > 0) {
+                Some(pid) if is_held(path, pid) => {
+                    return Err(format!(
+                        "process {pid} lives, which the pid file {shown} names: is the server running?"
+                    ));
+                }
+                Some(_) => {}
+                None => return Err(format!("{shown} is no pid file: it holds something other than a number")),
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                return Err(format!("{shown} is no pid file: it holds something other than a number"));
+            }
+            Err(error) => return Err(format!("cannot read the pid file {shown}: {}", error.kind())),
+        }
+        // Whoever reads it finds all of it or nothing.
+        let mut new = path.as_os_str().to_owned();
+        new.push(format!(".{}", process::id()));
+        let written = fs::write(&new, format!("{}\n", process::id())).and_then(|()| fs::rename(&new, path));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&new);
+            return Err(format!("cannot write the pid file {shown}: {}", error.kind()));
+        }
+        // From any folder that the program may go to.
+        Ok(Self(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
+    }
+
+    /// Removes it, unless it is somebody else's by now.
+    pub fn remove(&self) {
+        let text = fs::read_to_string(&self.0).unwrap_or_default();
+        if text.trim().parse() == Ok(process::id()) {
+            // If it cannot be removed it is stale, which the next server sees.
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// Whether the process that wrote the file lives, and its number was not given to another since.
+fn is_held(path: &Path, pid: i32) -> bool {
+    let Some(process) = Pid::from_raw(pid) else { return false };
+    let lives = matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM));
+    if !lives || pid.unsigned_abs() == process::id() {
+        return false;
+    }
+    let written = fs::metadata(path).and_then(|about| about.modified()).ok();
+    let file_age = written.and_then(|time| SystemTime::now().duration_since(time).ok());
+    match (age(pid), file_age) {
+        (Some(process), Some(file)) => process + INEXACT >= file,
+        _ => true,
+    }
+}
+
+/// How long ago a process was started.
+fn age(pid: i32) -> Option<Duration> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in brackets, may hold anything. The start is the 22nd field, the state behind the name the 3rd.
+    let started: f64 = stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()?;
+    Duration::try_from_secs_f64(uptime - started / rustix::param::clock_ticks_per_second() as f64).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_have_an_age() {
+        let own = age(i32::try_from(process::id()).expect("it fits")).expect("it runs");
+        assert!(own < Duration::from_secs(3600), "{own:?}");
+        assert_eq!(age(i32::MAX), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! The signals that a server minds, and a thread that minds them for a process with worker threads.
+
+use crate::systemd;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2};
+use signal_hook::iterator::Handle;
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+use std::ffi::c_int;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use torr_net::{Events, Interest, Poller, Token};
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// To leave in order; a second time, to end at once.
+    Leave,
+    /// To reload.
+    Reload,
+}
+
+/// Signals that no longer do what they do by default, but wait to be minded.
+#[derive(Debug)]
+pub(crate) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
+
+impl Signals {
+    /// # Errors
+    /// If the system has no room for them.
+    pub fn watch() -> io::Result<Self> {
+        let (read, write) = UnixStream::pair()?;
+        let signals = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2];
+        Ok(Self(SignalDelivery::with_pipe(read, write, SignalOnly, signals)?))
+    }
+
+    /// Those that have come since the last call.
+    pub fn arrived(&mut self) -> Vec<(c_int, Asked)> {
+        let asked = |signal| if [SIGHUP, SIGUSR2].contains(&signal) { Asked::Reload } else { Asked::Leave };
+        self.0.pending().map(|signal| (signal, asked(signal))).collect()
+    }
+
+    fn handle(&self) -> Handle {
+        self.0.handle()
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.get_read().as_fd()
+    }
+}
+
+/// Whether a signal that is the second one to ask for the end asks for it at once.
+pub(crate) fn is_urgent(signal: c_int) -> bool {
+    [SIGTERM, SIGINT].contains(&signal)
+}
+
+/// Ends this process as the signal would have done.
+pub(crate) fn end_by(signal: c_int) {
+    // It returns only where the signal does no harm, which none of these is.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// What is done on signals.
+pub(crate) struct Duties {
+    pub leave: Box<dyn Fn() + Send>,
+    pub reload: Box<dyn Fn() + Send>,
+    /// Right before the process ends at once.
+    pub last: Box<dyn Fn() + Send>,
+}
+
+/// Minds signals until the handle is closed, and tells systemd in between that the process lives.
+pub(crate) fn mind(mut signals: Signals, duties: Duties) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
+    let handle = signals.handle();
+    let poller = Poller::new()?;
+    poller.add(&signals, Token::new(0, 0), Interest::Accept)?;
+    let closed = handle.clone();
+    let thread = std::thread::Builder::new().name("signals".into()).spawn(move || {
+        let (mut events, mut leaving) = (Events::with_capacity(1), false);
+        let watchdog = systemd::watchdog();
+        while !closed.is_closed() {
+            if watchdog.is_some() {
+                systemd::alive();
+            }
+            if poller.wait(&mut events, watchdog).is_err() {
+                return;
+            }
+            for (signal, asked) in signals.arrived() {
+                match asked {
+                    Asked::Leave if leaving && is_urgent(signal) => {
+                        (duties.last)();
+                        end_by(signal);
+                    }
+                    Asked::Leave => {
+                        leaving = true;
+                        systemd::stopping();
+                        (duties.leave)();
+                    }
+                    Asked::Reload if !leaving => (duties.reload)(),
+                    Asked::Reload => {}
+                }
+            }
+        }
+    })?;
+    Ok((handle, thread))
+}
