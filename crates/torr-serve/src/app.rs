@@ -44,8 +44,11 @@ pub(crate) enum Content<'b> {
 pub(crate) enum Outcome {
     /// An answer.
     Ready(Response),
-    /// One that must be waited for.
+    /// One that must be waited for, also if its client has ended its side.
     Pending(Pending),
+    /// One of a router. It is dropped when its client ends its side, as hyper does: so those who work for clients that have
+    /// gone learn it.
+    Droppable(Pending),
 }
 
 enum Handler {
@@ -366,7 +369,10 @@ impl App {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
         };
         self.introduce(client, request.extensions_mut());
-        guarded(cx, || router.call(request))
+        match guarded(cx, || router.call(request)) {
+            Outcome::Pending(future) => Outcome::Droppable(future),
+            outcome => outcome,
+        }
     }
 
     /// Puts what is known of a client into a request's extensions.

@@ -55,11 +55,6 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// The same, for a server that may be leaving.
-    pub fn another(&self, leaving: bool) -> Self {
-        Self { desk: Rc::clone(&self.desk), stamp: self.stamp.clone(), leaving }
-    }
-
     /// For the worker of this number.
     ///
     /// # Errors

@@ -326,7 +326,11 @@ impl Engine {
                 Doing::Ending(_) => {}
                 _ if connection.http.is_taking() => {}
                 // Who has gone takes no answer.
-                Doing::Waiting | Doing::Streaming if ended => {
+                Doing::Waiting if ended && connection.http.is_droppable() => {
+                    self.connections.remove(token);
+                    continue;
+                }
+                Doing::Streaming if ended => {
                     self.connections.remove(token);
                     continue;
                 }
@@ -497,7 +501,7 @@ impl Engine {
                 connection.after = After::HandOver(to);
                 self.send_rest(token);
             }
-            Next::Wait(_) if connection.ended && !connection.http.is_taking() => {
+            Next::Wait(_) if connection.ended && connection.http.is_droppable() => {
                 self.connections.remove(token);
             }
             Next::Wait(future) => {

@@ -6,6 +6,7 @@ use crate::http1::{self, After, Http1, Long, Part};
 use crate::pool::{Pool, Threads};
 use crate::response::Pieces;
 use crate::settings::Settings;
+use crate::stamp::Stamp;
 use crate::stream::{Made, Stream};
 use crate::telemetry::Board;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use std::task::{Poll, Waker};
 
 /// What every connection needs. Its date stands still, so that answers can be compared.
 pub struct Server {
-    cx: Context,
+    shared: Shared,
+    stamp: Stamp,
     _threads: Threads,
 }
 
@@ -26,8 +28,7 @@ impl Server {
         let (threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
         let (app, settings, board) = (Arc::new(app), Arc::new(settings), Arc::new(Board::new(1)));
         let shared = Shared { app, settings, pool, tls: None, board, log: None };
-        let cx = Context::new(shared, 0).expect("a descriptor is free");
-        Self { cx, _threads: threads }
+        Self { stamp: Stamp::new(shared.settings.server_name), shared, _threads: threads }
     }
 }
 
@@ -55,8 +56,13 @@ pub struct Connection {
 
 impl Connection {
     /// A new connection, to a server that may be leaving.
+    ///
+    /// # Panics
+    /// If the system has no descriptor left.
     pub fn new(server: &Server, leaving: bool) -> Self {
-        Self { cx: server.cx.another(leaving), http: Http1::default(), waiting: None }
+        let mut cx = Context::new(server.shared.clone(), 0).expect("a descriptor is free");
+        (cx.stamp, cx.leaving) = (server.stamp.clone(), leaving);
+        Self { cx, http: Http1::default(), waiting: None }
     }
 
     /// Takes what has arrived and appends what is to be sent to `out`.

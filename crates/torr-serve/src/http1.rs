@@ -20,6 +20,9 @@ use torr_wire::{WireError, encode};
 /// Bytes of answers to pipelined requests that may gather before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
 
+/// How a connection of HTTP/2 begins (RFC 9113, section 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 /// What is to be done once the output is sent.
 pub(crate) enum Next {
     /// Receive more.
@@ -102,6 +105,8 @@ pub(crate) struct Http1 {
     taking: Option<Box<Taking>>,
     /// The request whose handler is being waited for.
     waiting: Option<Shape>,
+    /// That handler is not waited for any more once the client has ended its side.
+    droppable: bool,
     /// What is noted of the request that is being answered.
     note: Option<Note>,
     /// Requests so far.
@@ -148,6 +153,12 @@ impl Http1 {
     #[inline]
     pub fn is_behind(&self) -> bool {
         self.behind
+    }
+
+    /// Whether the handler that is waited for is of no use once the client has ended its side.
+    #[inline]
+    pub fn is_droppable(&self) -> bool {
+        self.droppable && !self.is_taking()
     }
 
     /// Bytes that are held back.
@@ -212,7 +223,12 @@ impl Http1 {
             let head = match request::parse(rest, &mut slots, cx.settings.limits()) {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
-                Err(WireError::Version) if self.speaks_http2(rest, cx) => return (at, Next::HandOver(To::Http2)),
+                Err(WireError::Version) if self.may_be_http2(rest, cx) => {
+                    if rest.len() < PREFACE.len() {
+                        break;
+                    }
+                    return (at, Next::HandOver(To::Http2));
+                }
                 Err(error) => return (at, self.refuse(error, cx, out)),
             };
             if (head.upgrade || head.method == "CONNECT") && is_exotic(&head, cx) {
@@ -340,7 +356,11 @@ impl Http1 {
         match outcome {
             Outcome::Ready(response) => self.put(response, Shape { rest: self.rest(), ..shape }, cx, out),
             Outcome::Pending(future) => {
-                self.waiting = Some(shape);
+                (self.waiting, self.droppable) = (Some(shape), false);
+                Some(Next::Wait(future))
+            }
+            Outcome::Droppable(future) => {
+                (self.waiting, self.droppable) = (Some(shape), true);
                 Some(Next::Wait(future))
             }
         }
@@ -408,10 +428,11 @@ impl Http1 {
         self.fail(408, "The request took too long\n", cx, out)
     }
 
-    /// Whether the connection begins as one of HTTP/2 does (RFC 9113, section 3.4).
+    /// Whether the connection begins as one of HTTP/2 does, as far as it has come.
     #[cold]
-    fn speaks_http2(&self, input: &[u8], cx: &Context) -> bool {
-        cx.settings.http2 && self.served == 0 && input.starts_with(b"PRI * HTTP/2.0\r\n")
+    fn may_be_http2(&self, input: &[u8], cx: &Context) -> bool {
+        let come = input.len().min(PREFACE.len());
+        cx.settings.http2 && self.served == 0 && input[..come] == PREFACE[..come]
     }
 }
 

@@ -166,7 +166,7 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
     let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), client, desk));
     own(match outcome {
         Outcome::Ready(response) => response,
-        Outcome::Pending(future) => future.await,
+        Outcome::Pending(future) | Outcome::Droppable(future) => future.await,
     })
 }
 

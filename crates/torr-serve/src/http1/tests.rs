@@ -90,11 +90,11 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 }
 
 /// Runs with what a connection needs.
-fn with_context<T>(run: impl FnOnce(&Context) -> T) -> T {
+fn with_context<T>(run: impl FnOnce(&mut Context) -> T) -> T {
     let (_threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
     let (app, settings, board) = (Arc::new(app()), Arc::new(settings()), Arc::new(Board::new(1)));
     let shared = Shared { app, settings, pool, tls: None, board, log: None };
-    run(&Context::new(shared, 0).expect("a descriptor is free"))
+    run(&mut Context::new(shared, 0).expect("a descriptor is free"))
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {
@@ -265,9 +265,9 @@ fn answers_to_many_requests_come_in_portions() {
 fn a_server_that_leaves_says_so_with_its_next_answer() {
     with_context(|cx| {
         let mut out = Vec::new();
-        let leaving = cx.another(true);
+        cx.leaving = true;
         let request = "GET /short HTTP/1.1\r\nHost: x\r\n\r\n";
-        let next = Http1::default().receive(request.repeat(2).as_bytes(), &leaving, &mut out);
+        let next = Http1::default().receive(request.repeat(2).as_bytes(), cx, &mut out);
         assert!(matches!(next, Next::CloseGently));
         let text = String::from_utf8_lossy(&out);
         assert!(text.contains("\r\nConnection: close\r\n") && text.matches("HTTP/1.1 200 OK").count() == 1, "{text}");
