@@ -55,13 +55,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// For the worker of this number.
+    /// For the worker that has this place on the board.
     ///
     /// # Errors
     /// If the kernel has no room for one more descriptor.
-    pub fn new(shared: Shared, worker: usize) -> io::Result<Self> {
+    pub fn new(shared: Shared, place: usize) -> io::Result<Self> {
         let (router, stamp) = (shared.app.local(), Stamp::new(shared.settings.server_name));
-        let (mailbox, meter) = (Mailbox::new()?, Meter::new(Arc::clone(&shared.board), worker));
+        let (mailbox, meter) = (Mailbox::new()?, Meter::new(Arc::clone(&shared.board), place));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
         Ok(Self { desk: Rc::new(Desk { shared, router, mailbox, meter, visits }), stamp, leaving: false })
     }

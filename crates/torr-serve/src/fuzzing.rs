@@ -26,7 +26,8 @@ impl Server {
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
         let (threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-        let (app, settings, board) = (Arc::new(app), Arc::new(settings), Arc::new(Board::new(1)));
+        let (app, settings) = (Arc::new(app), Arc::new(settings));
+        let board = Arc::new(Board::new(1).expect("there is memory"));
         let shared = Shared { app, settings, pool, tls: None, board, log: None };
         Self { stamp: Stamp::new(shared.settings.server_name), shared, _threads: threads }
     }

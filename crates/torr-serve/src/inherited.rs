@@ -24,32 +24,47 @@ pub(crate) const STOP: u8 = b's';
 /// All of it but the number.
 #[derive(Debug)]
 pub(crate) struct Inheritance {
-    pub channel: UnixStream,
+    pub member: Member,
     pub listeners: Vec<OwnedFd>,
+}
+
+/// What makes a process one of several.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub channel: UnixStream,
+    /// The memory in which all count what they do.
+    pub board: OwnedFd,
+    /// Its number, from 1.
+    pub number: usize,
+    /// How often its like have been replaced.
+    pub turn: usize,
 }
 
 /// What the variable says.
 #[derive(Debug, PartialEq, Eq)]
 struct Note {
     number: usize,
+    turn: usize,
     inode: u64,
     channel: RawFd,
+    board: RawFd,
     listeners: Vec<RawFd>,
 }
 
-/// The value of the variable for a worker that is to have these.
-pub(crate) fn note(number: usize, channel: &OwnedFd, listeners: &[OwnedFd]) -> OsString {
+/// The value of the variable for a worker that is to have these: the board first, then listeners.
+pub(crate) fn note(number: usize, turn: usize, channel: &OwnedFd, others: &[OwnedFd]) -> OsString {
     let inode = inherited::inode(channel.as_raw_fd()).unwrap_or_default();
-    let numbers: Vec<_> = [channel].into_iter().chain(listeners).map(|fd| fd.as_raw_fd().to_string()).collect();
-    format!("{number}:{inode}:{}", numbers.join(",")).into()
+    let numbers: Vec<_> = [channel].into_iter().chain(others).map(|fd| fd.as_raw_fd().to_string()).collect();
+    format!("{number}:{turn}:{inode}:{}", numbers.join(",")).into()
 }
 
 fn parse(text: &str) -> Option<Note> {
-    let mut parts = text.splitn(3, ':');
-    let (number, inode) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let mut parts = text.splitn(4, ':');
+    let (number, turn) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let inode = parts.next()?.parse().ok()?;
     let mut numbers = parts.next()?.split(',').map(|number| number.parse().ok());
-    let channel = numbers.next()??;
-    Some(Note { number, inode, channel, listeners: numbers.collect::<Option<_>>()? })
+    let (channel, board) = (numbers.next()??, numbers.next()??);
+    Some(Note { number, turn, inode, channel, board, listeners: numbers.collect::<Option<_>>()? })
 }
 
 /// What was left to this process, if it is a worker.
@@ -82,7 +97,8 @@ pub(crate) fn take() -> io::Result<Option<Inheritance>> {
     }
     let channel = UnixStream::from(inherited::take(note.channel)?);
     let listeners = note.listeners.iter().map(|number| inherited::take(*number)).collect::<io::Result<_>>()?;
-    Ok(Some(Inheritance { channel, listeners }))
+    let member = Member { channel, board: inherited::take(note.board)?, number: note.number, turn: note.turn };
+    Ok(Some(Inheritance { member, listeners }))
 }
 
 #[cfg(test)]
@@ -92,17 +108,20 @@ mod tests {
     #[test]
     fn what_is_noted_is_read_again() {
         let (channel, listener) = UnixStream::pair().expect("there is room for descriptors");
-        let (channel, listeners) = (OwnedFd::from(channel), [OwnedFd::from(listener)]);
+        let (channel, board) = (OwnedFd::from(channel), listener.try_clone().expect("there is room for descriptors"));
+        let others = [OwnedFd::from(board), OwnedFd::from(listener)];
         let inode = inherited::inode(channel.as_raw_fd()).expect("it is open");
         let expected = Note {
             number: 7,
+            turn: 3,
             inode,
             channel: channel.as_raw_fd(),
-            listeners: listeners.iter().map(AsRawFd::as_raw_fd).collect(),
+            board: others[0].as_raw_fd(),
+            listeners: vec![others[1].as_raw_fd()],
         };
-        let text = note(7, &channel, &listeners);
+        let text = note(7, 3, &channel, &others);
         assert_eq!(parse(text.to_str().expect("it is ASCII")), Some(expected));
-        for nonsense in ["", "1", "1:2", "1:2:", "1:2:3,", "1:2:3,x", "x:2:3", "1:2:3:4"] {
+        for nonsense in ["", "1", "1:2", "1:2:3:", "1:2:3:4", "1:2:3:4,", "1:2:3:x,5", "x:2:3:4,5", "1:2:3:4:5"] {
             assert_eq!(parse(nonsense), None, "{nonsense}");
         }
     }

@@ -1,14 +1,13 @@
 //! Where a server's listeners come from: opened here, left by a supervisor, or handed over by systemd; and what part that
 //! gives this process.
 
-use crate::inherited::{self, Inheritance};
+use crate::inherited::{self, Inheritance, Member};
 use crate::server::ServeError;
 use crate::settings::Settings;
 use crate::systemd;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use torr_net::{limits, socket};
 
@@ -21,7 +20,7 @@ pub(crate) enum Part {
     /// It starts workers and looks after them.
     Supervisor,
     /// It is such a worker, and hears from its supervisor.
-    Worker(UnixStream),
+    Worker(Member),
 }
 
 pub(crate) struct Listeners {
@@ -36,9 +35,9 @@ pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<L
     let handed_over = |error: io::Error| ServeError::HandedOver(error.to_string());
     if settings.processes > 0 {
         only_one()?;
-        if let Some(Inheritance { channel, listeners }) = inherited::take().map_err(handed_over)? {
+        if let Some(Inheritance { member, listeners }) = inherited::take().map_err(handed_over)? {
             let first = listeners.first().ok_or_else(|| ServeError::HandedOver("there is none".into()))?;
-            return Ok(Listeners { address: socket::local_addr(first)?, listeners, part: Part::Worker(channel) });
+            return Ok(Listeners { address: socket::local_addr(first)?, listeners, part: Part::Worker(member) });
         }
     }
     let part = if settings.processes > 0 { Part::Supervisor } else { Part::Alone };

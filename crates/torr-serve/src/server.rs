@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::signals::{self, Duties, Signals};
 use crate::supervisor::{self, Orders, Program};
 use crate::systemd;
-use crate::telemetry::Board;
+use crate::telemetry::{self, Board};
 use crate::worker;
 use std::ffi::c_int;
 use std::fmt;
@@ -128,6 +128,14 @@ impl fmt::Debug for Hooks {
     }
 }
 
+/// Where the threads of this process count what they do.
+struct Places {
+    board: Board,
+    /// The first of them among those of all processes.
+    first: usize,
+    turn: usize,
+}
+
 /// Tells a server to stop, from any thread.
 #[derive(Debug, Clone)]
 pub struct Stop(Arc<Bell>);
@@ -215,15 +223,23 @@ impl Bound {
         match std::mem::take(&mut self.part) {
             Part::Alone => {
                 let (address, ready) = (self.address, std::mem::take(&mut self.hooks.ready));
-                self.work(|| {
+                self.work(None, || {
                     ready.into_iter().for_each(|call| call());
                     systemd::ready(&systemd::status(address, 0));
                 })
             }
-            Part::Worker(channel) => {
-                let channel = Arc::new(channel);
+            Part::Worker(member) => {
+                let channel = Arc::new(member.channel);
+                let threads = self.settings.workers.max(1);
+                let first = (member.number - 1) * threads;
+                // A supervisor of another version may have laid it out in another way.
+                let board = Board::inherited(member.board, first + threads).map(|board| Places {
+                    board,
+                    first,
+                    turn: member.turn,
+                });
                 member::obey(Arc::clone(&channel), Arc::clone(&self.bell), self.settings.stop_timeout)?;
-                self.work(|| member::tell_ready(&channel))
+                self.work(board, || member::tell_ready(&channel))
             }
             Part::Supervisor => self.supervise(None).map(drop),
         }
@@ -278,6 +294,7 @@ impl Bound {
         let ready = std::mem::take(&mut self.hooks.ready);
         supervisor::run(Orders {
             program: Program::of_this_process()?,
+            board: Board::new(self.settings.processes * self.settings.workers.max(1))?,
             listeners: (0..self.settings.processes).map(of_one).collect(),
             settings: Arc::clone(&self.settings),
             bell: Arc::clone(&self.bell),
@@ -288,7 +305,7 @@ impl Bound {
     }
 
     /// Runs worker threads, and tells when all of them accept connections.
-    fn work(self, when_ready: impl FnOnce()) -> Result<(), ServeError> {
+    fn work(self, places: Option<Places>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
         limits::make_room_for(FILES);
         let Self { app, settings, tls, log, listeners, bell, pid_file: _held, .. } = self;
         let share = settings.max_connections.div_ceil(settings.processes.max(1));
@@ -296,7 +313,9 @@ impl Bound {
         let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
-        let shared = Shared { app, settings, pool, tls, board: Arc::new(Board::new(count)), log };
+        let own = || Ok::<_, io::Error>(Places { board: Board::new(count)?, first: 0, turn: 0 });
+        let Places { board, first, turn } = places.map_or_else(own, Ok)?;
+        let shared = Shared { app, settings, pool, tls, board: Arc::new(board), log };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, seats) = (shared.clone(), seats.clone());
             let (bell, built) = (Arc::clone(&bell), built.clone());
@@ -304,7 +323,8 @@ impl Bound {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&bell));
-                let engine = Engine::new(Context::new(shared, number)?, seats, listener, bell)?;
+                let engine =
+                    Engine::new(Context::new(shared, telemetry::place(first + number, turn))?, seats, listener, bell)?;
                 // Nobody waits for this any more where another worker could not be started.
                 let _ = built.send(());
                 drop(built);

@@ -12,6 +12,7 @@ use crate::server::ServeError;
 use crate::settings::Settings;
 use crate::signals::{Asked, Signals, is_urgent};
 use crate::systemd;
+use crate::telemetry::Board;
 pub(crate) use child::Program;
 use child::{Child, Deadline, ending};
 use std::collections::BTreeMap;
@@ -64,6 +65,7 @@ struct Place {
 pub(crate) struct Orders {
     pub program: Program,
     pub settings: Arc<Settings>,
+    pub board: Board,
     /// Those of each worker.
     pub listeners: Vec<Vec<OwnedFd>>,
     pub bell: Arc<Bell>,
@@ -79,6 +81,9 @@ struct Supervisor {
     places: Vec<Place>,
     workers: BTreeMap<u32, Worker>,
     next_id: u32,
+    /// How often workers have taken the places of others.
+    turn: usize,
+    board: Board,
     poller: Poller,
     signals: Option<Signals>,
     bell: Arc<Bell>,
@@ -111,6 +116,8 @@ pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
         places: orders.listeners.into_iter().map(place).collect(),
         workers: BTreeMap::new(),
         next_id: 0,
+        turn: 0,
+        board: orders.board,
         poller,
         signals: orders.signals,
         bell: orders.bell,
@@ -165,7 +172,8 @@ impl Supervisor {
     }
 
     fn start(&mut self, place: usize, duty: Duty) -> io::Result<()> {
-        let child = self.program.start(place + 1, &self.places[place].listeners)?;
+        let turn = self.turn + usize::from(duty == Duty::Coming);
+        let child = self.program.start(place + 1, turn, &self.board, &self.places[place].listeners)?;
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1) % (u32::MAX - 1);
         self.poller.add(child.channel(), Token::new(id, CHANNEL), Interest::Read)?;

@@ -6,10 +6,12 @@
 mod text;
 
 use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use torr_net::Nanos;
+use torr_net::{Nanos, SharedCells};
 
 /// The upper bounds of the latency histogram's buckets but the last, in microseconds.
 const BOUNDS: [u64; 17] = [
@@ -74,17 +76,18 @@ const BUCKETS: usize = BOUNDS.len() + 1;
 /// The cells of one worker: counts, gauges, buckets, statuses.
 const CELLS: usize = COUNTS + GAUGES + BUCKETS + (STATUSES.end - STATUSES.start) as usize;
 
-/// All workers' numbers.
+/// All workers' numbers, those of other processes included.
 #[derive(Debug)]
 pub(crate) struct Board {
-    cells: Box<[AtomicU64]>,
+    /// Behind the first, which tells the layout.
+    cells: SharedCells,
 }
 
 /// A worker's place on the board.
 #[derive(Debug)]
 pub(crate) struct Meter {
     board: Arc<Board>,
-    worker: usize,
+    place: usize,
     /// Answers since the engine last asked.
     answers: Cell<u64>,
 }
@@ -93,43 +96,68 @@ pub(crate) struct Meter {
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     board: Arc<Board>,
-    worker: usize,
+    place: usize,
 }
 
 impl Counts {
     pub fn add(&self, count: Count, n: u64) {
-        self.board.of(self.worker)[count as usize].fetch_add(n, Ordering::Relaxed);
+        self.board.of(self.place)[count as usize].fetch_add(n, Ordering::Relaxed);
     }
 }
 
+/// The place of a worker thread among all of all processes. `turn` tells generations of a process apart, one and the next.
+pub(crate) fn place(worker: usize, turn: usize) -> usize {
+    2 * worker + turn % 2
+}
+
 impl Board {
-    /// For so many workers.
-    pub fn new(workers: usize) -> Self {
-        Self { cells: (0..workers.max(1) * CELLS).map(|_| AtomicU64::new(0)).collect() }
+    /// For so many workers. Each has two places, so that one that leaves and the one that follows it do not share any.
+    ///
+    /// # Errors
+    /// If the system has no memory for it.
+    pub fn new(workers: usize) -> io::Result<Self> {
+        let cells = SharedCells::new(1 + 2 * workers.max(1) * CELLS)?;
+        cells[0].store(CELLS as u64, Ordering::Relaxed);
+        Ok(Self { cells })
     }
 
-    fn workers(&self) -> usize {
-        self.cells.len() / CELLS
+    /// The one of a supervisor, if it has room for so many workers and is laid out as it is here.
+    pub fn inherited(descriptor: OwnedFd, workers: usize) -> Option<Self> {
+        let cells = SharedCells::of(descriptor).ok()?;
+        let fits = cells[0].load(Ordering::Relaxed) == CELLS as u64 && cells.len() > 2 * workers * CELLS;
+        fits.then_some(Self { cells })
     }
 
-    fn of(&self, worker: usize) -> &[AtomicU64] {
-        &self.cells[worker * CELLS..(worker + 1) * CELLS]
+    /// To be inherited.
+    ///
+    /// # Errors
+    /// If no descriptor is free.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        self.cells.as_fd().try_clone_to_owned()
     }
 
-    fn count(&self, worker: usize, count: Count) -> u64 {
-        self.of(worker)[count as usize].load(Ordering::Relaxed)
+    fn places(&self) -> usize {
+        (self.cells.len() - 1) / CELLS
     }
 
-    fn gauge(&self, worker: usize, gauge: Gauge) -> u64 {
-        self.of(worker)[COUNTS + gauge as usize].load(Ordering::Relaxed)
+    fn of(&self, place: usize) -> &[AtomicU64] {
+        &self.cells[1..][place * CELLS..(place + 1) * CELLS]
     }
 
-    fn bucket(&self, worker: usize, bucket: usize) -> u64 {
-        self.of(worker)[COUNTS + GAUGES + bucket].load(Ordering::Relaxed)
+    fn count(&self, place: usize, count: Count) -> u64 {
+        self.of(place)[count as usize].load(Ordering::Relaxed)
     }
 
-    fn status(&self, worker: usize, status: u16) -> u64 {
-        self.of(worker)[status_cell(status)].load(Ordering::Relaxed)
+    fn gauge(&self, place: usize, gauge: Gauge) -> u64 {
+        self.of(place)[COUNTS + gauge as usize].load(Ordering::Relaxed)
+    }
+
+    fn bucket(&self, place: usize, bucket: usize) -> u64 {
+        self.of(place)[COUNTS + GAUGES + bucket].load(Ordering::Relaxed)
+    }
+
+    fn status(&self, place: usize, status: u16) -> u64 {
+        self.of(place)[status_cell(status)].load(Ordering::Relaxed)
     }
 }
 
@@ -138,9 +166,9 @@ const fn status_cell(status: u16) -> usize {
 }
 
 impl Meter {
-    /// The place of a worker, which begins to serve.
-    pub fn new(board: Arc<Board>, worker: usize) -> Self {
-        let meter = Self { board, worker, answers: Cell::new(0) };
+    /// A worker begins to serve at this place.
+    pub fn new(board: Arc<Board>, place: usize) -> Self {
+        let meter = Self { board, place, answers: Cell::new(0) };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         meter.cell(Count::Started as usize).store(now.as_secs(), Ordering::Relaxed);
         for gauge in 0..GAUGES {
@@ -151,7 +179,7 @@ impl Meter {
 
     #[inline]
     fn cell(&self, at: usize) -> &AtomicU64 {
-        &self.board.of(self.worker)[at]
+        &self.board.of(self.place)[at]
     }
 
     /// Adds to a count.
@@ -197,7 +225,7 @@ impl Meter {
 
     /// Something that adds to the same counts from any thread.
     pub fn elsewhere(&self) -> Counts {
-        Counts { board: Arc::clone(&self.board), worker: self.worker }
+        Counts { board: Arc::clone(&self.board), place: self.place }
     }
 
     /// All workers' numbers, in Prometheus' text format.

@@ -46,7 +46,8 @@ impl Rig {
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
         let (_, pool) = Pool::new(1, 0).expect("there is room for descriptors");
-        let (app, settings, board) = (Arc::new(app), Arc::new(Settings::default()), Arc::new(Board::new(1)));
+        let (app, settings) = (Arc::new(app), Arc::new(Settings::default()));
+        let board = Arc::new(Board::new(1).expect("there is memory"));
         let shared = Shared { app, settings, pool, tls: None, board, log: None };
         let mut engine = Engine::new(
             Context::new(shared, 0).expect("a descriptor is free"),

@@ -92,7 +92,8 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 /// Runs with what a connection needs.
 fn with_context<T>(run: impl FnOnce(&mut Context) -> T) -> T {
     let (_threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-    let (app, settings, board) = (Arc::new(app()), Arc::new(settings()), Arc::new(Board::new(1)));
+    let (app, settings) = (Arc::new(app()), Arc::new(settings()));
+    let board = Arc::new(Board::new(1).expect("there is memory"));
     let shared = Shared { app, settings, pool, tls: None, board, log: None };
     run(&mut Context::new(shared, 0).expect("a descriptor is free"))
 }

@@ -2,6 +2,7 @@
 
 use crate::inherited::{self, READY};
 use crate::systemd;
+use crate::telemetry::Board;
 use command_fds::CommandFdExt;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::env;
@@ -43,14 +44,15 @@ impl Program {
     ///
     /// # Errors
     /// If there is no such program any more, or the system has no room for it.
-    pub fn start(&self, number: usize, listeners: &[OwnedFd]) -> io::Result<Child> {
+    pub fn start(&self, number: usize, turn: usize, board: &Board, listeners: &[OwnedFd]) -> io::Result<Child> {
         let (channel, theirs) = UnixStream::pair()?;
         channel.set_nonblocking(true)?;
         let theirs = OwnedFd::from(theirs);
-        let copies = listeners.iter().map(OwnedFd::try_clone).collect::<io::Result<Vec<_>>>()?;
+        let copies = listeners.iter().map(OwnedFd::try_clone);
+        let copies = std::iter::once(board.descriptor()).chain(copies).collect::<io::Result<Vec<_>>>()?;
         let mut command = Command::new(&self.path);
         command.arg0(&self.name).args(&self.arguments);
-        command.env(inherited::VARIABLE, inherited::note(number, &theirs, &copies));
+        command.env(inherited::VARIABLE, inherited::note(number, turn, &theirs, &copies));
         for name in systemd::VARIABLES {
             command.env_remove(name);
         }

@@ -5,21 +5,21 @@ use std::fmt::{Display, Write};
 
 /// All of it. A worker that has not begun is left out.
 pub(super) fn of(board: &Board) -> String {
-    let workers: Vec<_> = (0..board.workers()).filter(|worker| board.count(*worker, Count::Started) > 0).collect();
-    let sum = |count| workers.iter().map(|worker| board.count(*worker, count)).sum::<u64>();
-    let gauges = |gauge| workers.iter().map(|worker| board.gauge(*worker, gauge)).sum::<u64>();
+    let places: Vec<_> = (0..board.places()).filter(|place| board.count(*place, Count::Started) > 0).collect();
+    let sum = |count| places.iter().map(|place| board.count(*place, count)).sum::<u64>();
+    let gauges = |gauge| places.iter().map(|place| board.gauge(*place, gauge)).sum::<u64>();
     let mut out = Page(String::with_capacity(8 * 1024));
 
     out.head("torr_build_info", "gauge", "The version of the server.");
     out.line("torr_build_info", &[("version", &env!("CARGO_PKG_VERSION"))], 1);
     out.head("torr_http_requests_total", "counter", "Requests answered, by status code.");
     for status in STATUSES {
-        let n: u64 = workers.iter().map(|worker| board.status(*worker, status)).sum();
+        let n: u64 = places.iter().map(|place| board.status(*place, status)).sum();
         if n > 0 {
             out.line("torr_http_requests_total", &[("code", &status)], n);
         }
     }
-    latency(board, &workers, &mut out);
+    latency(board, &places, &mut out);
     out.one("torr_connections_accepted_total", "counter", "Connections accepted.", sum(Count::Accepted));
     out.one("torr_connections_refused_total", "counter", "Connections beyond a limit.", sum(Count::TurnedAway));
     out.one("torr_connections_timed_out_total", "counter", "Connections closed by a time-out.", sum(Count::TimedOut));
@@ -37,11 +37,11 @@ pub(super) fn of(board: &Board) -> String {
     out.one("torr_handler_waits_total", "counter", "Handlers that had to be waited for.", sum(Count::Waited));
     out.one("torr_handler_panics_total", "counter", "Handlers that panicked.", sum(Count::Panicked));
     blocking(&sum, &mut out);
-    each_worker(board, &workers, &mut out);
+    each_worker(board, &places, &mut out);
     out.0
 }
 
-fn latency(board: &Board, workers: &[usize], out: &mut Page) {
+fn latency(board: &Board, places: &[usize], out: &mut Page) {
     const NAME: &str = "torr_http_request_duration_seconds";
     out.head(
         NAME,
@@ -50,13 +50,13 @@ fn latency(board: &Board, workers: &[usize], out: &mut Page) {
     );
     let (bucket, mut so_far) = (format!("{NAME}_bucket"), 0);
     for number in 0..BUCKETS {
-        so_far += workers.iter().map(|worker| board.bucket(*worker, number)).sum::<u64>();
+        so_far += places.iter().map(|place| board.bucket(*place, number)).sum::<u64>();
         match BOUNDS.get(number) {
             Some(bound) => out.line(&bucket, &[("le", &(*bound as f64 / 1e6))], so_far),
             None => out.line(&bucket, &[("le", &"+Inf")], so_far),
         }
     }
-    let total: u64 = workers.iter().map(|worker| board.count(*worker, Count::Latency)).sum();
+    let total: u64 = places.iter().map(|place| board.count(*place, Count::Latency)).sum();
     out.line(&format!("{NAME}_sum"), &[], seconds(total));
     out.line(&format!("{NAME}_count"), &[], so_far);
 }
@@ -70,17 +70,24 @@ fn blocking(sum: &impl Fn(Count) -> u64, out: &mut Page) {
     out.one("torr_blocking_refused_total", "counter", "Calls that found no place.", sum(Count::BlockedRefused));
 }
 
-fn each_worker(board: &Board, workers: &[usize], out: &mut Page) {
+fn each_worker(board: &Board, places: &[usize], out: &mut Page) {
+    // A worker and its predecessor are one.
+    let mut workers: Vec<_> = places.iter().map(|place| place / 2).collect();
+    workers.dedup();
     let mut all = |name: &str, kind: &str, help: &str, of: &dyn Fn(usize) -> f64| {
         out.head(name, kind, help);
-        for worker in workers {
+        for worker in &workers {
             out.line(name, &[("worker", worker)], of(*worker));
         }
     };
-    let count = |count| move |worker| board.count(worker, count) as f64;
-    let time = |count| move |worker| seconds(board.count(worker, count));
-    let gauge = |gauge| move |worker| board.gauge(worker, gauge) as f64;
-    let started = count(Count::Started);
+    let both = |worker: usize, of: &dyn Fn(usize) -> u64| of(2 * worker) + of(2 * worker + 1);
+    let count = |count| move |worker| both(worker, &|place| board.count(place, count)) as f64;
+    let time = |count| move |worker| seconds(both(worker, &|place| board.count(place, count)));
+    let gauge = |gauge| move |worker| both(worker, &|place| board.gauge(place, gauge)) as f64;
+    let started = |worker: usize| {
+        let of = |place| board.count(place, Count::Started);
+        of(2 * worker).max(of(2 * worker + 1)) as f64
+    };
     all("torr_worker_start_time_seconds", "gauge", "When the worker began to serve, in Unix time.", &started);
     let busy = time(Count::Busy);
     all("torr_worker_busy_seconds_total", "counter", "Time in which it did not wait for something to do.", &busy);
