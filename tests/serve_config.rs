@@ -110,6 +110,7 @@ const OTHER: &[(&str, &str)] = &[
     ("tls_cert", "\"one.pem,two.pem\""),
     ("tls_key", "\"one.key,two.key\""),
     ("tls_client_ca", "\"ca.pem\""),
+    ("log_level", "\"debug\""),
     ("server_name", "\"The \\\"server\\\" = # 5\""),
     ("trusted_proxies", "\"10.0.0.0/8, ::1, loopback, private, unix\""),
     ("forwarded_field", "\"forwarded\""),

@@ -336,6 +336,7 @@ impl App {
             counts.add(Count::BlockedDone, 1);
             response.unwrap_or_else(|_| {
                 counts.add(Count::Panicked, 1);
+                tracing::error!("a handler that blocks panicked");
                 failed()
             })
         };
@@ -440,6 +441,7 @@ fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
 #[cold]
 pub(crate) fn panicked(cx: &Desk) -> Response {
     cx.meter.add(Count::Panicked, 1);
+    tracing::error!("a handler panicked");
     failed()
 }
 

@@ -130,10 +130,14 @@ pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
     supervisor.run()
 }
 
-/// One line for whoever looks after the server.
+/// One line for whoever looks after the server: to the program's subscriber of traces, or else on standard error.
 pub(crate) fn say(line: &str) {
-    // Where nobody can read it, the work goes on.
-    let _ = writeln!(io::stderr(), "torr-serve: {line}");
+    if tracing::dispatcher::has_been_set() {
+        tracing::warn!("{line}");
+    } else {
+        // Where nobody can read it, the work goes on.
+        let _ = writeln!(io::stderr(), "torr-serve: {line}");
+    }
 }
 
 impl Supervisor {

@@ -8,6 +8,7 @@ use crate::service;
 use std::path::Path;
 use std::process::ExitCode;
 use torr_serve::{ServeError, Server};
+use tracing_subscriber::filter::LevelFilter;
 
 /// Serves until it is told to leave by a signal.
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
@@ -16,6 +17,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         Sink::open(Path::new("-"))?.put(&config.toml()).map_err(Stop::Failed)?;
         return Ok(ExitCode::SUCCESS);
     }
+    trace(&config.chosen.log_level);
     let origin = config.origin_of_listen();
     let (listen, settings) = (config.chosen.listen, config.chosen.settings);
     let (processes, workers) = (settings.processes, settings.workers);
@@ -46,4 +48,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         return Ok(ExitCode::from(code));
     }
     ended.map_err(failed).map(|()| ExitCode::SUCCESS)
+}
+
+/// Tells on standard error what happens inside, from this level on.
+fn trace(level: &str) {
+    // The setting allows no other words than the levels'.
+    let Ok(level) = level.parse::<LevelFilter>() else { return };
+    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false).init();
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::proxy_protocol::ProxyProtocol;
 use crate::stamp::Stamp;
+use crate::telemetry::Gauge;
 use torr_net::tls::TlsAcceptor;
 
 impl Engine {
@@ -27,6 +28,7 @@ impl Engine {
         self.receive(&newcomers);
         newcomers.clear();
         self.newcomers = newcomers;
+        self.cx.meter.set(Gauge::Open, self.connections.len() as u64);
         more
     }
 
@@ -38,6 +40,7 @@ impl Engine {
             Err(error) => {
                 // The listener stays ready: without a pause the loop would spin.
                 if socket::is_out_of_files(&error) {
+                    tracing::warn!(%error, "nothing is accepted for a while");
                     let _ = self.poller.remove(listener);
                     self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
                 }
@@ -55,6 +58,7 @@ impl Engine {
         }
         let Ok(seat) = self.seats.take(counted) else {
             self.cx.meter.add(Count::TurnedAway, 1);
+            tracing::debug!(?peer, "a connection beyond the limit is turned away");
             turn_away(&socket, &self.cx.stamp);
             return Accepted::TurnedAway;
         };

@@ -72,6 +72,7 @@ fn seal(secure: &mut TlsServer, out: &mut Vec<u8>, start: usize, plain: &mut Vec
 /// speaks plain HTTP.
 #[cold]
 pub(super) fn refuse(error: &TlsError, first: Option<u8>, out: &mut Vec<u8>, start: usize) -> Next {
+    tracing::debug!(%error, "a connection is not secured");
     if *error == TlsError::ClientNoTls && first.is_some_and(|byte| byte.is_ascii_uppercase()) {
         out.truncate(start);
         out.extend_from_slice(NO_TLS);

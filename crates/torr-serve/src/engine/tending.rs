@@ -89,6 +89,7 @@ impl Engine {
     pub(super) fn time_out(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else { return };
         self.cx.meter.add(Count::TimedOut, 1);
+        tracing::debug!(doing = ?connection.doing, part = ?connection.http.part(), "a connection took too long");
         let start = self.out.len();
         let next = match (connection.doing, connection.http.part()) {
             _ if self.leaving.is_some() => None,

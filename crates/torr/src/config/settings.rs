@@ -15,6 +15,7 @@ pub struct Chosen {
     pub tls_cert: Vec<PathBuf>,
     pub tls_key: Vec<PathBuf>,
     pub tls_client_ca: Option<PathBuf>,
+    pub log_level: String,
     pub settings: Settings,
 }
 
@@ -25,6 +26,7 @@ impl Default for Chosen {
             tls_cert: Vec::new(),
             tls_key: Vec::new(),
             tls_client_ca: None,
+            log_level: "warn".into(),
             settings: Settings::default(),
         }
     }
@@ -104,6 +106,7 @@ impl Setting {
 /// How the variables of all settings begin.
 pub const PREFIX: &str = "TORR_SERVE_";
 
+const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 const FILES: &str = "one or more files, with commas between them";
 const DURATION: &str = "a duration such as 10s, 500ms or 2m";
 const FROM_0: &str = "a whole number from 0 up";
@@ -365,6 +368,16 @@ pub const SETTINGS: &[Setting] = &[
             Some(())
         },
         text: |from| listed(from.tls_client_ca.as_slice()),
+    },
+    Setting {
+        key: "log_level",
+        value: "LEVEL",
+        meaning: "What is told on standard error: off, error, warn, info, debug or trace",
+        must_be: "off, error, warn, info, debug or trace",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| LEVELS.contains(&text).then(|| to.log_level = text.to_owned()),
+        text: |from| from.log_level.clone(),
     },
     Setting {
         key: "server_name",
