@@ -182,6 +182,13 @@ impl Meter {
         &self.board.of(self.place)[at]
     }
 
+    /// Adds to a cell that nobody but this thread writes to, which costs less.
+    #[inline]
+    fn add_alone(&self, at: usize, n: u64) {
+        let cell = self.cell(at);
+        cell.store(cell.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
     /// Adds to a count.
     #[inline]
     pub fn add(&self, count: Count, n: u64) {
@@ -205,7 +212,7 @@ impl Meter {
     #[inline]
     pub fn status(&self, status: u16) {
         if STATUSES.contains(&status) {
-            self.cell(status_cell(status)).fetch_add(1, Ordering::Relaxed);
+            self.add_alone(status_cell(status), 1);
         }
     }
 
@@ -219,7 +226,7 @@ impl Meter {
     #[inline]
     pub fn took(&self, latency: Nanos, answers: u64) {
         let bucket = BOUNDS.partition_point(|bound| bound * 1000 < latency);
-        self.cell(COUNTS + GAUGES + bucket).fetch_add(answers, Ordering::Relaxed);
+        self.add_alone(COUNTS + GAUGES + bucket, answers);
         self.add(Count::Latency, latency.saturating_mul(answers));
     }
 
