@@ -164,3 +164,28 @@ fn markdown(report: &Report) -> String {
     }
     text + &archive::on(&report.machine) + "\n" + &table(&rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reloads_that_fail_no_request_are_good() {
+        let outcome = |failed, reloads_done, reloads_given_up| Outcome {
+            load: "keep-alive",
+            requests: 1000,
+            answered: 1000 - failed,
+            failed,
+            errors: Value::Null,
+            closed_by_server: 0,
+            seconds: 1.0,
+            reloads_asked: 3,
+            reloads_done,
+            reloads_given_up,
+        };
+        assert!(outcome(0, 3, 0).is_good());
+        assert!(!outcome(1, 3, 0).is_good());
+        assert!(!outcome(0, 0, 0).is_good());
+        assert!(!outcome(0, 2, 1).is_good());
+    }
+}

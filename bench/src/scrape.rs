@@ -54,3 +54,31 @@ fn scrape(port: u16) -> std::io::Result<()> {
         false => Err(std::io::Error::other("no metrics")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Answers one connection.
+    fn server(answer: &'static str) -> (u16, JoinHandle<std::io::Result<()>>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let answering = move || {
+            let (mut stream, _) = listener.accept()?;
+            assert!(stream.read(&mut [0; 1024])? > 0);
+            stream.write_all(answer.as_bytes())
+        };
+        (port, thread::spawn(answering))
+    }
+
+    #[test]
+    fn metrics_are_asked_for_and_their_absence_is_told() {
+        for (answer, good) in [("HTTP/1.1 200 OK\r\n\r\nup 1\n", true), ("HTTP/1.1 404 Not Found\r\n\r\n", false)] {
+            let (port, server) = server(answer);
+            assert_eq!(scrape(port).is_ok(), good, "{answer}");
+            server.join().expect("no panic").expect("it is asked");
+        }
+    }
+}
