@@ -5,12 +5,13 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use crate::built::workspace;
+use crate::candidates::TORR;
 use crate::cli::Options;
 use crate::error::Error;
 use crate::machine::Machine;
 use crate::measure::Measured;
 use crate::report;
-use crate::torr_binary::workspace;
 
 /// A whole run, as it is archived.
 #[derive(Serialize)]
@@ -36,19 +37,13 @@ impl<'a> Run<'a> {
     pub fn new(started: SystemTime, options: &Options, machine: Machine, measured: &'a [Measured]) -> Self {
         Run {
             schema: "torr.bench/2",
-            started_at: humantime::format_rfc3339_seconds(started).to_string(),
+            started_at: moment(started),
             rounds: options.rounds(),
             turn_seconds: options.seconds(),
             quick: options.quick,
             machine,
             scenarios: measured,
         }
-    }
-
-    /// `YYYY-MM-DD-HHMM-REVISION`.
-    fn name(&self) -> String {
-        let (day, time) = self.started_at.split_once('T').expect("RFC 3339");
-        format!("{day}-{}-{}", time[..5].replace(':', ""), self.machine.revision)
     }
 
     fn markdown(&self) -> String {
@@ -64,30 +59,47 @@ impl<'a> Run<'a> {
         if self.quick {
             text += "**A quick run: it shows that all works, not what it costs.**\n\n";
         }
-        text += &format!("- {}, {} cores, {} MiB; Linux {}; {}\n", m.cpu, m.cores, m.memory_mib, m.kernel, m.rustc);
-        text += &format!("- load average before the run: {}\n", m.load_average);
-        for (name, version) in &m.tools {
-            text += &format!("- {name}: {version}\n");
-        }
-        if m.tools.contains_key("torr") && !m.torr_is_this_revision {
-            text += "- torr was given by `--torr`, and need not be of this revision\n";
-        }
-        if !m.left_out.is_empty() {
-            text += &format!("- not here, so left out: {}\n", m.left_out.join(", "));
-        }
+        text += &on(m);
         text + &report::tables(self.scenarios)
     }
 }
 
+/// What a run was made on, as a list.
+pub fn on(m: &Machine) -> String {
+    let mut text = format!("- {}, {} cores, {} MiB; Linux {}; {}\n", m.cpu, m.cores, m.memory_mib, m.kernel, m.rustc);
+    text += &format!("- load average before the run: {}\n", m.load_average);
+    for (name, version) in &m.tools {
+        text += &format!("- {name}: {version}\n");
+    }
+    if m.tools.contains_key(TORR) && !m.torr_is_this_revision {
+        text += "- torr was given by `--torr`, and need not be of this revision\n";
+    }
+    if !m.left_out.is_empty() {
+        text += &format!("- not here, so left out: {}\n", m.left_out.join(", "));
+    }
+    text
+}
+
+/// A time in UTC, to the second.
+pub fn moment(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string()
+}
+
 /// Writes a run into its folder, and returns the folder's name.
 pub fn write(run: &Run<'_>) -> Result<String, Error> {
-    let name = run.name();
-    let folder = workspace().join("bench/runs").join(&name);
+    put(&run.started_at, &run.machine, "run", run, &run.markdown())
+}
+
+/// Writes a report as `NAME.json` and `NAME.md` into the run's folder, `YYYY-MM-DD-HHMM-REVISION`, and returns that.
+pub fn put(started_at: &str, machine: &Machine, name: &str, json: &impl Serialize, md: &str) -> Result<String, Error> {
+    let (day, time) = started_at.split_once('T').expect("RFC 3339");
+    let run = format!("{day}-{}-{}", time[..5].replace(':', ""), machine.revision);
+    let folder = workspace().join("bench/runs").join(&run);
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join("run.json"), serde_json::to_string_pretty(run)? + "\n")?;
-        fs::write(folder.join("run.md"), run.markdown())
+        fs::write(folder.join(format!("{name}.json")), serde_json::to_string_pretty(json)? + "\n")?;
+        fs::write(folder.join(format!("{name}.md")), md)
     };
-    write().map_err(Error::at(format!("cannot archive bench/runs/{name}")))?;
-    Ok(name)
+    write().map_err(Error::at(format!("cannot archive bench/runs/{run}")))?;
+    Ok(run)
 }

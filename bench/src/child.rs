@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 
 use crate::error::Error;
 use crate::{cpu, interrupt};
@@ -69,11 +70,12 @@ impl Pinned {
         poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&time)).is_ok_and(|ready| ready > 0)
     }
 
-    /// Waits for its end, Ctrl-C or the time limit.
-    fn wait(&self, limit: Duration) -> Result<(), Error> {
+    /// Waits for its end, Ctrl-C or the time limit, and does something ten times a second meanwhile.
+    fn wait(&self, limit: Duration, mut meanwhile: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let begin = Instant::now();
         while !self.ended_within(Duration::from_millis(100)) {
             interrupt::check()?;
+            meanwhile()?;
             if begin.elapsed() > limit {
                 return Err(Error::failed(format!("{} did not end within {limit:?}", self.name)));
             }
@@ -128,9 +130,21 @@ pub fn run(
     folder: &Path,
     limit: Duration,
 ) -> Result<Ended, Error> {
+    run_while(name, program, arguments, folder, limit, || Ok(()))
+}
+
+/// The same, while something else is done ten times a second; its failure ends the run.
+pub fn run_while(
+    name: &'static str,
+    program: &str,
+    arguments: &[String],
+    folder: &Path,
+    limit: Duration,
+    meanwhile: impl FnMut() -> Result<(), Error>,
+) -> Result<Ended, Error> {
     let begin = Instant::now();
     let mut program = Pinned::start(name, LOAD_CPU, program, arguments, folder)?;
-    program.wait(limit)?;
+    program.wait(limit, meanwhile)?;
     let wall_seconds = begin.elapsed().as_secs_f64();
     let _ = kill_process_group(program.pid, Signal::KILL); // what it may have left behind, while the id is still its own
     let before = cpu::reaped();
@@ -192,6 +206,18 @@ impl Server {
             return Err(Error::failed(format!("{} ended: {last_words}", self.program.name)));
         }
         Ok(used)
+    }
+
+    /// Sends it, and nothing that it has started, a signal.
+    pub fn signal(&self, signal: Signal) -> Result<(), Error> {
+        kill_process(self.program.pid, signal).map_err(Error::at(format!("cannot signal {}", self.program.name)))
+    }
+
+    /// What it has written on stderr so far. Its own place in the file stays where it is.
+    pub fn said(&self) -> Result<String, Error> {
+        let mut text = vec![0; self.program.stderr.metadata()?.len() as usize];
+        self.program.stderr.read_exact_at(&mut text, 0)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn address(&self) -> SocketAddr {

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use crate::error::Error;
+use crate::scenario::Style;
 
 #[derive(Parser)]
 #[command(name = "torr-bench", about = "What Torr costs per request, against the kernel's floor and its peers")]
@@ -26,6 +28,8 @@ pub enum Command {
     Serve(Options),
     /// Measure the load generators with TLS, HTTP/2, pipelining and an open loop only
     Transport(Options),
+    /// Reload a server under full load, over and over, and count the requests that fail
+    Reload(ReloadOptions),
     /// The floor of HTTP service: answers every blank line with a fixed page
     #[command(hide = true)]
     FloorServer(FloorServer),
@@ -52,6 +56,9 @@ pub struct Options {
     /// Connections of the keep-alive scenarios
     #[arg(long, value_delimiter = ',', default_value = "100,1000,8000", value_parser = clap::value_parser!(u32).range(1..))]
     pub connections: Vec<u32>,
+    /// Only these scenarios, whatever the side
+    #[arg(long, value_delimiter = ',')]
+    pub styles: Vec<Style>,
     /// Only these candidates, such as torr,wrk; the floor always takes part
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
@@ -72,6 +79,43 @@ impl Options {
     /// Length of one turn in seconds; whole, since that is all that some tools accept.
     pub fn seconds(&self) -> u32 {
         self.seconds.unwrap_or(if self.quick { 1 } else { 2 })
+    }
+}
+
+/// How a server is reloaded under load.
+#[derive(Args)]
+pub struct ReloadOptions {
+    /// Fewer requests: shows that all works
+    #[arg(long)]
+    pub quick: bool,
+    /// Requests of each load [default: 1000000, quick: 50000]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    requests: Option<u64>,
+    /// Connections open at a time
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// Seconds from one reload to the next [default: 1, quick: 0.2]
+    #[arg(long)]
+    every: Option<f64>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
+impl ReloadOptions {
+    /// Requests of each load.
+    pub fn requests(&self) -> u64 {
+        self.requests.unwrap_or(if self.quick { 50_000 } else { 1_000_000 })
+    }
+
+    /// Time from one reload to the next.
+    pub fn every(&self) -> Result<Duration, Error> {
+        let seconds = self.every.unwrap_or(if self.quick { 0.2 } else { 1.0 });
+        let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
+        time.ok_or_else(|| Error::Usage(format!("--every {seconds} is not a number of seconds above 0")))
     }
 }
 
@@ -119,7 +163,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Error::Usage("say what to measure: all, press, serve or transport (see --help)".into())
+            Error::Usage("say what to measure: all, press, serve, transport or reload (see --help)".into())
         }
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),
     })

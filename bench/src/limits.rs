@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::candidates::{CLOSED_LOOP, FLOOR, H2LOAD, NGINX, OHA, TORR, WRK};
+use crate::candidates::{
+    ACTIX, ASYNC, ASYNC_PENDING, AXUM, CLOSED_LOOP, FLOOR, H2LOAD, JSON, NGINX, OHA, ROUTER, ROUTER_JSON,
+    ROUTER_PENDING, TORR, WRK,
+};
 use crate::scenario::{Scenario, Side, Style};
 
 /// The most that one candidate may cost, as a ratio to another's cost in the same round.
@@ -28,42 +31,103 @@ impl Limit {
     }
 }
 
-/// The figures to reach, where the design has any.
+/// The figures to reach, where the design or the issue of the application server has any.
 pub fn limits(scenario: Scenario, candidate: &str) -> Vec<Limit> {
-    if candidate != TORR {
-        return Vec::new();
-    }
-    let figures: &[(&'static str, f64)] = match (scenario.side, scenario.style, scenario.connections) {
-        (Side::Press, Style::KeepAlive, 100 | 1000) => &[(FLOOR, 1.05)],
-        (Side::Press, Style::KeepAlive, 8000) => &[(FLOOR, 1.10)],
-        (Side::Press, Style::Close, _) => &[(FLOOR, 1.02)],
-        (Side::Serve, Style::KeepAlive, 100) => &[(FLOOR, 1.03)],
-        (Side::Serve, Style::KeepAlive, 1000 | 8000) => &[(FLOOR, 1.05)],
-        (Side::Serve, Style::Close, _) => &[(NGINX, 0.92)],
-        (Side::Serve, Style::Pipelined, _) => &[(NGINX, 0.10)],
-        (Side::Transport, Style::Tls, _) => &[(WRK, 0.85), (OHA, 1.0)],
-        (Side::Transport, Style::TlsHandshakes, _) => &[(WRK, 1.0)],
-        (Side::Transport, Style::Http2 | Style::H2c, _) => &[(H2LOAD, 1.0)],
-        (Side::Transport, Style::Pipelined, _) => &[(WRK, 1.0 / 1.3)],
-        (Side::Transport, Style::OpenLoop, _) => &[(CLOSED_LOOP, 1.25)],
+    let figures = match scenario.side {
+        Side::Serve => of_servers(scenario, candidate),
+        Side::Press | Side::Transport if candidate == TORR => of_load(scenario),
+        Side::Press | Side::Transport => Vec::new(),
+    };
+    figures.into_iter().map(|(against, at_most)| Limit { against, at_most }).collect()
+}
+
+/// Whom all candidates of a scenario are compared with, beside floor and nginx: where there is a figure to reach, and where
+/// there is none but the difference is the point.
+pub fn rivals(scenario: Scenario, candidates: &[&'static str]) -> Vec<&'static str> {
+    let judged = candidates.iter().flat_map(|candidate| limits(scenario, candidate)).map(|limit| limit.against);
+    let told: &[&str] = match (scenario.side, scenario.style) {
+        (Side::Serve, Style::Api) => &[AXUM, ACTIX],
+        (Side::Serve, Style::Pending) => &[ASYNC, ROUTER],
+        (Side::Serve, Style::Observed) => &[TORR],
         _ => &[],
     };
-    figures.iter().map(|&(against, at_most)| Limit { against, at_most }).collect()
+    judged.chain(told.iter().copied()).collect()
+}
+
+fn of_load(scenario: Scenario) -> Vec<(&'static str, f64)> {
+    match (scenario.side, scenario.style, scenario.connections) {
+        (Side::Press, Style::KeepAlive, 100 | 1000) => vec![(FLOOR, 1.05)],
+        (Side::Press, Style::KeepAlive, 8000) => vec![(FLOOR, 1.10)],
+        (Side::Press, Style::Close, _) => vec![(FLOOR, 1.02)],
+        (Side::Transport, Style::Tls, _) => vec![(WRK, 0.85), (OHA, 1.0)],
+        (Side::Transport, Style::TlsHandshakes, _) => vec![(WRK, 1.0)],
+        (Side::Transport, Style::Http2 | Style::H2c, _) => vec![(H2LOAD, 1.0)],
+        (Side::Transport, Style::Pipelined, _) => vec![(WRK, 1.0 / 1.3)],
+        (Side::Transport, Style::OpenLoop, _) => vec![(CLOSED_LOOP, 1.25)],
+        _ => Vec::new(),
+    }
+}
+
+fn of_servers(scenario: Scenario, candidate: &str) -> Vec<(&'static str, f64)> {
+    let Scenario { style, connections, .. } = scenario;
+    match (candidate, style, connections) {
+        (TORR, Style::KeepAlive, 100) => vec![(FLOOR, 1.03)],
+        (TORR, Style::KeepAlive, 1000 | 8000) => vec![(FLOOR, 1.05)],
+        (ROUTER, Style::KeepAlive, _) => {
+            let of_floor = match connections {
+                100 => Some((FLOOR, 1.12)),
+                1000 | 8000 => Some((FLOOR, 1.15)),
+                _ => None,
+            };
+            of_floor.into_iter().chain([(NGINX, 1.0), (AXUM, 1.0), (ACTIX, 1.0)]).collect()
+        }
+        (TORR, Style::Close, _) => vec![(NGINX, 0.92)],
+        (ROUTER, Style::Close, _) => vec![(NGINX, 0.95)],
+        (TORR, Style::Pipelined, _) => vec![(NGINX, 0.10)],
+        (ROUTER, Style::Pipelined, _) => vec![(NGINX, 0.20)],
+        (TORR | ROUTER, Style::Tls, _) => vec![(NGINX, 0.95)],
+        (TORR | ROUTER, Style::TlsHandshakes, _) => vec![(NGINX, 1.0)],
+        (ASYNC_PENDING | ROUTER_PENDING, Style::Pending, _) => vec![(FLOOR, 1.35)],
+        (JSON, Style::Json, _) => vec![(TORR, 1.05)],
+        (ROUTER_JSON, Style::Json, _) => vec![(ROUTER, 1.05)],
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidates::is_ours;
+    use crate::candidates::servers::SERVICES;
+    use crate::scenario;
 
     #[test]
     fn limits_read_as_the_design_puts_them() {
-        let text = |side, style| {
+        let text_of = |candidate, side, style| {
             let scenario = Scenario { side, style, connections: 100 };
-            limits(scenario, TORR).iter().map(|limit| limit.text(scenario)).collect::<Vec<_>>()
+            limits(scenario, candidate).iter().map(|limit| limit.text(scenario)).collect::<Vec<_>>()
         };
+        let text = |side, style| text_of(TORR, side, style);
         assert_eq!(text(Side::Press, Style::KeepAlive), ["at most 1.05"]);
         assert_eq!(text(Side::Serve, Style::Pipelined), ["at least 10 x nginx"]);
         assert_eq!(text(Side::Transport, Style::Tls), ["at most 0.85 x wrk", "at most 1.00 x oha"]);
         assert_eq!(text(Side::Transport, Style::Pipelined), ["at least 1.3 x wrk"]);
+        assert_eq!(text_of(ROUTER, Side::Serve, Style::Pipelined), ["at least 5 x nginx"]);
+        assert_eq!(text_of(ROUTER_JSON, Side::Serve, Style::Json), ["at most 1.05 x torr router"]);
+        assert_eq!(text_of(ASYNC_PENDING, Side::Serve, Style::Pending), ["at most 1.35"]);
+        assert_eq!(text_of(WRK, Side::Press, Style::KeepAlive), [""; 0]);
+    }
+
+    #[test]
+    fn whoever_has_a_figure_to_reach_takes_part() {
+        for scenario in scenario::all(&[Side::Serve], &[100, 1000, 8000], &[]) {
+            let services = SERVICES.iter().filter(|service| service.styles.contains(&scenario.style));
+            let names: Vec<&str> = services.map(|service| service.name).collect();
+            let ours = names.iter().filter(|name| is_ours(name));
+            assert!(ours.clone().count() > 0, "{scenario}");
+            for rival in rivals(scenario, &names) {
+                assert!(names.contains(&rival), "{scenario}: {rival}");
+            }
+        }
     }
 }

@@ -10,23 +10,22 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::sched_getaffinity;
 use serde::Serialize;
 
-use crate::candidates::{FLOOR, TORR};
+use crate::built::workspace;
+use crate::candidates::{FLOOR, Origin, TORR};
 use crate::child::{LOAD_CPU, SERVER_CPU};
-use crate::cli::Options;
 use crate::error::Error;
 use crate::roster::Roster;
-use crate::torr_binary::workspace;
 
 /// Open files that a program needs beside its connections.
 const SPARE_FILES: u64 = 100;
 
 /// Makes sure that the run can be done here: two CPUs, and enough open files for the most connections.
-pub fn check(options: &Options) -> Result<(), Error> {
+pub fn check(connections: u32) -> Result<(), Error> {
     let cpus = sched_getaffinity(None)?;
     if !(cpus.is_set(SERVER_CPU) && cpus.is_set(LOAD_CPU)) {
         return Err(Error::failed(format!("CPUs {SERVER_CPU} and {LOAD_CPU} are needed, one for each side")));
     }
-    let needed = u64::from(options.connections.iter().copied().max().unwrap_or(0)) + SPARE_FILES;
+    let needed = u64::from(connections) + SPARE_FILES;
     let limit = getrlimit(Resource::Nofile);
     if limit.maximum.is_some_and(|maximum| maximum < needed) {
         return Err(Error::failed(format!(
@@ -68,7 +67,10 @@ impl Machine {
     /// Describes this machine, before the run.
     pub fn describe(roster: &Roster) -> Self {
         let own = |name: &'static str| (name, format!("torr-bench {}", env!("CARGO_PKG_VERSION")));
-        let tools = roster.tools().map(|(tool, program)| (tool.name, version(program, tool.version)));
+        let tools = roster.tools().map(|(tool, program)| match tool.origin {
+            Origin::Built(build) if build.tells.is_some() => (tool.name, build.version().unwrap_or_default()),
+            _ => (tool.name, version(program, tool.version)),
+        });
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         Machine {
             revision: revision(),

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod built;
 mod candidates;
 mod child;
 mod cli;
@@ -18,11 +19,12 @@ mod machine;
 mod measure;
 mod press;
 mod probe;
+mod reload;
 mod report;
 mod roster;
 mod scenario;
+mod scrape;
 mod serve;
-mod torr_binary;
 mod turn;
 
 use std::io::Write;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         cli::Command::Press(options) => bench(&options, &[scenario::Side::Press]),
         cli::Command::Serve(options) => bench(&options, &[scenario::Side::Serve]),
         cli::Command::Transport(options) => bench(&options, &[scenario::Side::Transport]),
+        cli::Command::Reload(options) => reload::run(&options),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,8 +57,11 @@ fn main() -> ExitCode {
 /// Measures the scenarios of these sides, prints their tables and archives them.
 fn bench(options: &cli::Options, sides: &[scenario::Side]) -> Result<(), Error> {
     interrupt::install()?;
-    machine::check(options)?;
-    let scenarios = scenario::all(sides, &options.connections);
+    machine::check(options.connections.iter().copied().max().unwrap_or(0))?;
+    let scenarios = scenario::all(sides, &options.connections, &options.styles);
+    if scenarios.is_empty() {
+        return Err(Error::Usage("no scenario of this command is of a style in --styles".into()));
+    }
     let roster = roster::Roster::choose(options, &scenarios)?;
     let started = std::time::SystemTime::now();
     let machine = machine::Machine::describe(&roster);
@@ -76,7 +82,7 @@ fn bench(options: &cli::Options, sides: &[scenario::Side]) -> Result<(), Error> 
         let folder = archive::write(&archive::Run::new(started, options, machine, &measured))?;
         eprintln!("archived in bench/runs/{folder}");
     }
-    match measured.iter().flat_map(|m| &m.skipped).filter(|s| s.candidate == candidates::TORR).count() {
+    match measured.iter().flat_map(|m| &m.skipped).filter(|s| candidates::is_ours(s.candidate)).count() {
         0 => Ok(()),
         n => Err(Error::failed(format!("torr itself could not be measured in {n} of the scenarios, see the table"))),
     }

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::candidates::{FLOOR, NGINX, TORR};
+use crate::candidates::{FLOOR, NGINX};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::interrupt;
-use crate::limits::{Limit, limits};
+use crate::limits::{Limit, limits, rivals};
 use crate::scenario::{Scenario, Side};
 
 /// What one candidate did in one turn.
@@ -187,7 +187,7 @@ fn summarise(scenario: Scenario, candidate: &'static str, all: &[&'static str], 
     let ratio = |other: &str, cost: fn(&Turn) -> f64| {
         Ratio::of(own.iter().zip(turns(other)).map(|(own, other)| cost(own) / cost(&other)).collect())
     };
-    let rivals: Vec<_> = limits(scenario, TORR).iter().map(|limit| limit.against).collect();
+    let rivals = rivals(scenario, all);
     let others = all.iter().filter(|other| [FLOOR, NGINX].contains(other) || rivals.contains(other));
     let cost_ratio: BTreeMap<_, _> = others.map(|&other| (other, ratio(other, Turn::cost))).collect();
     let whole_cost_ratio = (scenario.side == Side::Press).then(|| ratio(FLOOR, Turn::whole_cost));

@@ -42,7 +42,7 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
     let mut announcing = if announces { Some(start(Some("http10"))?) } else { None };
     // The probe speaks plain HTTP/1.1 only.
     let plain_http1 = !scenario.style.tls() && !scenario.style.http2();
-    let probe = || probe::answer_length(plain.port(), host.path, scenario.style.close());
+    let probe = || probe::answer_length(plain.port(), host.path, host.page, scenario.style.close());
     let answer = if plain_http1 { Some(probe()?) } else { None };
 
     let mut press = |name: &'static str, seconds: f64, rate: u64| {

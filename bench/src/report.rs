@@ -1,10 +1,12 @@
 //! A run as Markdown tables, whose columns also line up on a terminal.
 
-use crate::candidates::{FLOOR, TORR};
+use crate::candidates::FLOOR;
 use crate::limits::limits;
 use crate::measure::{Measured, Ratio, Summary};
 use crate::scenario::{Side, Style};
 
+/// As many scenarios as stand beside each other in a table.
+const AT_A_GLANCE: usize = 7;
 /// A cell with nothing in it.
 const NONE: &str = "-";
 
@@ -12,11 +14,13 @@ const NONE: &str = "-";
 pub fn tables(measured: &[Measured]) -> String {
     let mut text = String::new();
     const FLOORED: &str = "CPU time per request, as a multiple of the floor's; pipelined: requests per CPU second.";
+    const SERVED: &str = "CPU time of the server per request, as a multiple of the floor's; where the floor cannot do it, in \
+                          microseconds, and pipelined in requests per CPU second.";
     const RIVALLED: &str = "Microseconds of CPU time per request, and as a multiple of the rival's; pipelined: requests per CPU \
                             second, in the same way.";
     for (side, title, what) in [
         (Side::Press, "Load generators", FLOORED),
-        (Side::Serve, "Servers", FLOORED),
+        (Side::Serve, "Servers", SERVED),
         (Side::Transport, "Load generators: TLS, HTTP/2, pipelining, open loop", RIVALLED),
     ] {
         let of_side: Vec<&Measured> = measured.iter().filter(|m| m.scenario.side == side).collect();
@@ -24,7 +28,7 @@ pub fn tables(measured: &[Measured]) -> String {
             continue;
         }
         text += &format!("\n## {title}\n\n{what}\n\n");
-        text += &glance(&of_side);
+        text += &of_side.chunks(AT_A_GLANCE).map(glance).collect::<Vec<_>>().join("\n");
         for one in of_side {
             text += &format!("\n### {}\n\n{}", one.scenario, detail(one));
         }
@@ -32,7 +36,7 @@ pub fn tables(measured: &[Measured]) -> String {
     text
 }
 
-/// One row per candidate, one column per scenario.
+/// One row per candidate, one column per scenario; below, what they are to reach.
 fn glance(measured: &[&Measured]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for m in measured {
@@ -43,12 +47,15 @@ fn glance(measured: &[&Measured]) -> String {
         std::iter::once(first.to_owned()).chain(measured.iter().map(|m| cell(m))).collect()
     };
     let mut rows: Vec<Vec<String>> = vec![row("", &|m| m.scenario.short())];
-    for name in names {
+    for &name in &names {
         rows.push(row(name, &|m| m.summary.iter().find(|s| s.candidate == name).map_or(NONE.into(), |s| figure(m, s))));
     }
-    rows.push(row("**torr is to reach**", &|m| {
-        joined(limits(m.scenario, TORR).iter().map(|limit| limit.text(m.scenario)))
-    }));
+    for name in names {
+        let to_reach = |m: &Measured| joined(limits(m.scenario, name).iter().map(|limit| limit.text(m.scenario)));
+        if measured.iter().any(|m| to_reach(m) != NONE) {
+            rows.push(row(&format!("**{name} is to reach**"), &to_reach));
+        }
+    }
     table(&rows)
 }
 
@@ -127,7 +134,7 @@ fn spread(ratio: &Ratio) -> String {
 }
 
 /// A Markdown table; the first row is the header, the first column is left-aligned and the others right-aligned.
-fn table(rows: &[Vec<String>]) -> String {
+pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows[0].len();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0).max(3);
     let widths: Vec<usize> = (0..columns).map(width).collect();

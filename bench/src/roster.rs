@@ -1,16 +1,16 @@
 //! The roster of a run: which candidates are wanted and here, and where their programs are.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::candidates::loads::LOADS;
 use crate::candidates::servers::SERVICES;
-use crate::candidates::{FLOOR, TOOLS, TORR, Tool};
+use crate::candidates::{FLOOR, Origin, TOOLS, TORR, Tool};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::scenario::{Scenario, Side};
-use crate::{press, serve, torr_binary};
+use crate::{press, serve};
 
 /// The candidates of this run: those that are wanted, and are here.
 pub struct Roster {
@@ -35,11 +35,11 @@ impl Roster {
             Roster { programs: BTreeMap::new(), wanted, torr_is_ours: options.torr.is_none(), left_out: Vec::new() };
         roster.programs.insert(FLOOR, env::current_exe()?.to_string_lossy().into_owned());
 
-        let mut missing = Vec::new();
+        let (mut missing, mut to_build) = (Vec::new(), Vec::new());
         for tool in &TOOLS {
-            let is_instrument = |scenario: &Scenario| instrument(*scenario) == tool.name;
+            let is_instrument = |scenario: &Scenario| instruments(*scenario).contains(&tool.name);
             let takes_part = |scenario: &Scenario| match scenario.side {
-                Side::Serve => SERVICES.iter().any(|s| s.name == tool.name && serve::takes_part(s, *scenario)),
+                Side::Serve => SERVICES.iter().any(|s| s.tool == tool.name && serve::takes_part(s, *scenario)),
                 Side::Press | Side::Transport => {
                     LOADS.iter().any(|load| load.tool == tool.name && press::takes_part(load, *scenario))
                 }
@@ -47,25 +47,26 @@ impl Roster {
             if !(scenarios.iter().any(is_instrument) || scenarios.iter().any(takes_part) && roster.wants(tool.name)) {
                 continue;
             }
-            let program = match (tool.name, &options.torr) {
-                (TORR, Some(given)) => Some(
-                    fs::canonicalize(given).map_err(|e| Error::Usage(format!("--torr {}: {e}", given.display())))?,
-                ),
-                (TORR, None) => Some(PathBuf::new()), // built below, once all else is known to be here
-                _ => on_path(tool.name),
+            let mut found = |program: PathBuf| {
+                roster.programs.insert(tool.name, program.to_string_lossy().into_owned());
             };
-            match (program, tool.package) {
-                (Some(program), _) => {
-                    roster.programs.insert(tool.name, program.to_string_lossy().into_owned());
-                }
-                (None, Some(package)) => missing.push((tool.name, package)),
-                (None, None) if roster.wanted.is_some() => {
-                    return Err(Error::failed(format!("{} is not on the PATH", tool.name)));
-                }
-                (None, None) => {
-                    eprintln!("{} is not on the PATH: left out", tool.name);
-                    roster.left_out.push(tool.name);
-                }
+            match (tool.origin, &options.torr) {
+                (Origin::Built(_), Some(given)) if tool.name == TORR => found(given_torr(given)?),
+                (Origin::Built(build), _) => to_build.push((tool.name, build)), // once all else is known to be here
+                (Origin::Package(package), _) => match on_path(tool.name) {
+                    Some(program) => found(program),
+                    None => missing.push((tool.name, package)),
+                },
+                (Origin::Path, _) => match on_path(tool.name) {
+                    Some(program) => found(program),
+                    None if roster.wanted.is_some() => {
+                        return Err(Error::failed(format!("{} is not on the PATH", tool.name)));
+                    }
+                    None => {
+                        eprintln!("{} is not on the PATH: left out", tool.name);
+                        roster.left_out.push(tool.name);
+                    }
+                },
             }
         }
         if !missing.is_empty() {
@@ -73,8 +74,8 @@ impl Roster {
             let (names, packages) = (names.join(", "), packages.join(" "));
             return Err(Error::failed(format!("not on the PATH: {names}; apt-get install {packages}")));
         }
-        if roster.torr_is_ours && roster.programs.contains_key(TORR) {
-            roster.programs.insert(TORR, torr_binary::build()?.to_string_lossy().into_owned());
+        for (name, build) in to_build {
+            roster.programs.insert(name, build.run()?.to_string_lossy().into_owned());
         }
         Ok(roster)
     }
@@ -98,14 +99,31 @@ impl Roster {
     pub fn tools(&self) -> impl Iterator<Item = (&'static Tool, &str)> {
         TOOLS.iter().filter_map(|tool| Some((tool, self.programs.get(tool.name)?.as_str())))
     }
+
+    /// `torr` alone, built or given.
+    pub fn torr(given: Option<&Path>) -> Result<Self, Error> {
+        let program = match (given, TOOLS.iter().find(|tool| tool.name == TORR).map(|tool| tool.origin)) {
+            (Some(given), _) => given_torr(given)?,
+            (None, Some(Origin::Built(build))) => build.run()?,
+            (None, _) => return Err(Error::failed("torr is not among the tools")),
+        };
+        let programs = BTreeMap::from([(TORR, program.to_string_lossy().into_owned())]);
+        Ok(Roster { programs, wanted: None, torr_is_ours: given.is_none(), left_out: Vec::new() })
+    }
 }
 
-/// The tool that is on the other side of those that are measured.
-fn instrument(scenario: Scenario) -> &'static str {
+/// The tools that the scenario needs beside those that are measured.
+fn instruments(scenario: Scenario) -> Vec<&'static str> {
     match scenario.side {
-        Side::Serve => serve::load(scenario),
-        Side::Press | Side::Transport => scenario.host(),
+        Side::Serve if serve::probed_by_torr(scenario) => vec![serve::load(scenario), TORR],
+        Side::Serve => vec![serve::load(scenario)],
+        Side::Press | Side::Transport => vec![scenario.host()],
     }
+}
+
+/// The program that `--torr` names.
+pub fn given_torr(path: &Path) -> Result<PathBuf, Error> {
+    fs::canonicalize(path).map_err(|e| Error::Usage(format!("--torr {}: {e}", path.display())))
 }
 
 /// A program on the PATH; Debian keeps nginx in a folder that only root's PATH has.

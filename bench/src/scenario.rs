@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::candidates::{FLOOR, NGINX, TORR};
@@ -19,14 +20,14 @@ pub const STREAMS: u32 = 10;
 pub enum Side {
     /// Load generators, on the floor's server.
     Press,
-    /// Servers, under the floor's load.
+    /// Servers, under the floor's load where it can do that.
     Serve,
     /// Load generators again, but with what the floor cannot do.
     Transport,
 }
 
-/// How connections are used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+/// How connections are used, and what for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
     /// Many requests per connection, one at a time.
@@ -45,6 +46,14 @@ pub enum Style {
     H2c,
     /// As [`Style::KeepAlive`], requests being due at half the rate that a closed loop reaches.
     OpenLoop,
+    /// As [`Style::KeepAlive`], for a page that takes a path parameter, JSON and a middleware.
+    Api,
+    /// As [`Style::KeepAlive`], for a page whose handler is pending once.
+    Pending,
+    /// As [`Style::KeepAlive`], for JSON that is serialised for each request.
+    Json,
+    /// As [`Style::KeepAlive`], with an access log, and with somebody asking for the server's metrics.
+    Observed,
 }
 
 impl Style {
@@ -81,7 +90,7 @@ impl Scenario {
         match self.style {
             Style::Tls | Style::TlsHandshakes | Style::Http2 | Style::H2c => NGINX,
             Style::Pipelined => TORR, // the floor would send its answers one by one
-            Style::KeepAlive | Style::Close | Style::OpenLoop => FLOOR,
+            _ => FLOOR,
         }
     }
 
@@ -97,6 +106,10 @@ impl Scenario {
             Style::Http2 => format!("HTTP/2 over TLS, {STREAMS} streams each ({connections})"),
             Style::H2c => format!("HTTP/2 without TLS, {STREAMS} streams each ({connections})"),
             Style::OpenLoop => format!("open loop at half load ({connections})"),
+            Style::Api => format!("path parameter, JSON and middleware ({connections})"),
+            Style::Pending => format!("a handler pending once ({connections})"),
+            Style::Json => format!("JSON ({connections})"),
+            Style::Observed => format!("access log, metrics ({connections})"),
         }
     }
 }
@@ -112,20 +125,32 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// All scenarios of these sides, in the order they are run.
-pub fn all(sides: &[Side], connections: &[u32]) -> Vec<Scenario> {
+/// All scenarios of these sides, in the order they are run, or only those of some styles.
+pub fn all(sides: &[Side], connections: &[u32], only: &[Style]) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for &side in sides {
         let varied: &[u32] = if side == Side::Transport { &[] } else { connections };
         scenarios.extend(varied.iter().map(|&connections| Scenario { side, style: Style::KeepAlive, connections }));
         let others: &[Style] = match side {
             Side::Press => &[Style::Close],
-            Side::Serve => &[Style::Close, Style::Pipelined],
+            Side::Serve => &[
+                Style::Close,
+                Style::Pipelined,
+                Style::Api,
+                Style::Pending,
+                Style::Tls,
+                Style::TlsHandshakes,
+                Style::Http2,
+                Style::H2c,
+                Style::Json,
+                Style::Observed,
+            ],
             Side::Transport => {
                 &[Style::Tls, Style::TlsHandshakes, Style::Http2, Style::H2c, Style::Pipelined, Style::OpenLoop]
             }
         };
         scenarios.extend(others.iter().map(|&style| Scenario { side, style, connections: FEW }));
     }
+    scenarios.retain(|scenario| only.is_empty() || only.contains(&scenario.style));
     scenarios
 }

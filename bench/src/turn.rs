@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::measure::Turn;
 
 /// How long a generator may take beyond its turn, to connect and to sum up.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A load generator's command line, and how its output is read.
 pub struct Generator<'a> {

@@ -32,12 +32,12 @@ pub fn floor_client(ask: &Ask<'_>) -> io::Result<Vec<String>> {
 /// `torr`, one thread.
 pub fn torr(ask: &Ask<'_>) -> io::Result<Vec<String>> {
     let how = match ask.style {
-        Style::KeepAlive | Style::Close | Style::Tls => String::new(),
         Style::TlsHandshakes => "--tls-resumption full".into(),
         Style::Http2 => format!("--http2 --streams {STREAMS}"),
         Style::H2c => format!("--http2-prior-knowledge --streams {STREAMS}"),
         Style::Pipelined => format!("--pipeline {PIPELINE_DEPTH}"),
         Style::OpenLoop => format!("--rate {}", ask.rate),
+        _ => String::new(),
     };
     let insecure = if ask.style.tls() { "--insecure" } else { "" }; // as the others, of which none checks the certificate
     let close = ask.if_close("--no-keepalive");
@@ -47,6 +47,15 @@ pub fn torr(ask: &Ask<'_>) -> io::Result<Vec<String>> {
         ask.seconds,
         ask.url()
     )))
+}
+
+/// `torr` with a single request, whose answer must have status 200 and this page: it fails otherwise.
+pub fn torr_probe(ask: &Ask<'_>, page: &str) -> io::Result<Vec<String>> {
+    let mut arguments = torr(&Ask { connections: 1, ..*ask })?;
+    let length = arguments.iter().position(|word| word == "-d").expect("it is told how long");
+    arguments
+        .splice(length..length + 2, ["-n", "1", "--expect-status", "200", "--expect-body", page].map(str::to_owned));
+    Ok(arguments)
 }
 
 /// `torr` as it is in a closed loop, for the open one to be compared with.
@@ -104,7 +113,9 @@ pub fn h2load(ask: &Ask<'_>) -> io::Result<Vec<String>> {
         Style::Pipelined => format!("--h1 -m {PIPELINE_DEPTH}"),
         _ => "--h1".into(),
     };
-    Ok(words(&format!("{how} -t1 -c {} -D {} {}", ask.connections, ask.seconds, ask.url())))
+    // It would rather have AES-128, as the only one of all; a server that takes what its client likes would then give that.
+    let cipher = if ask.style.tls() { "--tls13-ciphers=TLS_AES_256_GCM_SHA384" } else { "" };
+    Ok(words(&format!("{how} {cipher} -t1 -c {} -D {} {}", ask.connections, ask.seconds, ask.url())))
 }
 
 /// hey.
@@ -143,11 +154,25 @@ mod tests {
         assert_eq!(told(CLOSED_LOOP, Style::OpenLoop), "-t 1 -c 100 -d 2s --json - http://127.0.0.1:9/");
         assert_eq!(told(WRK, Style::TlsHandshakes), "-t1 -c100 -d2s https://127.0.0.1:9/ -H Connection: close");
         assert_eq!(told(WRK, Style::Pipelined), "-t1 -c100 -d2s http://127.0.0.1:9/ -s FOLDER/pipeline.lua");
-        assert_eq!(told(H2LOAD, Style::Http2), "-m 10 -t1 -c 100 -D 2 https://127.0.0.1:9/");
+        assert_eq!(
+            told(H2LOAD, Style::Http2),
+            "-m 10 --tls13-ciphers=TLS_AES_256_GCM_SHA384 -t1 -c 100 -D 2 https://127.0.0.1:9/"
+        );
         assert_eq!(told(H2LOAD, Style::Pipelined), "--h1 -m 16 -t1 -c 100 -D 2 http://127.0.0.1:9/");
         assert_eq!(
             told(OHA, Style::Http2),
             "--no-tui --output-format json --insecure --http2 -p 10 -c 100 -z 2s https://127.0.0.1:9/"
+        );
+    }
+
+    #[test]
+    fn a_probe_is_one_request_as_those_that_follow() {
+        let (port, path, connections, seconds, rate) = (9, "/", 100, 2.0, 0);
+        let ask = Ask { port, path, connections, seconds, style: Style::TlsHandshakes, rate, folder: "".as_ref() };
+        assert_eq!(
+            torr_probe(&ask, "hello").expect("no file is needed").join(" "),
+            "-t 1 -c 1 -n 1 --expect-status 200 --expect-body hello --no-keepalive --insecure --tls-resumption full \
+             --json - https://127.0.0.1:9/"
         );
     }
 }

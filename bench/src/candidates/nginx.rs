@@ -2,16 +2,16 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
 
+use super::certificate;
 use super::servers::Stand;
 use crate::floor::PAGE;
 use crate::scenario::Style;
 
 /// One TLS for all, whatever a client would rather have: else tools would be compared by the ciphers that they like.
 /// OpenSSL's clients and rustls put this suite and this group first.
-const TLS: &str = "ssl_certificate certificate.pem;
-        ssl_certificate_key key.pem;
+const TLS: &str = "ssl_certificate ../certificate.pem;
+        ssl_certificate_key ../key.pem;
         ssl_protocols TLSv1.3;
         ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
         ssl_ecdh_curve X25519;
@@ -23,18 +23,11 @@ pub fn arguments(stand: &Stand<'_>) -> io::Result<Vec<String>> {
     let prefix = stand.folder.join("nginx");
     fs::create_dir_all(&prefix)?;
     if stand.scenario.style.tls() {
-        certify(&prefix)?;
+        certificate::files(stand.folder)?;
     }
     fs::write(prefix.join("nginx.conf"), configuration(stand))?;
     let prefix = prefix.to_string_lossy();
     Ok(["-p", &*prefix, "-c", "nginx.conf", "-e", "error.log"].map(str::to_owned).into())
-}
-
-/// A certificate and its key, ECDSA on P-256, for this run alone.
-fn certify(folder: &Path) -> io::Result<()> {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).map_err(io::Error::other)?;
-    fs::write(folder.join("certificate.pem"), made.cert.pem())?;
-    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem())
 }
 
 fn configuration(stand: &Stand<'_>) -> String {
@@ -81,6 +74,8 @@ http {{
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::scenario::{Scenario, Side};
 
@@ -107,12 +102,9 @@ mod tests {
         for (style, certified) in [(Style::Tls, true), (Style::H2c, false)] {
             let folder = tempfile::tempdir().expect("a temporary folder");
             arguments(&stand(style, folder.path())).expect("files can be written there");
-            let begins = |file: &str, with: &str| {
-                fs::read_to_string(folder.path().join("nginx").join(file)).is_ok_and(|text| text.starts_with(with))
-            };
-            assert_eq!(begins("certificate.pem", "-----BEGIN CERTIFICATE-----"), certified);
-            assert_eq!(begins("key.pem", "-----BEGIN PRIVATE KEY-----"), certified);
-            assert!(begins("nginx.conf", "daemon off;"));
+            assert_eq!(folder.path().join("certificate.pem").exists(), certified);
+            let told = fs::read_to_string(folder.path().join("nginx/nginx.conf")).expect("it is written");
+            assert!(told.starts_with("daemon off;"));
         }
     }
 }

@@ -1,10 +1,15 @@
-//! The servers: how each is started, all with one worker and without a log.
+//! The servers: how each is started, all with one worker and, if not said otherwise, without a log.
 
+use std::io;
 use std::path::Path;
 
 use super::arguments::words;
-use super::{FLOOR, NGINX, TORR, nginx};
-use crate::scenario::Scenario;
+use super::{
+    ACTIX, ASYNC, ASYNC_PENDING, AXUM, FLOOR, JSON, NGINX, ROUTER, ROUTER_JSON, ROUTER_PENDING, TORR, certificate,
+    nginx,
+};
+use crate::floor::PAGE;
+use crate::scenario::{Scenario, Style};
 
 /// How a server is to stand.
 pub struct Stand<'a> {
@@ -16,23 +21,99 @@ pub struct Stand<'a> {
     pub folder: &'a Path,
 }
 
-/// A server.
+/// A page of a server.
 pub struct Service {
-    /// Name of its tool.
+    /// Name among the candidates.
     pub name: &'static str,
+    /// Name of its tool.
+    pub tool: &'static str,
+    /// Name of the server that gives it: services of the same server are asked of one process.
+    pub server: &'static str,
+    /// What it takes part in.
+    pub styles: &'static [Style],
     /// Path of the page.
     pub path: &'static str,
-    /// It takes part in the pipelined scenario of its side.
-    pub pipelined: bool,
-    /// Its arguments; files that it needs are written.
-    pub arguments: fn(&Stand<'_>) -> std::io::Result<Vec<String>>,
+    /// The page.
+    pub page: &'static str,
+    /// Somebody asks for the server's metrics meanwhile.
+    pub scraped: bool,
+    /// The server's arguments; files that it needs are written.
+    pub arguments: fn(&Stand<'_>) -> io::Result<Vec<String>>,
 }
 
-/// The servers, in the order of the first round.
-pub static SERVICES: [Service; 3] = [
-    Service { name: FLOOR, path: "/", pipelined: false, arguments: floor_server },
-    Service { name: TORR, path: "/", pipelined: true, arguments: torr_serve },
-    Service { name: NGINX, path: "/", pipelined: true, arguments: nginx::arguments },
+impl Service {
+    const fn new(
+        name: &'static str,
+        tool: &'static str,
+        styles: &'static [Style],
+        arguments: fn(&Stand<'_>) -> io::Result<Vec<String>>,
+    ) -> Self {
+        Self { name, tool, server: name, styles, path: "/", page: PAGE, scraped: false, arguments }
+    }
+
+    /// Another page of the same server.
+    const fn page(&self, name: &'static str, styles: &'static [Style], path: &'static str, page: &'static str) -> Self {
+        Self { name, styles, path, page, scraped: false, ..*self }
+    }
+
+    /// Path and page in this scenario. The floor has one page only, whatever it is asked for.
+    pub fn asked(&self, style: Style) -> (&'static str, &'static str) {
+        match style {
+            Style::Api if self.name != FLOOR => ("/api/users/7", r#"{"id":7,"name":"user 7"}"#),
+            _ => (self.path, self.page),
+        }
+    }
+}
+
+/// What the floor is there for.
+const FLOORED: &[Style] = &[Style::KeepAlive, Style::Close, Style::Api, Style::Pending, Style::Json, Style::Observed];
+const SIMPLE: &[Style] = &[
+    Style::KeepAlive,
+    Style::Close,
+    Style::Pipelined,
+    Style::Tls,
+    Style::TlsHandshakes,
+    Style::Http2,
+    Style::H2c,
+    Style::Json,
+    Style::Observed,
+];
+const ROUTED: &[Style] = &[
+    Style::KeepAlive,
+    Style::Close,
+    Style::Pipelined,
+    Style::Api,
+    Style::Pending,
+    Style::Tls,
+    Style::TlsHandshakes,
+    Style::Http2,
+    Style::H2c,
+    Style::Json,
+];
+const NGINX_DOES: &[Style] =
+    &[Style::KeepAlive, Style::Close, Style::Pipelined, Style::Tls, Style::TlsHandshakes, Style::Http2, Style::H2c];
+const PEERS_DO: &[Style] = &[Style::KeepAlive, Style::Close, Style::Pipelined, Style::Api];
+const MESSAGE: &str = r#"{"message":"Hello, World!"}"#;
+
+const SIMPLE_PAGE: Service = Service::new(TORR, TORR, SIMPLE, torr_serve);
+const ROUTER_PAGE: Service = Service::new(ROUTER, "router", ROUTED, router);
+const ASYNC_PAGE: Service = Service::new(ASYNC, "router", &[Style::Pending], waiting);
+
+/// The servers' pages, in the order of the first round.
+pub static SERVICES: [Service; 13] = [
+    Service::new(FLOOR, FLOOR, FLOORED, floor_server),
+    SIMPLE_PAGE,
+    ROUTER_PAGE,
+    Service::new(AXUM, "axum", PEERS_DO, axum),
+    Service::new(ACTIX, ACTIX, PEERS_DO, actix),
+    Service::new(NGINX, NGINX, NGINX_DOES, nginx::arguments),
+    ASYNC_PAGE,
+    ASYNC_PAGE.page(ASYNC_PENDING, &[Style::Pending], "/pending", PAGE),
+    ROUTER_PAGE.page(ROUTER_PENDING, &[Style::Pending], "/pending", PAGE),
+    SIMPLE_PAGE.page(JSON, &[Style::Json], "/json", MESSAGE),
+    ROUTER_PAGE.page(ROUTER_JSON, &[Style::Json], "/json", MESSAGE),
+    Service { scraped: true, ..SIMPLE_PAGE.page("torr, scraped", &[Style::Observed], "/", PAGE) },
+    Service::new("torr, logged", TORR, &[Style::Observed], logged),
 ];
 
 /// The server of this name.
@@ -40,11 +121,82 @@ pub fn service(name: &str) -> &'static Service {
     SERVICES.iter().find(|service| service.name == name).expect("a name from the table")
 }
 
-fn floor_server(stand: &Stand<'_>) -> std::io::Result<Vec<String>> {
+fn floor_server(stand: &Stand<'_>) -> io::Result<Vec<String>> {
     let close = if stand.scenario.style.close() { "close" } else { "" };
     Ok(words(&format!("floor-server {} {close}", stand.port)))
 }
 
-fn torr_serve(stand: &Stand<'_>) -> std::io::Result<Vec<String>> {
-    Ok(words(&format!("serve --workers 1 --listen 127.0.0.1:{}", stand.port)))
+fn torr_serve(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = words(&format!("serve --workers 1 --listen 127.0.0.1:{}", stand.port));
+    for (flag, file) in ["--tls-cert", "--tls-key"].into_iter().zip(identity(stand)?) {
+        arguments.extend([flag.into(), file]);
+    }
+    Ok(arguments)
+}
+
+fn logged(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = torr_serve(stand)?;
+    arguments.extend(words("--access-log /dev/null"));
+    Ok(arguments)
+}
+
+fn router(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = words(&format!("torr 127.0.0.1:{}", stand.port));
+    arguments.extend(identity(stand)?);
+    Ok(arguments)
+}
+
+fn waiting(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    Ok(words(&format!("async 127.0.0.1:{}", stand.port)))
+}
+
+fn axum(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    Ok(words(&format!("axum 127.0.0.1:{}", stand.port)))
+}
+
+fn actix(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    Ok(words(&format!("127.0.0.1:{}", stand.port)))
+}
+
+/// Certificate and key, where there is to be TLS.
+fn identity(stand: &Stand<'_>) -> io::Result<Vec<String>> {
+    if !stand.scenario.style.tls() {
+        return Ok(Vec::new());
+    }
+    Ok(certificate::files(stand.folder)?.map(|file| file.to_string_lossy().into_owned()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Side;
+
+    #[test]
+    fn only_tls_has_a_certificate() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let told = |name: &str, style| {
+            let scenario = Scenario { side: Side::Serve, style, connections: 100 };
+            let arguments = (service(name).arguments)(&Stand { port: 9, scenario, folder: folder.path() });
+            arguments
+                .expect("files can be written there")
+                .join(" ")
+                .replace(&*folder.path().to_string_lossy(), "FOLDER")
+        };
+        assert_eq!(told(TORR, Style::KeepAlive), "serve --workers 1 --listen 127.0.0.1:9");
+        assert_eq!(
+            told(TORR, Style::Tls),
+            "serve --workers 1 --listen 127.0.0.1:9 --tls-cert FOLDER/certificate.pem --tls-key FOLDER/key.pem"
+        );
+        assert_eq!(told(ROUTER, Style::Http2), "torr 127.0.0.1:9 FOLDER/certificate.pem FOLDER/key.pem");
+        assert_eq!(told(ROUTER, Style::H2c), "torr 127.0.0.1:9");
+    }
+
+    #[test]
+    fn pages_of_one_server_are_asked_of_it() {
+        for service in &SERVICES {
+            let server = super::service(service.server);
+            assert_eq!(server.tool, service.tool, "{}", service.name);
+            assert!(service.styles.iter().all(|style| server.styles.contains(style)), "{}", service.name);
+        }
+    }
 }
