@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Waker, ready};
 /// Bytes that may lie here before no more are received, and at how few receiving goes on.
 const FULL: usize = 256 * 1024;
 const LOW: usize = 64 * 1024;
+/// What a piece takes beside its bytes: a client decides how small pieces are.
+const PIECE: usize = 128;
 
 /// The engine's end.
 #[derive(Debug)]
@@ -32,6 +34,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     pieces: VecDeque<Bytes>,
+    /// What they take of memory.
     held: usize,
     end: Option<Result<(), BodyError>>,
     /// The handler has asked for more than there was.
@@ -75,7 +78,7 @@ impl Intake {
     pub fn push(&self, piece: &[u8]) {
         let mut state = self.0.lock();
         if !state.abandoned && state.end.is_none() {
-            state.held += piece.len();
+            state.held += PIECE + piece.len();
             state.pieces.push_back(Bytes::copy_from_slice(piece));
             Shared::tell_handler(state);
         }
@@ -134,7 +137,7 @@ impl Incoming {
                 return Poll::Ready(ready!(end).err().map(Err));
             }
         };
-        state.held -= piece.len();
+        state.held -= PIECE + piece.len();
         self.left = self.left.map(|left| left.saturating_sub(piece.len() as u64));
         if state.held < LOW {
             self.shared.tell_engine(state);
