@@ -20,6 +20,9 @@ const ENOUGH_OUTPUT: usize = 64 * 1024;
 /// Bodies up to this size are sent together with their head.
 const SMALL_BODY: usize = 64 * 1024;
 
+/// How a connection of HTTP/2 begins.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
+
 /// What is to be done once the output is sent.
 pub(crate) enum Next {
     /// Receive more.
@@ -186,6 +189,7 @@ impl Http1 {
     /// Answers request after request. Returns how much of the input is dealt with.
     fn advance(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Next) {
         let begin = out.len();
+        let most_at_once = cx.settings.max_body.min(cx.settings.most_streamed());
         let mut at = 0;
         if self.unfinished.is_some() {
             let (used, next) = self.body_arrived(input, cx, out);
@@ -209,7 +213,11 @@ impl Http1 {
             let head = match request::parse(rest, &mut slots, cx.settings.limits()) {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
-                Err(WireError::Version) if self.speaks_http2(rest, cx) => return (at, Next::HandOver(To::Http2)),
+                Err(WireError::Version) if self.speaks_http2(rest, cx) => {
+                    // It is refused as soon as the version is seen, which may be before the line's end.
+                    let next = if rest.len() < HTTP2.len() { Next::Receive } else { Next::HandOver(To::Http2) };
+                    return (at, next);
+                }
                 Err(error) => return (at, refuse(error, cx, out)),
             };
             if (head.upgrade || head.method == "CONNECT") && is_exotic(&head, cx) {
@@ -218,7 +226,7 @@ impl Http1 {
             let after_head = &rest[head.len..];
             let body = match head.framing {
                 Framing::None => &[],
-                Framing::Length(length) if length <= after_head.len() as u64 && length <= cx.settings.max_body => {
+                Framing::Length(length) if length <= after_head.len() as u64 && length <= most_at_once => {
                     &after_head[..length as usize]
                 }
                 _ if cx.app.takes_body_as_it_comes(&head, cx) => {
@@ -326,10 +334,10 @@ impl Http1 {
         }
     }
 
-    /// Whether the connection begins as one of HTTP/2 does (RFC 9113, section 3.4).
+    /// Whether the connection begins as one of HTTP/2 does (RFC 9113, section 3.4), as far as it has come.
     #[cold]
     fn speaks_http2(&self, input: &[u8], cx: &Context) -> bool {
-        cx.settings.http2 && !self.begun && input.starts_with(b"PRI * HTTP/2.0\r\n")
+        cx.settings.http2 && !self.begun && HTTP2.starts_with(&input[..input.len().min(HTTP2.len())])
     }
 }
 
