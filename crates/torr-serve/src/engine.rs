@@ -315,7 +315,7 @@ impl Engine {
                 Doing::Ending(_) => {}
                 _ if connection.http.is_taking() => {}
                 // Who has gone takes no answer.
-                Doing::Waiting | Doing::Streaming if ended => {
+                Doing::Waiting | Doing::Streaming if connection.ended => {
                     self.connections.remove(token);
                     continue;
                 }
