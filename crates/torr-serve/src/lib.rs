@@ -27,6 +27,7 @@ pub mod fuzzing;
 mod guest;
 mod handover;
 mod http1;
+mod hyper_body;
 mod mailbox;
 mod owned;
 mod pool;

@@ -1,16 +1,18 @@
 //! One request and its answer on a connection that hyper serves: the same handlers, the same router.
 
-use crate::answer_body::{self, AnswerBody};
+use crate::answer_body::{self, AnswerBody, BodyFailed};
 use crate::app::{self, Content, Outcome};
 use crate::client::Client;
 use crate::context::Desk;
+use crate::hyper_body::HyperBody;
 use crate::owned::OwnedHead;
-use crate::request_body::RequestBody;
+use crate::request_body::{BodyError, RequestBody};
 use crate::response::Response;
 use bytes::Bytes;
-use http::header::{CONNECTION, SERVER};
-use http::{HeaderValue, Request, Version};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::header::{CONNECTION, CONTENT_LENGTH, SERVER};
+use http::{HeaderValue, Method, Request, Version};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -18,7 +20,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 /// What a connection's requests are answered by.
@@ -36,6 +38,29 @@ struct Inner {
 
 /// One request that is being answered.
 struct Active(Rc<Inner>);
+
+/// The body of an answer, with which the request is done.
+pub(super) struct LastPart {
+    body: AnswerBody,
+    _active: Active,
+}
+
+impl Body for LastPart {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 impl Active {
     fn new(inner: &Rc<Inner>) -> Self {
@@ -65,21 +90,21 @@ impl Exchange {
 }
 
 impl hyper::service::Service<Request<Incoming>> for Exchange {
-    type Response = http::Response<AnswerBody>;
+    type Response = http::Response<LastPart>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let active = Active::new(&self.0);
         Box::pin(async move {
-            let Active(inner) = &active;
+            let inner = &active.0;
             let version = request.version();
             let mut answer = pin_answer(inner, request).await;
             if version == Version::HTTP_2 {
                 answer.headers_mut().remove(CONNECTION);
             }
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
-            Ok(answer)
+            Ok(answer.map(|body| LastPart { body, _active: active }))
         })
     }
 }
@@ -89,7 +114,7 @@ async fn pin_answer(inner: &Inner, request: Request<Incoming>) -> http::Response
     let mut answering = Box::pin(answer(inner, request));
     poll_fn(|cx| {
         catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx)))
-            .unwrap_or_else(|_| Poll::Ready(own(app::failed())))
+            .unwrap_or_else(|_| Poll::Ready(own(app::failed(), false)))
     })
     .await
 }
@@ -97,17 +122,35 @@ async fn pin_answer(inner: &Inner, request: Request<Incoming>) -> http::Response
 async fn answer(inner: &Inner, request: Request<Incoming>) -> http::Response<AnswerBody> {
     let desk = &*inner.desk;
     let (parts, body) = request.into_parts();
-    let head = OwnedHead::of_parts(&parts);
+    let (head, to_head, patience) =
+        (OwnedHead::of_parts(&parts), parts.method == Method::HEAD, desk.settings.body_timeout);
+    let own = |response| own(response, to_head);
     if let Some(router) = &desk.router
         && head.with(|head| desk.app.takes_body_as_it_comes(head, desk))
     {
+        let most = desk.settings.most_streamed();
+        if body.size_hint().lower() > most {
+            return own(refusal(BodyError::TooLarge));
+        }
+        let body = HyperBody::new(body, most, patience);
+        let fault = body.fault();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
         desk.app.introduce(&inner.client, request.extensions_mut());
-        return router.call_http(request).await;
+        let mut answering = router.call_http(request);
+        return poll_fn(|cx| {
+            let answer = answering.as_mut().poll(cx);
+            // As in the engine, whatever the handler makes of such a body.
+            match fault.get() {
+                Some(error) if answer.is_pending() || error != BodyError::Cut => Poll::Ready(own(refusal(error))),
+                _ => answer,
+            }
+        })
+        .await;
     }
-    let body = match gathered(body, desk.settings.max_body).await {
-        Ok(body) => body,
-        Err(refusal) => return own(refusal),
+    let body = HyperBody::new(body, desk.settings.max_body, patience);
+    let body = match RequestBody::hyper(body).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) => return own(refusal(error)),
     };
     let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), &inner.client, desk));
     own(match outcome {
@@ -116,20 +159,24 @@ async fn answer(inner: &Inner, request: Request<Incoming>) -> http::Response<Ans
     })
 }
 
-/// A whole body, or why there is none.
-async fn gathered(body: Incoming, most: u64) -> Result<Bytes, Response> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    match Limited::new(body, most).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Response::error(413, "The body is too large\n").closing()),
-        Err(_) => Err(Response::error(400, "The body is malformed\n").closing()),
+/// The answer to a body that does not come to its end.
+fn refusal(error: BodyError) -> Response {
+    match error {
+        BodyError::TooLarge => Response::error(413, "The body is too large\n").closing(),
+        BodyError::TimedOut => Response::error(408, "The request took too long\n").closing(),
+        _ => Response::error(400, "The body is malformed\n").closing(),
     }
 }
 
 /// An answer of this server's own.
-fn own(response: Response) -> http::Response<AnswerBody> {
+fn own(response: Response, to_head: bool) -> http::Response<AnswerBody> {
     let closes = response.closes;
     let mut answer = answer_body::response(response);
+    if to_head {
+        let length = answer.body().size_hint().exact().filter(|_| !matches!(answer.status().as_u16(), 204 | 304));
+        length.into_iter().for_each(|length| drop(answer.headers_mut().insert(CONTENT_LENGTH, length.into())));
+        *answer.body_mut() = answer_body::of(Empty::<Bytes>::new());
+    }
     if closes {
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
