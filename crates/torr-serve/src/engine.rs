@@ -337,8 +337,8 @@ impl Engine {
                     continue;
                 }
             };
-            // A short receive has taken all there was, but for the end that its event told of.
-            connection.unread = received == room.len() || ended;
+            // A short receive has taken all there was, but for the end that an event told of.
+            connection.unread = received == room.len() || connection.ended;
             self.arrivals.push(Arrival { token, bytes: used..used + received, ended: received == 0 });
             used += received;
         }
