@@ -38,6 +38,8 @@ fn code(close: &Frame) -> Option<u16> {
 
 /// What goes wrong with a case, if anything does.
 fn check(case: &Case, server: &Running) -> Result<(), String> {
+    // Shown if the test fails, and then the last one may be what it waited for.
+    println!("{} {}", case.section, case.name);
     let mut client = Client::open(server.address, "/");
     let (mut sender, sent, pieces) = (Client::on(&client), case.sent.clone(), case.pieces.min(case.sent.len().max(1)));
     // The echo comes while more is being sent.
@@ -83,7 +85,6 @@ fn check(case: &Case, server: &Running) -> Result<(), String> {
 fn every_case_has_its_end() {
     let server = start();
     let cases = cases::all();
-    assert!(cases.len() >= 150, "{}", cases.len());
     let failures: Vec<_> = cases
         .iter()
         .filter_map(|case| Some(format!("{} {}: {}", case.section, case.name, check(case, &server).err()?)))
