@@ -296,7 +296,8 @@ fn malformed_requests_end_the_connection() {
         (&format!("{post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), 501),
         ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505),
         ("GET / HTTP/0.9\r\nHost: x\r\n\r\n", 505),
-        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r ", 505),
+        ("PRI * HTTP/2.0\r\nHost: x\r\n\r\n", 505),
     ] {
         // What stands before it is answered, and what stands behind it is not.
         let mut client = server.client();

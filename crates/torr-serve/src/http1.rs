@@ -20,8 +20,8 @@ const ENOUGH_OUTPUT: usize = 64 * 1024;
 /// Bodies up to this size are sent together with their head.
 const SMALL_BODY: usize = 64 * 1024;
 
-/// How a connection of HTTP/2 begins.
-const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
+/// How a connection of HTTP/2 begins (RFC 9113, section 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// What is to be done once the output is sent.
 pub(crate) enum Next {
@@ -213,10 +213,11 @@ impl Http1 {
             let head = match request::parse(rest, &mut slots, cx.settings.limits()) {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
-                Err(WireError::Version) if self.speaks_http2(rest, cx) => {
-                    // It is refused as soon as the version is seen, which may be before the line's end.
-                    let next = if rest.len() < HTTP2.len() { Next::Receive } else { Next::HandOver(To::Http2) };
-                    return (at, next);
+                Err(WireError::Version) if self.may_be_http2(rest, cx) => {
+                    if rest.len() < PREFACE.len() {
+                        break;
+                    }
+                    return (at, Next::HandOver(To::Http2));
                 }
                 Err(error) => return (at, refuse(error, cx, out)),
             };
@@ -334,10 +335,11 @@ impl Http1 {
         }
     }
 
-    /// Whether the connection begins as one of HTTP/2 does (RFC 9113, section 3.4), as far as it has come.
+    /// Whether the connection begins as one of HTTP/2 does, as far as it has come.
     #[cold]
-    fn speaks_http2(&self, input: &[u8], cx: &Context) -> bool {
-        cx.settings.http2 && !self.begun && HTTP2.starts_with(&input[..input.len().min(HTTP2.len())])
+    fn may_be_http2(&self, input: &[u8], cx: &Context) -> bool {
+        let come = input.len().min(PREFACE.len());
+        cx.settings.http2 && !self.begun && input[..come] == PREFACE[..come]
     }
 }
 

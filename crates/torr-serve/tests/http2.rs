@@ -381,12 +381,16 @@ fn a_connection_with_an_answer_under_way_is_not_idle() {
 }
 
 #[test]
-fn who_never_says_all_of_the_preface_is_cut_off() {
-    let server = Running::start_with(app(), |settings| settings.idle_timeout = Duration::from_millis(50));
-    let streams = ["PRI * HTTP/2.0\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"].map(|begun| {
+fn who_does_not_go_on_after_the_preface_is_cut_off() {
+    let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let server = Running::start_with(app(), |settings| {
+        settings.idle_timeout = Duration::from_millis(50);
+        settings.head_timeout = Duration::from_millis(50);
+    });
+    let streams = [16, 20, preface.len()].map(|at| {
         let mut stream = TcpStream::connect(server.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
-        stream.write_all(begun.as_bytes()).expect("it is connected");
+        stream.write_all(&preface.as_bytes()[..at]).expect("it is connected");
         stream
     });
     for mut stream in streams {
