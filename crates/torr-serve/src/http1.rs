@@ -200,6 +200,7 @@ impl Http1 {
     /// Answers request after request. Returns how much of the input is dealt with.
     fn advance(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Next) {
         let begin = out.len();
+        let most_at_once = cx.settings.max_body.min(cx.settings.most_streamed());
         let mut at = 0;
         if self.unfinished.is_some() {
             let (used, next) = self.body_arrived(input, cx, out);
@@ -237,7 +238,7 @@ impl Http1 {
             let after_head = &rest[head.len..];
             let body = match head.framing {
                 Framing::None => &[],
-                Framing::Length(length) if length <= after_head.len() as u64 && length <= cx.settings.max_body => {
+                Framing::Length(length) if length <= after_head.len() as u64 && length <= most_at_once => {
                     &after_head[..length as usize]
                 }
                 _ if cx.app.takes_body_as_it_comes(&head, cx) => {
