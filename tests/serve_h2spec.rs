@@ -4,6 +4,7 @@ mod support;
 
 use roxmltree::Document;
 use std::path::PathBuf;
+use support::certificates::self_signed;
 use support::program::run;
 use support::servers::Serve;
 
@@ -53,5 +54,17 @@ fn all_of_h2spec_passes() {
     let server = Serve::start(&["--workers", "1"]);
     for path in ["/", "/echo", "/bytes/200000"] {
         passes(&server.address, path, &[], PLAIN);
+    }
+}
+
+#[test]
+fn all_of_it_passes_over_tls() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = self_signed(folder.path());
+    let [certificate, key] =
+        [&certificate, &key].map(|path| path.to_str().expect("the tests' folders have plain names"));
+    let server = Serve::start(&["--workers", "1", "--tls-cert", certificate, "--tls-key", key]);
+    for path in ["/", "/echo", "/bytes/200000"] {
+        passes(&server.address, path, &["-t", "-k"], &[]);
     }
 }

@@ -408,6 +408,9 @@ impl Engine {
                     }
                     if connection.http.client().tls.is_none() && !secure.is_securing() {
                         connection.http.client().tls = Tls::of(secure).map(Arc::new);
+                        if secure.protocol() == Some(b"h2") {
+                            connection.http.expect_http2();
+                        }
                     }
                     (&self.plain[..], self.out.len())
                 }
