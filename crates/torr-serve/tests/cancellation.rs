@@ -53,7 +53,7 @@ impl Test {
             }
         };
         let [a, b, c, d] = [(); 4].map(|()| wait.clone());
-        let router = Router::new().route("/router", get(move || a())).route(
+        let router = Router::new().route("/router", get(a)).route(
             "/upload",
             post(move |body: axum::body::Bytes| {
                 let waiting = b();

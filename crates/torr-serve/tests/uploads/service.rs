@@ -1,4 +1,5 @@
 //! Handlers that take bodies in different ways, and what a test sees of them.
+#![allow(dead_code, reason = "each test program uses its part of this")]
 
 use super::support::PATIENCE;
 use axum::Router;
