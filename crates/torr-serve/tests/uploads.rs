@@ -53,11 +53,10 @@ fn a_handler_that_takes_nothing_holds_up_its_client() {
         let before = settled(&server, &sent);
         assert_eq!(seen.taken(), 0);
         // Once the handler takes something, more is received.
-        while sent.load(Ordering::Relaxed) == before {
+        while seen.taken() == 0 || sent.load(Ordering::Relaxed) <= before {
             seen.release(1);
             sync(&server);
         }
-        assert!(seen.taken() > 0);
         seen.nothing();
         client.sender().shutdown(Shutdown::Both).expect("it is connected");
         pouring.join().expect("it does not panic");
