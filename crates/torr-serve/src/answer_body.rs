@@ -1,7 +1,7 @@
 //! Bodies of answers for connections that hyper serves, which frames them by itself.
 
 use crate::response::{Body, Pieces, Response};
-use crate::stream::Stream;
+use crate::stream::{Framing, Stream};
 use bytes::{Buf, Bytes};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -28,10 +28,12 @@ pub(crate) fn of<B: http_body::Body + Send + 'static>(body: B) -> AnswerBody {
 
 /// A controller's answer.
 pub(crate) fn response(response: Response) -> http::Response<AnswerBody> {
-    let mut answer = http::Response::new(body(response.body));
+    // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
+    let has_body = response.status != 204 && response.status != 304;
+    let mut answer = http::Response::new(body(if has_body { response.body } else { Body::Empty }));
     *answer.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut headers = HeaderMap::with_capacity(response.headers.len() + 1);
-    if !response.content_type.is_empty() {
+    if has_body && !response.content_type.is_empty() {
         headers.insert(CONTENT_TYPE, content_type(response.content_type));
     }
     for (name, value) in response.headers {
@@ -93,5 +95,12 @@ impl http_body::Body for Streamed {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
         Poll::Ready(ready!(self.0.poll_data(cx)).map(|data| data.map(Frame::data)))
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match self.0.framing() {
+            Framing::Length(length) => http_body::SizeHint::with_exact(length),
+            _ => http_body::SizeHint::default(),
+        }
     }
 }

@@ -326,11 +326,11 @@ impl Engine {
                 Doing::Ending(_) => {}
                 _ if connection.http.is_taking() => {}
                 // Who has gone takes no answer.
-                Doing::Waiting if ended && connection.http.is_droppable() => {
+                Doing::Waiting if connection.ended && connection.http.is_droppable() => {
                     self.connections.remove(token);
                     continue;
                 }
-                Doing::Streaming if ended => {
+                Doing::Streaming if connection.ended => {
                     self.connections.remove(token);
                     continue;
                 }
@@ -352,8 +352,8 @@ impl Engine {
                     continue;
                 }
             };
-            // A short receive has taken all there was, but for the end that its event told of.
-            connection.unread = received == room.len() || ended;
+            // A short receive has taken all there was, but for the end that an event told of.
+            connection.unread = received == room.len() || connection.ended;
             self.arrivals.push(Arrival { token, bytes: used..used + received, ended: received == 0 });
             used += received;
             self.flow.received += received as u64;
@@ -408,6 +408,9 @@ impl Engine {
                     }
                     if connection.http.client().tls.is_none() && !secure.is_securing() {
                         connection.http.client().tls = Tls::of(secure).map(Arc::new);
+                        if secure.protocol() == Some(b"h2") {
+                            connection.http.expect_http2();
+                        }
                     }
                     (&self.plain[..], self.out.len())
                 }

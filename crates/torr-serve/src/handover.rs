@@ -3,6 +3,7 @@
 
 mod exchange;
 mod line;
+mod patient;
 
 use crate::client::Client;
 use crate::context::Desk;
@@ -12,17 +13,20 @@ use exchange::Exchange;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use line::Line;
+use patient::Patient;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use torr_net::tls::TlsServer;
 
 /// Streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more.
 const STREAMS: u32 = 128;
+/// How long a connection without requests may take to end once it is told to.
+const GRACE: Duration = Duration::from_secs(1);
 /// What hyper needs at least for a head.
 const LEAST_HEAD: usize = 8 * 1024;
 
@@ -56,7 +60,7 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
     let exchange = Exchange::new(Rc::clone(&desk), handed.client);
     // A socket that the runtime cannot watch is of no use to anybody.
     let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input) else { return };
-    let (io, timer) = (TokioIo::new(line), TokioTimer::new());
+    let (io, timer) = (TokioIo::new(Patient::new(line, settings.write_timeout)), TokioTimer::new());
     match handed.to {
         To::Http1 => {
             let mut builder = http1::Builder::new();
@@ -86,22 +90,33 @@ async fn see_through<C: Future>(
     desk: &Desk,
 ) {
     let mut connection = pin!(connection);
-    let mut ending = false;
+    // When it was told to end, and when it has to.
+    let (mut told, mut last) = (None::<Instant>, None::<Instant>);
     loop {
-        let idle = exchange.map(|exchange| exchange.idle_for()).filter(|_| !ending);
-        let patience = idle.map_or(Duration::MAX, |idle| desk.settings.idle_timeout.saturating_sub(idle));
+        let patience = match (exchange.map(Exchange::idle_for), told) {
+            (None, _) => Duration::MAX,
+            (Some(idle), None) => desk.settings.idle_timeout.saturating_sub(idle),
+            (Some(idle), Some(told)) => GRACE.saturating_sub(idle.min(told.elapsed())),
+        };
+        let patience = patience.min(last.map_or(Duration::MAX, |last| last.saturating_duration_since(Instant::now())));
         tokio::select! {
             _ = connection.as_mut() => return,
-            _ = leaving.wait_for(|&leaving| leaving) => {
+            _ = leaving.wait_for(|&leaving| leaving), if last.is_none() => {
                 end(connection.as_mut());
                 // Who takes longer is cut off.
-                let _ = timeout(desk.settings.stop_timeout, connection).await;
-                return;
+                (told, last) = (Some(Instant::now()), Some(Instant::now() + desk.settings.stop_timeout));
             }
-            () = sleep(patience), if idle.is_some() => {
-                ending = exchange.is_some_and(|exchange| exchange.idle_for() >= desk.settings.idle_timeout);
-                if ending {
-                    end(connection.as_mut());
+            () = sleep(patience) => {
+                let idle = exchange.map_or(Duration::ZERO, Exchange::idle_for);
+                match told {
+                    None if idle >= desk.settings.idle_timeout => {
+                        end(connection.as_mut());
+                        told = Some(Instant::now());
+                    }
+                    // Its client does not answer, or has never begun to speak.
+                    Some(told) if idle.min(told.elapsed()) >= GRACE => return,
+                    _ if last.is_some_and(|last| last <= Instant::now()) => return,
+                    _ => {}
                 }
             }
         }

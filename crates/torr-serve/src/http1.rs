@@ -107,6 +107,8 @@ pub(crate) struct Http1 {
     waiting: Option<Shape>,
     /// That handler is not waited for any more once the client has ended its side.
     droppable: bool,
+    /// The connection is to be given away at once.
+    is_http2: bool,
     /// What is noted of the request that is being answered.
     note: Option<Note>,
     /// Requests so far.
@@ -130,6 +132,11 @@ impl Http1 {
     /// What is known of the client.
     pub fn client(&mut self) -> &mut Client {
         &mut self.client
+    }
+
+    /// HTTP/2 was agreed on, so that nothing else is to be understood.
+    pub fn expect_http2(&mut self) {
+        self.is_http2 = true;
     }
 
     /// What has arrived and is dealt with by nobody.
@@ -170,6 +177,10 @@ impl Http1 {
     /// Takes what has arrived and appends answers to `out`.
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
+        if self.is_http2 {
+            self.input.extend_from_slice(bytes);
+            return Next::HandOver(To::Http2);
+        }
         if self.input.is_empty() {
             let (used, next) = self.advance(bytes, cx, out);
             self.keep(&bytes[used..], &next);
@@ -200,6 +211,7 @@ impl Http1 {
     /// Answers request after request. Returns how much of the input is dealt with.
     fn advance(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Next) {
         let begin = out.len();
+        let most_at_once = cx.settings.max_body.min(cx.settings.most_streamed());
         let mut at = 0;
         if self.unfinished.is_some() {
             let (used, next) = self.body_arrived(input, cx, out);
@@ -237,7 +249,7 @@ impl Http1 {
             let after_head = &rest[head.len..];
             let body = match head.framing {
                 Framing::None => &[],
-                Framing::Length(length) if length <= after_head.len() as u64 && length <= cx.settings.max_body => {
+                Framing::Length(length) if length <= after_head.len() as u64 && length <= most_at_once => {
                     &after_head[..length as usize]
                 }
                 _ if cx.app.takes_body_as_it_comes(&head, cx) => {

@@ -29,6 +29,7 @@ pub mod fuzzing;
 mod guest;
 mod handover;
 mod http1;
+mod hyper_body;
 mod inherited;
 mod listeners;
 mod mailbox;

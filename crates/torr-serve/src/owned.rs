@@ -34,6 +34,7 @@ impl OwnedHead {
         if let (Some(authority), false) = (parts.uri.authority(), parts.headers.contains_key(http::header::HOST)) {
             fields.insert(0, ("host".to_owned(), authority.as_str().as_bytes().to_vec()));
         }
+        join_cookies(&mut fields);
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         Self {
             method: parts.method.as_str().to_owned(),
@@ -58,4 +59,13 @@ impl OwnedHead {
             len: 0,
         })
     }
+}
+
+/// Cookies that came in pieces are put together again (RFC 9113, section 8.2.3).
+fn join_cookies(fields: &mut Vec<(String, Vec<u8>)>) {
+    let Some(first) = fields.iter().position(|(name, _)| name == "cookie") else { return };
+    let (kept, cookies): (Vec<_>, Vec<_>) = fields.drain(first..).partition(|(name, _)| name != "cookie");
+    let values: Vec<_> = cookies.into_iter().map(|(_, value)| value).collect();
+    fields.push(("cookie".to_owned(), values.join(&b"; "[..])));
+    fields.extend(kept);
 }

@@ -1,10 +1,11 @@
 //! The body of a request that a router gets.
 
+use crate::hyper_body::HyperBody;
 use crate::upload::Incoming;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use thiserror::Error;
 
@@ -20,7 +21,7 @@ enum Source {
     Whole(Bytes),
     Coming(Incoming),
     /// Of a connection that was handed to hyper.
-    Hyper(hyper::body::Incoming),
+    Hyper(HyperBody),
 }
 
 /// Why a request's body does not come to its end.
@@ -50,8 +51,8 @@ impl RequestBody {
         Self(Source::Coming(incoming))
     }
 
-    pub(crate) fn hyper(incoming: hyper::body::Incoming) -> Self {
-        Self(Source::Hyper(incoming))
+    pub(crate) fn hyper(body: HyperBody) -> Self {
+        Self(Source::Hyper(body))
     }
 }
 
@@ -70,10 +71,7 @@ impl Body for RequestBody {
             Source::Coming(incoming) => {
                 Poll::Ready(ready!(incoming.poll_piece(cx)).map(|piece| piece.map(Frame::data)))
             }
-            Source::Hyper(incoming) => {
-                let frame = ready!(pin!(incoming).poll_frame(cx));
-                Poll::Ready(frame.map(|frame| frame.map_err(|error| of_hyper(&error))))
-            }
+            Source::Hyper(body) => body.poll_frame(cx),
         }
     }
 
@@ -82,7 +80,7 @@ impl Body for RequestBody {
             Source::Empty => true,
             Source::Whole(_) => false,
             Source::Coming(incoming) => incoming.is_ended(),
-            Source::Hyper(incoming) => incoming.is_end_stream(),
+            Source::Hyper(body) => body.is_end_stream(),
         }
     }
 
@@ -91,16 +89,8 @@ impl Body for RequestBody {
             Source::Empty => SizeHint::with_exact(0),
             Source::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Source::Coming(incoming) => incoming.left().map_or_else(SizeHint::default, SizeHint::with_exact),
-            Source::Hyper(incoming) => incoming.size_hint(),
+            Source::Hyper(body) => body.size_hint(),
         }
-    }
-}
-
-fn of_hyper(error: &hyper::Error) -> BodyError {
-    match error {
-        error if error.is_timeout() => BodyError::TimedOut,
-        error if error.is_parse() => BodyError::Malformed,
-        _ => BodyError::Cut,
     }
 }
 

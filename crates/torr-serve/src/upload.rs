@@ -1,7 +1,7 @@
 //! A request's body on its way from the engine to its handler, piece by piece and with back-pressure.
 
 use crate::request_body::BodyError;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Waker, ready};
 /// Bytes that may lie here before no more are received, and at how few receiving goes on.
 const FULL: usize = 256 * 1024;
 const LOW: usize = 64 * 1024;
+/// Up to here small pieces are put together: a client decides how small they are, and each takes memory of its own.
+const SMALL: usize = 4 * 1024;
 
 /// The engine's end.
 #[derive(Debug)]
@@ -31,9 +33,11 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    pieces: VecDeque<Bytes>,
+    pieces: VecDeque<BytesMut>,
     held: usize,
     end: Option<Result<(), BodyError>>,
+    /// No more is received until the handler has taken most of it.
+    full: bool,
     /// The handler has asked for more than there was.
     wanted: bool,
     /// The handler has let go of it.
@@ -76,7 +80,10 @@ impl Intake {
         let mut state = self.0.lock();
         if !state.abandoned && state.end.is_none() {
             state.held += piece.len();
-            state.pieces.push_back(Bytes::copy_from_slice(piece));
+            match state.pieces.back_mut() {
+                Some(last) if last.len() + piece.len() <= SMALL => last.extend_from_slice(piece),
+                _ => state.pieces.push_back(piece.into()),
+            }
             Shared::tell_handler(state);
         }
     }
@@ -91,9 +98,10 @@ impl Intake {
     /// Whether there is room for more. If not, the engine is told when there is.
     pub fn has_room(&self) -> bool {
         let mut state = self.0.lock();
-        let has_room = state.held < FULL || state.abandoned;
-        state.engine_waits |= !has_room;
-        has_room
+        let most = if state.full { LOW } else { FULL };
+        state.full = state.held >= most && !state.abandoned;
+        state.engine_waits |= state.full;
+        !state.full
     }
 
     /// Whether the handler has asked for more. If not, the engine is told when it does.
@@ -139,7 +147,7 @@ impl Incoming {
         if state.held < LOW {
             self.shared.tell_engine(state);
         }
-        Poll::Ready(Some(Ok(piece)))
+        Poll::Ready(Some(Ok(piece.freeze())))
     }
 
     /// Whether nothing more will come.
@@ -161,5 +169,24 @@ impl Drop for Incoming {
         state.pieces = VecDeque::new();
         state.held = 0;
         self.shared.tell_engine(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiny_pieces_take_hardly_more_memory_than_their_bytes() {
+        let (intake, mut incoming) = pair(None, Waker::noop().clone());
+        while intake.has_room() {
+            intake.push(b"x");
+        }
+        let (mut pieces, mut bytes) = (0, 0);
+        while let Poll::Ready(Some(Ok(piece))) = incoming.poll_piece(&mut Context::from_waker(Waker::noop())) {
+            pieces += 1;
+            bytes += piece.len();
+        }
+        assert_eq!((pieces, bytes), (FULL / SMALL, FULL));
     }
 }

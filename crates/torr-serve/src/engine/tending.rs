@@ -54,6 +54,12 @@ impl Engine {
             }
         }
         self.cx.visits.flush();
+        // Until the handler has taken what there is, the client cannot send: its time begins when it may.
+        let cannot_send = |c: &Connection| !matches!(c.doing, Doing::Sending | Doing::Ending(_)) && c.http.is_full();
+        let full: Vec<_> = self.connections.iter().filter(|(_, c)| cannot_send(c)).map(|(token, _)| token).collect();
+        for token in full {
+            self.connections.get_mut(token).into_iter().for_each(|connection| connection.since = self.now);
+        }
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
         for token in overdue {
@@ -66,6 +72,8 @@ impl Engine {
     pub(super) fn is_overdue(&self, connection: &Connection) -> bool {
         let (settings, mut since) = (&self.cx.settings, connection.since);
         let limit = match connection.doing {
+            Doing::Sending => settings.write_timeout,
+            Doing::Ending(_) => GENTLE_TIME,
             _ if connection.http.is_full() => Duration::MAX,
             Doing::Receiving if connection.is_securing() || connection.preamble.is_some() => settings.head_timeout,
             Doing::Receiving => match (connection.http.part(), self.leaving) {
@@ -77,8 +85,7 @@ impl Engine {
                 }
                 (Part::Nothing, _) => settings.idle_timeout,
             },
-            Doing::Sending => settings.write_timeout,
-            Doing::Ending(_) => GENTLE_TIME,
+            Doing::Waiting if connection.http.is_uninvited() => Duration::MAX,
             Doing::Waiting | Doing::Streaming if connection.http.is_taking() => settings.body_timeout,
             Doing::Waiting | Doing::Streaming => Duration::MAX,
         };

@@ -4,16 +4,17 @@ use crate::answer_body::{self, AnswerBody, BodyFailed};
 use crate::app::{self, Content, Outcome};
 use crate::client::Client;
 use crate::context::Desk;
+use crate::hyper_body::HyperBody;
 use crate::owned::OwnedHead;
-use crate::request_body::RequestBody;
+use crate::request_body::{BodyError, RequestBody};
 use crate::request_id::FIELD;
 use crate::response::Response;
 use crate::visit::Note;
 use bytes::Bytes;
-use http::header::{CONNECTION, SERVER};
-use http::{HeaderValue, Request, Version};
+use http::header::{CONNECTION, CONTENT_LENGTH, SERVER};
+use http::{HeaderValue, Method, Request, Version};
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -75,6 +76,8 @@ impl Inner {
 pub(super) struct Noted {
     body: AnswerBody,
     note: Note,
+    /// The request is done with it.
+    _active: Active,
 }
 
 impl Body for Noted {
@@ -119,7 +122,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let active = Active::new(&self.0);
         Box::pin(async move {
-            let Active(inner) = &active;
+            let inner = &active.0;
             let (version, begin) = (request.version(), Instant::now());
             let (client, mut note) = inner.visit(&request);
             let mut answer = pin_answer(inner, &client, request).await;
@@ -133,7 +136,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             inner.desk.meter.status(answer.status().as_u16());
             inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
-            Ok(answer.map(|body| Noted { body, note }))
+            Ok(answer.map(|body| Noted { body, note, _active: active }))
         })
     }
 }
@@ -143,7 +146,7 @@ async fn pin_answer(inner: &Inner, client: &Client, request: Request<Incoming>) 
     let mut answering = Box::pin(answer(inner, client, request));
     poll_fn(|cx| {
         catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx)))
-            .unwrap_or_else(|_| Poll::Ready(own(app::panicked(&inner.desk))))
+            .unwrap_or_else(|_| Poll::Ready(own(app::panicked(&inner.desk), false)))
     })
     .await
 }
@@ -151,17 +154,35 @@ async fn pin_answer(inner: &Inner, client: &Client, request: Request<Incoming>) 
 async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
     let desk = &*inner.desk;
     let (parts, body) = request.into_parts();
-    let head = OwnedHead::of_parts(&parts);
+    let (head, to_head, patience) =
+        (OwnedHead::of_parts(&parts), parts.method == Method::HEAD, desk.settings.body_timeout);
+    let own = |response| own(response, to_head);
     if let Some(router) = &desk.router
         && head.with(|head| desk.app.takes_body_as_it_comes(head, desk))
     {
+        let most = desk.settings.most_streamed();
+        if body.size_hint().lower() > most {
+            return own(refusal(BodyError::TooLarge));
+        }
+        let body = HyperBody::new(body, most, patience);
+        let fault = body.fault();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
         desk.app.introduce(client, request.extensions_mut());
-        return router.call_http(request).await;
+        let mut answering = router.call_http(request);
+        return poll_fn(|cx| {
+            let answer = answering.as_mut().poll(cx);
+            // As in the engine, whatever the handler makes of such a body.
+            match fault.get() {
+                Some(error) if answer.is_pending() || error != BodyError::Cut => Poll::Ready(own(refusal(error))),
+                _ => answer,
+            }
+        })
+        .await;
     }
-    let body = match gathered(body, desk.settings.max_body).await {
-        Ok(body) => body,
-        Err(refusal) => return own(refusal),
+    let body = HyperBody::new(body, desk.settings.max_body, patience);
+    let body = match RequestBody::hyper(body).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) => return own(refusal(error)),
     };
     let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), client, desk));
     own(match outcome {
@@ -170,20 +191,24 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
     })
 }
 
-/// A whole body, or why there is none.
-async fn gathered(body: Incoming, most: u64) -> Result<Bytes, Response> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    match Limited::new(body, most).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Response::error(413, "The body is too large\n").closing()),
-        Err(_) => Err(Response::error(400, "The body is malformed\n").closing()),
+/// The answer to a body that does not come to its end.
+fn refusal(error: BodyError) -> Response {
+    match error {
+        BodyError::TooLarge => Response::error(413, "The body is too large\n").closing(),
+        BodyError::TimedOut => Response::error(408, "The request took too long\n").closing(),
+        _ => Response::error(400, "The body is malformed\n").closing(),
     }
 }
 
 /// An answer of this server's own.
-fn own(response: Response) -> http::Response<AnswerBody> {
+fn own(response: Response, to_head: bool) -> http::Response<AnswerBody> {
     let closes = response.closes;
     let mut answer = answer_body::response(response);
+    if to_head {
+        let length = answer.body().size_hint().exact().filter(|_| !matches!(answer.status().as_u16(), 204 | 304));
+        length.into_iter().for_each(|length| drop(answer.headers_mut().insert(CONTENT_LENGTH, length.into())));
+        *answer.body_mut() = answer_body::of(Empty::<Bytes>::new());
+    }
     if closes {
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }

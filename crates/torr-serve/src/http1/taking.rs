@@ -82,6 +82,11 @@ impl Http1 {
         self.taking.as_ref().is_some_and(|taking| !taking.intake.has_room())
     }
 
+    /// Whether the client waits to be told that the body is wanted, which the handler has not decided.
+    pub fn is_uninvited(&self) -> bool {
+        self.taking.as_ref().is_some_and(|taking| taking.expects)
+    }
+
     /// Takes what has arrived while the request is being answered.
     #[cold]
     pub fn take_meanwhile(&mut self, bytes: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {

@@ -1,4 +1,5 @@
 //! The router that is compared, and servers of it.
+#![allow(dead_code, reason = "each test program uses its part of this")]
 
 use super::support::{PATIENCE, Running};
 use super::wire::{Exchange, read_answers};
@@ -8,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{AppendHeaders, IntoResponse, Redirect};
 use axum::routing::{get, post};
+use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use futures_util::{Stream, StreamExt, stream};
 use http_body::Frame;
@@ -77,6 +79,7 @@ impl Theirs {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
+                let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket takes options"));
                 let service = router().into_make_service_with_connect_info::<SocketAddr>();
                 tokio::select! {
                     ended = axum::serve(listener, service) => panic!("axum::serve ended: {ended:?}"),

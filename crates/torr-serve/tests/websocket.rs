@@ -1,0 +1,93 @@
+//! A WebSocket of axum's through the hand-over, by the rules of RFC 6455: its frames on the wire.
+
+#[path = "websocket/cases.rs"]
+mod cases;
+#[path = "websocket/frames.rs"]
+mod frames;
+mod support;
+
+use axum::Router;
+use axum::extract::WebSocketUpgrade;
+use axum::extract::ws::{Message, WebSocket};
+use axum::routing::any;
+use cases::{Case, End, MOST};
+use frames::{CLOSE, Client, Frame, TEXT, frame};
+use std::thread;
+use support::Running;
+use torr_serve::App;
+
+async fn echo(mut socket: WebSocket) {
+    while let Some(Ok(message)) = socket.recv().await {
+        if matches!(message, Message::Text(_) | Message::Binary(_)) && socket.send(message).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn start() -> Running {
+    let upgrade =
+        |upgrade: WebSocketUpgrade| async { upgrade.max_message_size(MOST).max_frame_size(MOST).on_upgrade(echo) };
+    Running::start(App::new().router(Router::new().route("/", any(upgrade))))
+}
+
+/// The code of a close.
+fn code(close: &Frame) -> Option<u16> {
+    assert_eq!(close.opcode, CLOSE, "{close:?}");
+    Some(u16::from_be_bytes([*close.payload.first()?, *close.payload.get(1)?]))
+}
+
+/// What goes wrong with a case, if anything does.
+fn check(case: &Case, server: &Running) -> Result<(), String> {
+    // Shown if the test fails, and then the last one may be what it waited for.
+    println!("{} {}", case.section, case.name);
+    let mut client = Client::open(server.address, "/");
+    let (mut sender, sent, pieces) = (Client::on(&client), case.sent.clone(), case.pieces.min(case.sent.len().max(1)));
+    // The echo comes while more is being sent.
+    let sending = thread::spawn(move || sender.send_in(&sent, pieces));
+    for expected in &case.back {
+        match client.frame() {
+            Some(got) if got == *expected => {}
+            got => return Err(format!("expected {expected:?}, got {got:?}")),
+        }
+    }
+    let ended = |client: &mut Client| match client.frame() {
+        None => Ok(()),
+        more => Err(format!("expected the end, got {more:?}")),
+    };
+    match case.end {
+        End::Open => {
+            sending.join().expect("it does not panic");
+            client.send(frame(TEXT, "still here"));
+            let (got, expected) = (client.frame(), Frame { opcode: TEXT, payload: b"still here".to_vec() });
+            if got.as_ref() != Some(&expected) {
+                return Err(format!("expected it to be open, got {got:?}"));
+            }
+        }
+        End::Closes(expected) => {
+            let got = client.frame().ok_or("no close came back")?;
+            if code(&got) != expected {
+                return Err(format!("expected a close with {expected:?}, got {got:?}"));
+            }
+            ended(&mut client)?;
+        }
+        End::Fails => match client.frame() {
+            None => {}
+            Some(close) if close.opcode == CLOSE && matches!(code(&close), Some(1002 | 1007 | 1009)) => {
+                ended(&mut client)?;
+            }
+            other => return Err(format!("expected it to fail, got {other:?}")),
+        },
+    }
+    Ok(())
+}
+
+#[test]
+fn every_case_has_its_end() {
+    let server = start();
+    let cases = cases::all();
+    let failures: Vec<_> = cases
+        .iter()
+        .filter_map(|case| Some(format!("{} {}: {}", case.section, case.name, check(case, &server).err()?)))
+        .collect();
+    assert!(failures.is_empty(), "{} of {} fail:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
