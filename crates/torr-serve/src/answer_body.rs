@@ -32,13 +32,13 @@ pub(crate) fn response(response: Response) -> http::Response<AnswerBody> {
     let has_body = response.status != 204 && response.status != 304;
     let mut answer = http::Response::new(body(if has_body { response.body } else { Body::Empty }));
     *answer.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut headers = HeaderMap::with_capacity(response.headers.len() + 1);
-    if has_body && !response.content_type.is_empty() {
+    let mut headers = HeaderMap::new();
+    if !response.content_type.is_empty() {
         headers.insert(CONTENT_TYPE, content_type(response.content_type));
     }
-    for (name, value) in response.headers {
-        headers.append(name, value);
-    }
+    response.headers.each(|name, value| {
+        headers.append(name, value.clone());
+    });
     *answer.headers_mut() = headers;
     answer
 }

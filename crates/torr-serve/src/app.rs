@@ -4,6 +4,7 @@ use crate::client::{Client, Introduce, Peer};
 use crate::context::Desk;
 use crate::guest::{self, Guest, Local};
 use crate::owned::OwnedHead;
+use crate::paths::Paths;
 use crate::request::Request;
 use crate::request_body::RequestBody;
 use crate::response::Response;
@@ -12,7 +13,7 @@ use crate::telemetry::Count;
 use crate::upload::Incoming;
 use http::header::ALLOW;
 use http::{Extensions, HeaderValue, Method};
-use matchit::{Params, Router};
+use matchit::Params;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -65,7 +66,7 @@ enum Handler {
 #[derive(Default)]
 pub struct App {
     /// From a path to the number of its route.
-    router: Router<usize>,
+    paths: Paths,
     routes: Vec<Route>,
     /// What answers all that has no route here.
     guest: Option<Guest>,
@@ -273,7 +274,7 @@ impl App {
             route.handlers.push((method, handler));
             return self;
         }
-        if let Err(error) = self.router.insert(path, self.routes.len()) {
+        if let Err(error) = self.paths.insert(path, self.routes.len()) {
             panic!("cannot route {path}: {error}");
         }
         self.routes.push(Route { path: path.to_owned(), handlers: vec![(method, handler)] });
@@ -293,9 +294,8 @@ impl App {
     /// The handler of a request, with what its path holds.
     #[inline]
     fn find<'a, 'h>(&'a self, head: &RequestHead<'_, 'h>) -> Option<(&'a Handler, Params<'a, 'h>)> {
-        let found = self.router.at(head.path()).ok()?;
-        let handlers = &self.routes[*found.value].handlers;
-        Some((handler_of(head.method, handlers)?, found.params))
+        let (route, params) = self.paths.at(head.path())?;
+        Some((handler_of(head.method, &self.routes[route].handlers)?, params))
     }
 
     /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
@@ -320,9 +320,9 @@ impl App {
     /// The answer where neither a handler nor a router is there for it.
     #[cold]
     fn no_handler(&self, head: &RequestHead<'_, '_>) -> Response {
-        match self.router.at(head.path()) {
-            Ok(found) => not_allowed(head.method, &self.routes[*found.value].handlers),
-            Err(_) => no_route(head),
+        match self.paths.at(head.path()) {
+            Some((route, _)) => not_allowed(head.method, &self.routes[route].handlers),
+            None => no_route(head),
         }
     }
 

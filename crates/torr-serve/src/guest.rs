@@ -3,10 +3,10 @@
 use crate::answer_body::{self, AnswerBody};
 use crate::app::{self, Outcome};
 use crate::request_body::RequestBody;
-use crate::response::{Body, Response};
-use crate::stream::{Framing, Stream};
+use crate::response::{Body, Fields, Response};
+use crate::stream::{Framing, Slot, Stream};
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING};
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER};
 use http::{HeaderMap, Method, Request, Uri, Version};
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -38,7 +38,15 @@ trait Call {
 /// Behind a mutex, since a service need not be fit to be shared; it is asked only when a worker starts.
 struct Shared<S>(Mutex<S>);
 
-struct Copied<S>(S);
+struct Copied<S: Service<Request<RequestBody>>, B> {
+    service: S,
+    /// Memory of a future and of a body that are done, for the next ones.
+    future: Option<Room<S::Future>>,
+    body: Option<Pin<Box<Slot<B>>>>,
+}
+
+/// Where a future is, or none.
+type Room<F> = Pin<Box<Option<F>>>;
 
 impl Guest {
     pub fn new<S, B>(service: S) -> Self
@@ -74,11 +82,12 @@ where
     B: http_body::Body + Send + 'static,
 {
     fn local(&self) -> Box<dyn Call> {
-        Box::new(Copied(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+        let service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Box::new(Copied { service, future: None, body: None })
     }
 }
 
-impl<S, B> Call for Copied<S>
+impl<S, B> Call for Copied<S, B>
 where
     S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
     S::Future: 'static,
@@ -86,44 +95,73 @@ where
 {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome {
         let to_head = request.method() == Method::HEAD;
-        app::poll_once(self.start(request, move |response| answer(response, to_head)))
+        match self.service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(never)) => match never {},
+            Poll::Pending => {
+                return app::poll_once(self.wait(request, move |response| answer(response, to_head, None)));
+            }
+        }
+        let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));
+        future.as_mut().set(Some(self.service.call(request)));
+        match poll(&mut future, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(response) => {
+                future.as_mut().set(None);
+                self.future = Some(future);
+                Outcome::Ready(answer(response, to_head, Some(&mut self.body)))
+            }
+            Poll::Pending => Outcome::Pending(Box::pin(async move {
+                let response = poll_fn(|cx| poll(&mut future, cx)).await;
+                answer(response, to_head, None)
+            })),
+        }
     }
 
     fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending {
-        self.start(request, |response| response.map(answer_body::of))
+        match self.service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {
+                let called = self.service.call(request);
+                Box::pin(async move {
+                    let Ok(response) = called.await;
+                    response.map(answer_body::of)
+                })
+            }
+            Poll::Ready(Err(never)) => match never {},
+            Poll::Pending => self.wait(request, |response| response.map(answer_body::of)),
+        }
     }
 }
 
-impl<S, B> Copied<S>
+/// Asks a future that is there.
+#[inline]
+fn poll<F, R>(future: &mut Room<F>, cx: &mut Context<'_>) -> Poll<R>
+where
+    F: Future<Output = Result<R, Infallible>>,
+{
+    let future = future.as_mut().as_pin_mut().expect("it was put there, and stays until it is done");
+    future.poll(cx).map(|Ok(response)| response)
+}
+
+impl<S, B> Copied<S, B>
 where
     S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
     S::Future: 'static,
 {
-    fn start<T>(
+    /// Waits until the service takes a request, and calls it.
+    #[cold]
+    fn wait<T>(
         &mut self,
         request: Request<RequestBody>,
         finish: impl FnOnce(http::Response<B>) -> T + 'static,
     ) -> Pin<Box<dyn Future<Output = T>>> {
-        match self.0.poll_ready(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Ok(())) => {
-                let called = self.0.call(request);
-                Box::pin(async move {
-                    let Ok(response) = called.await;
-                    finish(response)
-                })
-            }
-            Poll::Ready(Err(never)) => match never {},
-            Poll::Pending => {
-                // The one that was asked may have a place in a queue already, so it is the one that goes on waiting.
-                let fresh = self.0.clone();
-                let mut asked = std::mem::replace(&mut self.0, fresh);
-                Box::pin(async move {
-                    let Ok(()) = poll_fn(|cx| asked.poll_ready(cx)).await;
-                    let Ok(response) = asked.call(request).await;
-                    finish(response)
-                })
-            }
-        }
+        // The one that was asked may have a place in a queue already, so it is the one that goes on waiting.
+        let fresh = self.service.clone();
+        let mut asked = std::mem::replace(&mut self.service, fresh);
+        Box::pin(async move {
+            let Ok(()) = poll_fn(|cx| asked.poll_ready(cx)).await;
+            let Ok(response) = asked.call(request).await;
+            finish(response)
+        })
     }
 }
 
@@ -151,39 +189,41 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<R
     Some(request)
 }
 
-/// An answer as the engine has it: framing and persistence are the engine's.
-fn answer<B: http_body::Body + Send + 'static>(response: http::Response<B>, to_head: bool) -> Response {
+/// An answer as the engine has it: framing and persistence are the engine's. A body that is whole leaves its memory in
+/// `room`.
+fn answer<B: http_body::Body + Send + 'static>(
+    response: http::Response<B>,
+    to_head: bool,
+    room: Option<&mut Option<Pin<Box<Slot<B>>>>>,
+) -> Response {
     let (parts, body) = response.into_parts();
     let status = parts.status.as_u16();
     if status < 200 {
         return Response::error(500, "The handler gave no final answer\n").closing();
     }
-    let mut answer = Response { headers: Vec::with_capacity(parts.headers.len()), ..Response::new(status) };
-    let (mut length, mut name) = (None, None);
-    for (next_name, value) in parts.headers {
-        // A field that stands there again comes without its name.
-        name = next_name.or(name);
-        let Some(name) = &name else { continue };
+    let mut answer = Response::new(status);
+    let mut length = None;
+    for (name, value) in &parts.headers {
         match *name {
             CONTENT_LENGTH => length = value.to_str().ok().and_then(|text| text.parse().ok()),
-            TRANSFER_ENCODING => {}
-            CONNECTION => answer.closes |= says_close(&value),
-            DATE => {
-                answer.dated = true;
-                answer.headers.push((DATE, value));
-            }
-            SERVER => {
-                answer.named = true;
-                answer.headers.push((SERVER, value));
-            }
-            _ => answer.headers.push((name.clone(), value)),
+            CONNECTION => answer.closes |= says_close(value),
+            DATE => answer.dated = true,
+            SERVER => answer.named = true,
+            _ => {}
         }
     }
-    answer.body = content(body, status, to_head, length);
+    answer.headers = Fields::Map(parts.headers);
+    answer.body = content(body, status, to_head, length, room);
     answer
 }
 
-fn content<B: http_body::Body + Send + 'static>(body: B, status: u16, to_head: bool, length: Option<u64>) -> Body {
+fn content<B: http_body::Body + Send + 'static>(
+    body: B,
+    status: u16,
+    to_head: bool,
+    length: Option<u64>,
+    room: Option<&mut Option<Pin<Box<Slot<B>>>>>,
+) -> Body {
     if status == 204 || status == 304 {
         return Body::Empty;
     }
@@ -200,10 +240,13 @@ fn content<B: http_body::Body + Send + 'static>(body: B, status: u16, to_head: b
     if has_ended {
         return Body::Empty;
     }
-    let mut stream = Stream::new(body, length);
-    match stream.whole() {
-        Some(bytes) => Body::Bytes(bytes),
-        None => Body::Stream(stream),
+    let Some(room) = room else { return Stream::new(body, length).whole_or_stream() };
+    match Stream::in_room(body, length, room.take()) {
+        (Body::Bytes(bytes), left) => {
+            *room = left;
+            Body::Bytes(bytes)
+        }
+        (body, _) => body,
     }
 }
 

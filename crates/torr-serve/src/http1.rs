@@ -10,12 +10,17 @@ use crate::response::{Body, Pieces, Response, SMALL};
 use crate::stream::{self, Stream};
 use crate::visit::Note;
 use bytes::Bytes;
+use http::HeaderName;
+use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use std::task::Waker;
 use taking::{Rest, Taking};
 use torr_net::Token;
 use torr_wire::body::{BodyReader, Framing};
 use torr_wire::request::{self, RequestHead};
 use torr_wire::{WireError, encode};
+
+/// The name of the field for ids.
+const FIELD_NAME: HeaderName = HeaderName::from_static(FIELD);
 
 /// Bytes of answers to pipelined requests that may gather before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
@@ -486,13 +491,15 @@ fn write(
     if has_body && !response.content_type.is_empty() {
         encode::header(out, "Content-Type", response.content_type.as_bytes());
     }
-    for (name, value) in &response.headers {
-        encode::header(out, name.as_str(), value.as_bytes());
-    }
+    response.headers.each(|name, value| match *name {
+        // The server's own business, whatever a router's answer says of it.
+        CONTENT_LENGTH | TRANSFER_ENCODING | CONNECTION => {}
+        _ => encode::header(out, name.as_str(), value.as_bytes()),
+    });
     if let Some(note) = note {
         let sends_body = has_body && !shape.to_head;
         note.answered(response.status, if sends_body { response.body.at_once() } else { 0 });
-        if let Some(id) = note.id.as_ref().filter(|_| !response.headers.iter().any(|(name, _)| name == FIELD)) {
+        if let Some(id) = note.id.as_ref().filter(|_| !response.headers.has(&FIELD_NAME)) {
             encode::header(out, "X-Request-Id", id.to_string().as_bytes());
         }
     }

@@ -35,6 +35,7 @@ mod listeners;
 mod mailbox;
 mod member;
 mod owned;
+mod paths;
 mod pid_file;
 mod pool;
 mod proxy_protocol;

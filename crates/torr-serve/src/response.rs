@@ -2,7 +2,8 @@
 
 use crate::stream::{Framing, Stream};
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
 /// Bodies up to this size are sent together with their head.
@@ -13,7 +14,7 @@ pub(crate) const SMALL: usize = 64 * 1024;
 pub struct Response {
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,
-    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) headers: Fields,
     pub(crate) body: Body,
     /// The connection ends with this answer.
     pub(crate) closes: bool,
@@ -21,6 +22,51 @@ pub struct Response {
     pub(crate) dated: bool,
     /// It has a `Server` of its own.
     pub(crate) named: bool,
+}
+
+/// Header fields: a few that a handler has added, or those of a router's answer as they came.
+#[derive(Debug)]
+pub(crate) enum Fields {
+    List(Vec<(HeaderName, HeaderValue)>),
+    Map(HeaderMap),
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Fields {
+    fn push(&mut self, name: HeaderName, value: HeaderValue) {
+        match self {
+            Self::List(fields) => fields.push((name, value)),
+            Self::Map(fields) => drop(fields.append(name, value)),
+        }
+    }
+
+    fn remove_content_type(&mut self) {
+        match self {
+            Self::List(fields) => fields.retain(|(name, _)| name != CONTENT_TYPE),
+            Self::Map(fields) => drop(fields.remove(CONTENT_TYPE)),
+        }
+    }
+
+    /// Shows each, in an order that keeps those of one name in theirs.
+    #[inline]
+    pub fn each(&self, mut see: impl FnMut(&HeaderName, &HeaderValue)) {
+        match self {
+            Self::List(fields) => fields.iter().for_each(|(name, value)| see(name, value)),
+            Self::Map(fields) => fields.iter().for_each(|(name, value)| see(name, value)),
+        }
+    }
+
+    pub fn has(&self, name: &HeaderName) -> bool {
+        match self {
+            Self::List(fields) => fields.iter().any(|(known, _)| known == name),
+            Self::Map(fields) => fields.contains_key(name),
+        }
+    }
 }
 
 /// The content of an answer.
@@ -110,7 +156,7 @@ impl Response {
         Self {
             status,
             content_type: "",
-            headers: Vec::new(),
+            headers: Fields::default(),
             body: Body::Empty,
             closes: false,
             dated: false,
@@ -172,14 +218,14 @@ impl Response {
     /// # Panics
     /// On a field that the server adds by itself: `Content-Length`, `Transfer-Encoding`, `Connection`, `Server`, `Date`.
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, SERVER, TRANSFER_ENCODING};
+        use http::header::{CONNECTION, CONTENT_LENGTH, DATE, SERVER, TRANSFER_ENCODING};
         let own = [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, SERVER, DATE];
         assert!(!own.contains(&name), "the server itself sets {name}");
         if name == CONTENT_TYPE {
             self.content_type = "";
-            self.headers.retain(|(name, _)| name != CONTENT_TYPE);
+            self.headers.remove_content_type();
         }
-        self.headers.push((name, value));
+        self.headers.push(name, value);
         self
     }
 }

@@ -3,6 +3,7 @@
 use crate::answer_body::BodyFailed;
 use bytes::{Buf, Bytes};
 use http_body::Body;
+use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,10 +59,19 @@ trait Frames {
     fn poll_data(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Step>;
 }
 
-impl<B: Body> Frames for B {
+pin_project! {
+    /// Where a body is, or none.
+    pub(crate) struct Slot<B> {
+        #[pin]
+        body: Option<B>,
+    }
+}
+
+impl<B: Body> Frames for Slot<B> {
     fn poll_data(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Step> {
         loop {
-            return Poll::Ready(match ready!(self.as_mut().poll_frame(cx)) {
+            let Some(body) = self.as_mut().project().body.as_pin_mut() else { return Poll::Ready(Step::End) };
+            return Poll::Ready(match ready!(body.poll_frame(cx)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(mut data) => Step::Data(data.copy_to_bytes(data.remaining())),
                     Err(_trailers) => continue,
@@ -73,12 +83,16 @@ impl<B: Body> Frames for B {
     }
 }
 
+/// How a body is framed, of which this length may be known.
+fn framing_of(body: &impl Body, length: Option<u64>) -> Framing {
+    body.size_hint().exact().or(length).map_or(Framing::Chunked, Framing::Length)
+}
+
 impl Stream {
     /// A body. If its length is neither given here nor known to the body, it is sent in chunks. Of a body of known length
     /// what is more is cut off; if it is less, the connection is closed, since the client would wait for ever.
     pub fn new(body: impl Body + Send + 'static, length: Option<u64>) -> Self {
-        let framing = body.size_hint().exact().or(length).map_or(Framing::Chunked, Framing::Length);
-        Self { framing, next: None, frames: Some(Box::pin(body)) }
+        Self { framing: framing_of(&body, length), next: None, frames: Some(Box::pin(Slot { body: Some(body) })) }
     }
 
     /// What is said of a body that is never sent, in the answer to a HEAD.
@@ -95,16 +109,42 @@ impl Stream {
         self.framing = Framing::UntilClose;
     }
 
-    /// The whole body, if it is at hand in one frame.
-    pub(crate) fn whole(&mut self) -> Option<Bytes> {
-        let Framing::Length(length) = self.framing else { return None };
-        let first = self.poll_step(&mut Context::from_waker(Waker::noop()));
-        match first {
-            Poll::Ready(Step::Data(data)) if data.len() as u64 == length => return Some(data),
+    /// The body, whole if it is at hand in one frame.
+    pub(crate) fn whole_or_stream(mut self) -> crate::response::Body {
+        let Framing::Length(length) = self.framing else { return self.into() };
+        match self.poll_step(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Step::Data(data)) if data.len() as u64 == length => return data.into(),
             Poll::Ready(step) => self.next = Some(step),
             Poll::Pending => {}
         }
-        None
+        self.into()
+    }
+
+    /// The same, in memory that another body has left. A body that is whole leaves it too.
+    #[inline]
+    pub(crate) fn in_room<B: Body + Send + 'static>(
+        body: B,
+        length: Option<u64>,
+        room: Option<Pin<Box<Slot<B>>>>,
+    ) -> (crate::response::Body, Option<Pin<Box<Slot<B>>>>) {
+        let framing = framing_of(&body, length);
+        let mut room = room.unwrap_or_else(|| Box::pin(Slot { body: None }));
+        room.as_mut().project().body.set(Some(body));
+        let mut next = None;
+        if let Framing::Length(length) = framing {
+            let cx = &mut Context::from_waker(Waker::noop());
+            // A panic is the body's failure; what it leaves behind is the body's own state only.
+            let first = catch_unwind(AssertUnwindSafe(|| room.as_mut().poll_data(cx)));
+            match first.unwrap_or(Poll::Ready(Step::Failure)) {
+                Poll::Ready(Step::Data(data)) if data.len() as u64 == length => {
+                    room.as_mut().project().body.set(None);
+                    return (data.into(), Some(room));
+                }
+                Poll::Ready(step) => next = Some(step),
+                Poll::Pending => {}
+            }
+        }
+        (Self { framing, next, frames: Some(room) }.into(), None)
     }
 
     /// Waits until it is known what comes next.
