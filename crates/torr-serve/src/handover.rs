@@ -55,7 +55,8 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
     let settings = &desk.settings;
     let exchange = Exchange::new(Rc::clone(&desk), handed.client);
     // A socket that the runtime cannot watch is of no use to anybody.
-    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input) else { return };
+    let counts = desk.meter.elsewhere();
+    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts) else { return };
     let (io, timer) = (TokioIo::new(line), TokioTimer::new());
     match handed.to {
         To::Http1 => {
