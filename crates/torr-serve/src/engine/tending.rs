@@ -23,6 +23,7 @@ impl Engine {
         }
         self.cx.meter.take_answers();
         self.send();
+        self.cx.meter.busy_until(clock::exact());
     }
 
     /// More of a body has come, or its end.
@@ -60,6 +61,7 @@ impl Engine {
             self.time_out(token);
         }
         self.send();
+        self.flow.end_stage(&self.cx.meter);
         Ok(())
     }
 
@@ -104,7 +106,12 @@ impl Engine {
                 let next = connection.seal(&mut self.out, start, &mut self.plain, next);
                 self.answers.push(Answers { token, bytes: start..self.out.len(), next });
             }
-            None => drop(self.connections.remove(token)),
+            None => {
+                if connection.doing == Doing::Receiving {
+                    connection.take_leave();
+                }
+                self.connections.remove(token);
+            }
         }
     }
 
