@@ -421,7 +421,8 @@ impl Engine {
                 if connection.http.part() != part || connection.http.is_taking() {
                     connection.since = self.now;
                 }
-                next
+                // Whatever is not complete never will be.
+                if matches!(next, Next::Receive) && connection.has_said_all() { Next::Close } else { next }
             } else {
                 if connection.doing != Doing::Sending {
                     connection.since = self.now;

@@ -14,6 +14,12 @@ impl Connection {
         self.secure.as_ref().is_some_and(|secure| secure.is_securing())
     }
 
+    /// Whether the client has said by TLS that nothing more will come. It may keep the socket open, to be answered.
+    #[inline]
+    pub(super) fn has_said_all(&self) -> bool {
+        self.secure.as_ref().is_some_and(|secure| secure.is_closed())
+    }
+
     /// Encrypts what stands in `out` from `start` on. Gives what is to follow.
     #[inline]
     pub(super) fn seal(&mut self, out: &mut Vec<u8>, start: usize, plain: &mut Vec<u8>, next: Next) -> Next {

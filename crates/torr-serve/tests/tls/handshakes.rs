@@ -1,0 +1,117 @@
+//! Handshakes that come to nothing: clients that speak something else, or stop speaking.
+
+use crate::scene::{Scene, VERSIONS, app, hello, socket};
+use crate::support::Running;
+use crate::support::client::{Client, get};
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What a client says first.
+fn client_hello(scene: &Scene) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut client = hello(Arc::new(scene.config(&VERSIONS, None)), "localhost");
+    client.write_tls(&mut bytes).expect("memory can be written to");
+    bytes
+}
+
+#[test]
+fn who_speaks_plain_http_is_told_so() {
+    let scene = Scene::set();
+    let request = get("/");
+    let long = format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 800000\r\n\r\n{}", "b".repeat(800_000));
+    for (text, size) in
+        [(&request, usize::MAX), (&request, 1), (&request, 4), (&"get / ?\r\n".into(), 100), (&long, 50_000)]
+    {
+        let mut stream = socket(scene.server.address);
+        for piece in text.as_bytes().chunks(size) {
+            // It may have been told before it has said all.
+            if stream.write_all(piece).is_err() {
+                break;
+            }
+        }
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it is read to its end");
+        assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{size}: {answer}");
+        assert!(answer.ends_with("\r\n\r\nThis port speaks TLS: use https\n"), "{size}: {answer}");
+        let length = answer.split("Content-Length: ").nth(1).and_then(|rest| rest.lines().next());
+        let body = answer.split("\r\n\r\n").nth(1).map(str::len);
+        assert_eq!(length.and_then(|length| length.parse().ok()), body, "{answer}");
+    }
+    assert_eq!(scene.client().get("/"), "fine");
+}
+
+#[test]
+fn who_speaks_tls_to_a_plain_port_gets_a_plain_answer() {
+    let (scene, plain) = (Scene::set(), Running::start(app()));
+    let hello = client_hello(&scene);
+    for size in [1, hello.len()] {
+        let mut client = Client::connect(plain.address);
+        for piece in hello.chunks(size) {
+            client.send_what_goes(piece);
+        }
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.field("Connection")), (400, Some("close")), "{answer:?}");
+        client.ends();
+    }
+}
+
+#[test]
+fn nonsense_after_the_handshake_ends_the_connection_with_an_alert() {
+    let scene = Scene::set();
+    let mut client = scene.client();
+    assert_eq!(client.get("/"), "fine");
+    client.stream.sock.write_all(get("/").as_bytes()).expect("the server takes it");
+    let error = client.stream.read_to_end(&mut Vec::new()).expect_err("it is an alert").to_string();
+    assert!(error.contains("received fatal alert"), "{error}");
+}
+
+#[test]
+fn a_handshake_that_stalls_is_ended() {
+    let scene = Scene::with(app(), |settings, _| {
+        settings.head_timeout = Duration::from_millis(400);
+        settings.idle_timeout = Duration::from_secs(600);
+        settings.defer_accept = false;
+    });
+    let hello = client_hello(&scene);
+    for part in [0, 1, 5, hello.len() / 2, hello.len()] {
+        let (mut stream, start) = (socket(scene.server.address), Instant::now());
+        stream.write_all(&hello[..part]).expect("the server takes it");
+        // The time-out of reading tells of one that is waited for.
+        let read = stream.read_to_end(&mut Vec::new());
+        assert!(read.is_ok() && start.elapsed() < Duration::from_secs(20), "{part}: {read:?} {:?}", start.elapsed());
+    }
+    // Bytes one by one do not put it off.
+    let (mut stream, start) = (socket(scene.server.address), Instant::now());
+    stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket takes options");
+    let mut ended = false;
+    for byte in hello.iter().cycle().take(hello.len() - 1) {
+        if stream.write_all(&[*byte]).is_err() || matches!(stream.read(&mut [0; 64]), Ok(0)) {
+            ended = true;
+            break;
+        }
+    }
+    assert!(ended && start.elapsed() < Duration::from_secs(20), "{ended} after {:?}", start.elapsed());
+    assert_eq!(scene.client().get("/"), "fine");
+}
+
+#[test]
+fn clients_that_go_during_the_handshake_leave_nothing_behind() {
+    let scene = Scene::with(app(), |settings, _| settings.max_connections = 20);
+    let hello = client_hello(&scene);
+    for turn in 0..200 {
+        let mut stream = socket(scene.server.address);
+        let _ = stream.write_all(&hello[..turn * hello.len() / 200]);
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+    // Each has given its place back, or soon will.
+    let start = Instant::now();
+    loop {
+        let config = Arc::new(scene.config(&VERSIONS, None));
+        match crate::scene::Secure::connect(scene.server.address, config, "localhost") {
+            Ok(mut client) => return assert_eq!(client.get("/"), "fine"),
+            Err(error) => assert!(start.elapsed() < crate::support::PATIENCE, "{error}"),
+        }
+    }
+}
