@@ -34,7 +34,8 @@ impl Serve {
         stderr.read_line(&mut line).expect("a pipe can be read");
         // Read on, so that the server never waits for somebody to read its messages.
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        let url = line.split_whitespace().find_map(|word| word.strip_prefix("http://"));
+        let url =
+            line.split_whitespace().find_map(|word| word.strip_prefix("http://").or(word.strip_prefix("https://")));
         serve.address = url.unwrap_or_else(|| panic!("torr serve said: {line}")).to_owned();
         serve
     }

@@ -1,12 +1,13 @@
 //! Handshakes that come to nothing: clients that speak something else, or stop speaking.
 
-use crate::scene::{Scene, VERSIONS, app, hello, socket};
+use crate::scene::{Scene, Secure, VERSIONS, app, hello, socket};
 use crate::support::Running;
 use crate::support::client::{Client, get};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use torr_serve::{App, ProxyProtocol, Response};
 
 /// What a client says first.
 fn client_hello(scene: &Scene) -> Vec<u8> {
@@ -109,9 +110,46 @@ fn clients_that_go_during_the_handshake_leave_nothing_behind() {
     let start = Instant::now();
     loop {
         let config = Arc::new(scene.config(&VERSIONS, None));
-        match crate::scene::Secure::connect(scene.server.address, config, "localhost") {
+        match Secure::connect(scene.server.address, config, "localhost") {
             Ok(mut client) => return assert_eq!(client.get("/"), "fine"),
             Err(error) => assert!(start.elapsed() < crate::support::PATIENCE, "{error}"),
         }
     }
+}
+
+#[test]
+fn a_proxys_header_stands_before_the_handshake() {
+    let app = App::new().get("/", |request| {
+        let tls = request.tls().is_some();
+        Response::ok("a/b", format!("{:?} {tls}", request.peer()).into_bytes())
+    });
+    let scene = Scene::with(app, |settings, _| {
+        settings.proxy_protocol = ProxyProtocol::Required;
+        settings.trusted_proxies = "127.0.0.1".parse().expect("it is an address");
+    });
+    let header = b"PROXY TCP4 192.0.2.1 192.0.2.2 4711 443\r\n";
+    for at in 0..=header.len() {
+        let mut stream = socket(scene.server.address);
+        let (first, last) = header.split_at(at);
+        stream.write_all(first).and_then(|()| stream.write_all(last)).expect("the server takes it");
+        let config = Arc::new(scene.config(&VERSIONS, None));
+        let mut client = Secure::over(stream, config, "localhost").expect("the handshake succeeds");
+        assert_eq!(client.get("/"), "Some(192.0.2.1:4711) true", "{at}");
+    }
+    // Header and client's hello in one piece, and in the least pieces.
+    let both = [&header[..], &client_hello(&scene)].concat();
+    for size in [1, both.len()] {
+        let mut stream = socket(scene.server.address);
+        both.chunks(size).for_each(|piece| stream.write_all(piece).expect("the server takes it"));
+        let mut record = [0; 5];
+        stream.read_exact(&mut record).expect("the server answers");
+        assert_eq!(record[..2], [22, 3], "it is a handshake's record");
+    }
+    // Without the header there is no handshake.
+    let mut stream = socket(scene.server.address);
+    stream.write_all(&client_hello(&scene)).expect("the server takes it");
+    let mut answer = Vec::new();
+    // It is closed with what it has not read.
+    let _ = stream.read_to_end(&mut answer);
+    assert_eq!(answer, b"");
 }

@@ -106,7 +106,12 @@ pub struct Secure {
 impl Secure {
     /// Connects and shakes hands.
     pub fn connect(address: SocketAddr, config: Arc<ClientConfig>, name: &str) -> io::Result<Self> {
-        let mut stream = StreamOwned::new(hello(config, name), socket(address));
+        Self::over(socket(address), config, name)
+    }
+
+    /// Shakes hands where something else has been said already.
+    pub fn over(socket: TcpStream, config: Arc<ClientConfig>, name: &str) -> io::Result<Self> {
+        let mut stream = StreamOwned::new(hello(config, name), socket);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock)?;
         }
