@@ -216,6 +216,26 @@ fn the_last_request_of_a_connection_says_so_and_none_is_lost() {
     assert!((100..=105).contains(&count(&result, "/connections/opened")), "{result}");
 }
 
+/// Over HTTP/2 the server says GOAWAY, and answers what came before the client has read that.
+#[test]
+fn a_connection_of_http_2_brings_no_more_requests_than_it_may() {
+    let server = Serve::start(&["--workers", "1", "--requests-per-connection", "10"]);
+    for (path, streams) in [("/", "1"), ("/", "5"), ("/sleep/1", "1"), ("/bytes/100000", "1")] {
+        let before = metrics(&server).of("torr_connections_handed_over_total");
+        let load =
+            ["-n", "300", "-c", "2", "-t", "1", "--http2-prior-knowledge", "--streams", streams, &server.url(path)];
+        let result = torr_json(&load);
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/200"), 300, "{path} {streams}: {result}");
+        let opened = count(&result, "/connections/opened");
+        assert!((15..=32).contains(&opened), "{path} {streams}: {opened} connections");
+        assert_eq!(metrics(&server).of("torr_connections_handed_over_total"), before + opened as f64);
+    }
+    let unlimited = Serve::start(&["--workers", "1"]);
+    let result = torr_json(&["-n", "300", "-c", "2", "-t", "1", "--http2-prior-knowledge", &unlimited.url("/")]);
+    assert_eq!(count(&result, "/connections/opened"), 2, "{result}");
+}
+
 #[test]
 fn heads_and_bodies_have_their_limits_over_http_2_too() {
     let server = Serve::start(&["--max-head", "2000", "--max-body", "1000"]);

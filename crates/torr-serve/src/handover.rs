@@ -12,6 +12,7 @@ use exchange::Exchange;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use line::Line;
+use std::future::pending;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -34,6 +35,8 @@ pub(crate) struct Handed {
     /// What has arrived on it and is dealt with by nobody.
     pub input: Vec<u8>,
     pub client: Client,
+    /// Requests that it has brought before.
+    pub served: u64,
     pub to: To,
 }
 
@@ -53,7 +56,7 @@ where
 /// Serves a connection to its end. `leaving` tells when the server leaves.
 pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) {
     let settings = &desk.settings;
-    let exchange = Exchange::new(Rc::clone(&desk), handed.client);
+    let exchange = Exchange::new(Rc::clone(&desk), handed.client, handed.served);
     // A socket that the runtime cannot watch is of no use to anybody.
     let counts = desk.meter.elsewhere();
     let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts) else { return };
@@ -99,6 +102,11 @@ async fn see_through<C: Future>(
                 let _ = timeout(desk.settings.stop_timeout, connection).await;
                 return;
             }
+            // It has brought its last request; those that are on their way are still answered.
+            () = enough(exchange), if !ending => {
+                end(connection.as_mut());
+                ending = true;
+            }
             () = sleep(patience), if idle.is_some() => {
                 ending = exchange.is_some_and(|exchange| exchange.idle_for() >= desk.settings.idle_timeout);
                 if ending {
@@ -106,5 +114,13 @@ async fn see_through<C: Future>(
                 }
             }
         }
+    }
+}
+
+/// Waits for the last request that a connection may bring.
+async fn enough(exchange: Option<&Exchange>) {
+    match exchange {
+        Some(exchange) => exchange.enough().await,
+        None => pending().await,
     }
 }

@@ -129,6 +129,11 @@ impl Http1 {
         &mut self.client
     }
 
+    /// How many requests it has brought.
+    pub fn served(&self) -> u64 {
+        self.served
+    }
+
     /// What has arrived and is dealt with by nobody.
     pub fn take_input(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.input)

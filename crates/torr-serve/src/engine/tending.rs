@@ -139,8 +139,8 @@ impl Engine {
         }
         self.cx.meter.add(Count::HandedOver, 1);
         let (input, client) = (connection.http.take_input(), connection.http.client().clone());
-        let Connection { socket, seat, secure, .. } = connection;
-        let handed = Handed { socket, seat, secure, input, client, to };
+        let Connection { socket, seat, secure, http, .. } = connection;
+        let handed = Handed { socket, seat, secure, input, client, served: http.served(), to };
         self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }
 

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use std::convert::Infallible;
 use std::io::Write;
+use std::process::Command;
 use std::sync::Arc;
 use torr_serve::{App, Response};
 
@@ -60,6 +61,11 @@ fn streams_go_both_ways() {
         let whole: Vec<u8> = (0..count).flat_map(|n| vec![b'a' + (n % 26) as u8; size]).collect();
         assert!(body == whole, "{count} of {size}");
     }
+    // Who waits to be told that a body is wanted is told so.
+    client.send("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+    assert_eq!(client.until(b"\r\n\r\n"), b"HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("abc");
+    assert_eq!(client.answer().1, b"3 294");
     client.send("POST /upload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
     for _ in 0..50 {
         client.send(format!("186a0\r\n{}\r\n", "b".repeat(100_000)));
@@ -135,6 +141,16 @@ fn handlers_know_how_the_connection_is_secured() {
             let told = client.get(path);
             assert!(told.starts_with(begin) && told.ends_with(" Some(\"localhost\") 0"), "{path}: {told}");
         }
+    }
+    // A connection of HTTP/2 is served by hyper, and tells the same.
+    let trust = scene.folder.path().join("server.pem");
+    for path in ["/own", "/router"] {
+        let url = format!("https://localhost:{}{path}", scene.server.address.port());
+        let mut curl = Command::new("curl");
+        curl.args(["--silent", "--show-error", "--http2", "--tlsv1.3", "--write-out", " %{http_version}", "--cacert"]);
+        let ended = curl.arg(&trust).arg(&url).output().expect("curl runs");
+        let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+        assert!(told.starts_with("TLSv1.3 TLS13_") && told.ends_with(" Some(\"localhost\") 0 2"), "{path}: {told}");
     }
     let plain = crate::support::Running::start(app().router(router));
     assert_eq!(plain.client().get("/own").text(), "not at all");
