@@ -138,3 +138,10 @@ fn curl_speaks_the_proxy_protocol_over_each_protocol() {
     }
     assert_eq!(scene.noted(2).len(), 2);
 }
+
+#[test]
+fn a_proxy_protocol_that_lets_nobody_in_is_one_line() {
+    let ended = run(env!("CARGO_BIN_EXE_torr"), &["serve", "--listen", "127.0.0.1:0", "--proxy-protocol", "required"]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{ended:?}");
+    assert!(ended.stderr.contains("trusted_proxies"), "{}", ended.stderr);
+}
