@@ -162,6 +162,26 @@ fn connections_beyond_a_limit_are_counted() {
     assert_eq!(metrics.of("torr_connections{by=\"engine\"}"), 3.0);
 }
 
+#[test]
+fn a_connection_times_out_at_most_once() {
+    let server = Serve::start(&["--workers", "1", "--head-timeout", "300ms", "--idle-timeout", "1m"]);
+    let mut scraper = Scraper::of(&server);
+    // Two that are answered, and stay after that: one has taken too long, the other is malformed.
+    let mut held: Vec<_> = ["GET / HT", "nonsense\r\n\r\n"]
+        .into_iter()
+        .map(|request| {
+            let mut client = server.client();
+            client.send(request);
+            client
+        })
+        .collect();
+    held.iter_mut().for_each(|client| assert_eq!(client.answer().field("Connection"), Some("close")));
+    held.iter_mut().for_each(Client::ends);
+    let metrics = scraper.until("both to be gone", |metrics, _| metrics.of("torr_connections{by=\"engine\"}") == 1.0);
+    assert_eq!(metrics.of("torr_connections_timed_out_total"), 1.0);
+    drop(held);
+}
+
 /// How long the one worker was busy while something was done, and how long that took.
 fn busy_while(scraper: &mut Scraper, work: impl FnOnce()) -> (f64, f64) {
     const BUSY: &str = "torr_worker_busy_seconds_total{worker=\"0\"}";

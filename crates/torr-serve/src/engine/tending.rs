@@ -90,7 +90,10 @@ impl Engine {
 
     pub(super) fn time_out(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else { return };
-        self.cx.meter.add(Count::TimedOut, 1);
+        // Neither who has had its last answer, nor who has to leave with the server, has taken too long.
+        if self.leaving.is_none() && !matches!(connection.doing, Doing::Ending(_)) {
+            self.cx.meter.add(Count::TimedOut, 1);
+        }
         let start = self.out.len();
         let next = match (connection.doing, connection.http.part()) {
             _ if self.leaving.is_some() => None,

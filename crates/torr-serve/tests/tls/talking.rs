@@ -74,6 +74,31 @@ fn streams_go_both_ways() {
     assert_eq!(String::from_utf8(client.answer().1).expect("text"), format!("5000000 {}", 5_000_000 * u64::from(b'b')));
 }
 
+/// What does not fit the socket is kept encrypted, and sent as the client takes it.
+#[test]
+fn a_client_that_reads_late_gets_everything() {
+    let scene = Scene::set();
+    let mut late: Vec<_> = (0..10).map(|_| scene.client()).collect();
+    // More than sockets hold, in few answers and in many.
+    for (n, client) in late.iter_mut().enumerate() {
+        match n % 2 {
+            0 => client.send(get("/large/9000001").repeat(3)),
+            _ => client.send((get("/large/1000") + &get("/soon/5")).repeat(3000)),
+        }
+    }
+    assert_eq!(scene.client().get("/"), "fine");
+    for (n, client) in late.iter_mut().enumerate() {
+        for _ in 0..if n % 2 == 0 { 3 } else { 3000 } {
+            let body = client.answer().1;
+            assert!(body.len() == if n % 2 == 0 { 9_000_001 } else { 1000 } && body.iter().all(|&byte| byte == b'p'));
+            if n % 2 == 1 {
+                assert_eq!(client.answer().1, b"5");
+            }
+        }
+        assert_eq!(client.get("/"), "fine");
+    }
+}
+
 #[test]
 fn pipelined_requests_are_answered_in_order() {
     let scene = Scene::set();
