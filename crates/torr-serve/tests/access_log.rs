@@ -10,9 +10,9 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::time::Duration;
-use support::Running;
+use std::time::{Duration, Instant};
 use support::client::{Client, get};
+use support::{PATIENCE, Running};
 use torr_serve::{App, LogFormat, LogTarget};
 
 /// So many frames of a hundred bytes, which come one by one, with an end or without.
@@ -32,6 +32,7 @@ fn start() -> (tempfile::TempDir, PathBuf, Running) {
     let log = folder.path().join("log");
     let router = axum::Router::new()
         .route("/frames", axum_get(|| async { frames(50, true) }))
+        .route("/never", axum_get(std::future::pending::<()>))
         .route("/endless", axum_get(|| async { frames(50, false) }))
         .route(
             "/upload",
@@ -111,6 +112,21 @@ fn who_goes_in_the_middle_of_a_stream_is_noted_with_what_was_sent() {
     assert!(lines[0].starts_with("/endless 200 ") && lines[1].starts_with("/panic 500 "), "{lines:?}");
     let bytes: u64 = lines[0].rsplit(' ').next().and_then(|word| word.parse().ok()).expect("it is a number");
     assert!((4000..=5000).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn who_goes_while_a_router_is_waited_for_is_noted_with_499() {
+    let (_folder, log, server) = start();
+    let mut client = server.client();
+    client.send(get("/never"));
+    drop(client);
+    // The line comes without anything more from anybody.
+    let start = Instant::now();
+    while std::fs::read_to_string(&log).expect("it is there").is_empty() {
+        assert!(start.elapsed() < PATIENCE, "there is no line");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(noted(&log, &server), ["/never 499 0"]);
 }
 
 #[test]
