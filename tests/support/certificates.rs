@@ -10,6 +10,13 @@ pub fn self_signed(folder: &Path) -> (PathBuf, PathBuf) {
     write(folder, "server", &made.cert.pem(), &made.signing_key.serialize_pem())
 }
 
+/// A certificate for these names, signed by itself, and its key, as PEM files of this name.
+pub fn for_names(folder: &Path, file: &str, names: &[&str]) -> (PathBuf, PathBuf) {
+    let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+    let made = rcgen::generate_simple_self_signed(names).expect("the names are names");
+    write(folder, file, &made.cert.pem(), &made.signing_key.serialize_pem())
+}
+
 /// An authority, and a client's certificate that it has signed: its certificate; the client's, and its key.
 pub fn client_of_an_authority(folder: &Path) -> (PathBuf, PathBuf, PathBuf) {
     let mut params = CertificateParams::default();

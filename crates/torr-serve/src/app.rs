@@ -1,6 +1,6 @@
 //! Handlers by path and method.
 
-use crate::client::{Client, Introduce, Peer};
+use crate::client::{Client, Introduce};
 use crate::context::Desk;
 use crate::guest::{self, Guest, Local};
 use crate::owned::OwnedHead;
@@ -227,7 +227,7 @@ impl App {
     /// no handler in this application. What is unknown there too is answered as the service sees fit.
     ///
     /// Each worker has a clone of it. A request's body comes as the client sends it, and an answer's body is asked for its
-    /// frames as the client takes them. Over HTTP/1.1 trailers are dropped. [`Peer`] is among a request's extensions.
+    /// frames as the client takes them. Over HTTP/1.1 trailers are dropped.
     ///
     /// # Panics
     /// If the application has one already.
@@ -245,13 +245,15 @@ impl App {
         self
     }
 
-    /// Puts the client's address into the extensions of the router's requests in this form too, as
-    /// `app.peer_as(axum::extract::ConnectInfo::<SocketAddr>)` does for axum's extractor.
+    /// Puts the client's address into the extensions of the router's requests: `app.peer_as(torr_serve::Peer)`, or
+    /// `app.peer_as(axum::extract::ConnectInfo::<SocketAddr>)` for axum's extractor. Several may be asked for.
     pub fn peer_as<T>(mut self, form: impl Fn(SocketAddr) -> T + Send + Sync + 'static) -> Self
     where
         T: Clone + Send + Sync + 'static,
     {
+        let before = self.introduce.take();
         self.introduce = Some(Box::new(move |extensions, peer| {
+            before.iter().for_each(|before| before(extensions, peer));
             extensions.insert(form(peer));
         }));
         self
@@ -387,9 +389,7 @@ impl App {
         if let Some(id) = &client.id {
             extensions.insert(id.clone());
         }
-        let Some(address) = client.address else { return };
-        extensions.insert(Peer(address));
-        if let Some(introduce) = &self.introduce {
+        if let (Some(introduce), Some(address)) = (&self.introduce, client.address) {
             introduce(extensions, address);
         }
     }

@@ -7,8 +7,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use torr_net::tls::TlsServer;
 
-/// The address of a client, among the extensions of each request that a router gets. Behind a trusted proxy it is that of
+/// The address of a client, among the extensions of each request that a router gets if [`App::peer_as`] asks for it. Behind a trusted proxy it is that of
 /// the proxy's client; its port is 0 where it is not told.
+///
+/// [`App::peer_as`]: crate::App::peer_as
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Peer(pub SocketAddr);
 

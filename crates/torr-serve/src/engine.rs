@@ -244,6 +244,9 @@ impl Engine {
         }
         self.now = clock::coarse();
         self.flow.woken = clock::exact();
+        if patience.is_none() {
+            self.cx.meter.awake_since(self.flow.woken);
+        }
         self.cx.stamp.refresh();
         let mut ready = std::mem::take(&mut self.ready);
         let (mut accepting, mut leave, mut tick, mut mail) = (false, false, false, false);
@@ -368,6 +371,9 @@ impl Engine {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             if ended {
                 // Whatever was complete has been answered; what was not never will be.
+                if connection.doing == Doing::Receiving {
+                    connection.take_leave();
+                }
                 self.connections.remove(token);
                 continue;
             }
@@ -390,6 +396,7 @@ impl Engine {
                     }
                     Some(Announced::NotYet) => &mut [],
                     None => {
+                        self.cx.meter.add(Count::TurnedAway, 1);
                         self.connections.remove(token);
                         continue;
                     }
@@ -400,9 +407,9 @@ impl Engine {
                 None => (&*bytes, start),
                 Some(secure) => {
                     self.plain.clear();
-                    let first = bytes.first().copied();
+                    let began = secure.is_securing();
                     if let Err(error) = secure.receive(bytes, &mut self.out, &mut self.plain) {
-                        let next = sealing::refuse(&error, first, &mut self.out, start);
+                        let next = sealing::refuse(&error, began, &mut self.out, start);
                         self.answers.push(Answers { token, bytes: start..self.out.len(), next });
                         continue;
                     }
@@ -421,7 +428,8 @@ impl Engine {
                 if connection.http.part() != part || connection.http.is_taking() {
                     connection.since = self.now;
                 }
-                next
+                // Whatever is not complete never will be.
+                if matches!(next, Next::Receive) && connection.has_said_all() { Next::Close } else { next }
             } else {
                 if connection.doing != Doing::Sending {
                     connection.since = self.now;

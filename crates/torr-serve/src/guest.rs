@@ -235,7 +235,7 @@ fn content<B: http_body::Body + Send + 'static>(
             None if has_ended => Framing::Nothing,
             None => Framing::Chunked,
         };
-        return Body::Stream(Stream::unsent(framing));
+        return Stream::unsent(framing).into();
     }
     if has_ended {
         return Body::Empty;

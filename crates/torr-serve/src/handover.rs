@@ -14,6 +14,7 @@ use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use line::Line;
 use patient::Patient;
+use std::future::pending;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -38,6 +39,8 @@ pub(crate) struct Handed {
     /// What has arrived on it and is dealt with by nobody.
     pub input: Vec<u8>,
     pub client: Client,
+    /// Requests that it has brought before.
+    pub served: u64,
     pub to: To,
 }
 
@@ -57,9 +60,10 @@ where
 /// Serves a connection to its end. `leaving` tells when the server leaves.
 pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) {
     let settings = &desk.settings;
-    let exchange = Exchange::new(Rc::clone(&desk), handed.client);
+    let exchange = Exchange::new(Rc::clone(&desk), handed.client, handed.served);
     // A socket that the runtime cannot watch is of no use to anybody.
-    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input) else { return };
+    let counts = desk.meter.elsewhere();
+    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts) else { return };
     let (io, timer) = (TokioIo::new(Patient::new(line, settings.write_timeout)), TokioTimer::new());
     match handed.to {
         To::Http1 => {
@@ -106,6 +110,11 @@ async fn see_through<C: Future>(
                 // Who takes longer is cut off.
                 (told, last) = (Some(Instant::now()), Some(Instant::now() + desk.settings.stop_timeout));
             }
+            // It has brought its last request; those that are on their way are still answered.
+            () = enough(exchange), if told.is_none() => {
+                end(connection.as_mut());
+                told = Some(Instant::now());
+            }
             () = sleep(patience) => {
                 let idle = exchange.map_or(Duration::ZERO, Exchange::idle_for);
                 match told {
@@ -120,5 +129,13 @@ async fn see_through<C: Future>(
                 }
             }
         }
+    }
+}
+
+/// Waits for the last request that a connection may bring.
+async fn enough(exchange: Option<&Exchange>) {
+    match exchange {
+        Some(exchange) => exchange.enough().await,
+        None => pending().await,
     }
 }

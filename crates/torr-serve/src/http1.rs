@@ -78,6 +78,8 @@ struct Shape {
     to_head: bool,
     http_1_1: bool,
     keep_alive: bool,
+    /// The connection may bring no further request, which its client does not know.
+    last: bool,
     /// What there is of the request's body when it is answered.
     rest: Rest,
 }
@@ -137,6 +139,11 @@ impl Http1 {
     /// What is known of the client.
     pub fn client(&mut self) -> &mut Client {
         &mut self.client
+    }
+
+    /// How many requests it has brought.
+    pub fn served(&self) -> u64 {
+        self.served
     }
 
     /// HTTP/2 was agreed on, so that nothing else is to be understood.
@@ -362,8 +369,8 @@ impl Http1 {
         self.served += 1;
         let (to_head, rest) = (head.method == "HEAD", Rest::Nothing);
         let most = cx.settings.requests_per_connection;
-        let keep_alive = head.keep_alive && (most == 0 || self.served < most);
-        let shape = Shape { to_head, http_1_1: head.http_1_1, keep_alive, rest };
+        let last = most != 0 && self.served >= most;
+        let shape = Shape { to_head, http_1_1: head.http_1_1, keep_alive: head.keep_alive, last, rest };
         let outcome = if cx.visits.are_noted() {
             let client = self.take_note(head, cx);
             cx.app.call(head, content, &client, cx)
@@ -415,8 +422,8 @@ impl Http1 {
     }
 
     /// So many bytes of a long body are made ready to be sent.
-    pub fn sent(&mut self, bytes: usize) {
-        self.note.iter_mut().for_each(|note| note.sent(bytes as u64));
+    pub fn sent(&mut self, bytes: u64) {
+        self.note.iter_mut().for_each(|note| note.sent(bytes));
     }
 
     /// A long body is sent to its end.
@@ -434,13 +441,16 @@ impl Http1 {
     /// Answers with a failure after which the connection cannot go on.
     #[cold]
     fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &Context, out: &mut Vec<u8>) -> Next {
-        let shape = Shape { to_head: false, http_1_1: true, keep_alive: false, rest: Rest::Unwanted };
+        let shape = Shape { to_head: false, http_1_1: true, keep_alive: false, last: true, rest: Rest::Unwanted };
         self.put(Response::error(status, why), shape, cx, out);
         Next::CloseGently
     }
 
     /// Answers a client that took too long over its request.
     pub fn timed_out(&mut self, cx: &Context, out: &mut Vec<u8>) -> Next {
+        if let Some(unfinished) = self.unfinished.take() {
+            self.take_note_again(&unfinished.head, cx);
+        }
         self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
         self.fail(408, "The request took too long\n", cx, out)
     }
@@ -476,8 +486,12 @@ fn write(
         framing = stream.framing();
     }
     let until_close = framing == stream::Framing::UntilClose;
-    let keep_alive =
-        shape.keep_alive && !cx.leaving && !response.closes && !until_close && shape.rest != Rest::Unwanted;
+    let keep_alive = shape.keep_alive
+        && !shape.last
+        && !cx.leaving
+        && !response.closes
+        && !until_close
+        && shape.rest != Rest::Unwanted;
     cx.meter.answered(response.status);
     encode::status_line(out, response.status);
     // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
@@ -534,7 +548,7 @@ fn write(
 #[cold]
 fn long(body: Body) -> Long {
     let mut whole = match body {
-        Body::Stream(stream) => return Long::Stream(stream),
+        Body::Stream(stream) => return Long::Stream(*stream),
         Body::Pieces(pieces) => return Long::Pieces(pieces),
         Body::Empty => Bytes::new(),
         Body::Static(bytes) => Bytes::from_static(bytes),

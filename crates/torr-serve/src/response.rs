@@ -80,7 +80,7 @@ pub enum Body {
     /// So many bytes in pieces, each made only when the client has taken those before.
     Pieces(Pieces),
     /// Frames that may have to be waited for.
-    Stream(Stream),
+    Stream(Box<Stream>),
 }
 
 /// The pieces of a body whose whole length is known.
@@ -232,7 +232,7 @@ impl Response {
 
 impl From<Stream> for Body {
     fn from(stream: Stream) -> Self {
-        Self::Stream(stream)
+        Self::Stream(Box::new(stream))
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Stream {
     /// What came of asking, and has not been used.
     next: Option<Step>,
     frames: Option<Pin<Box<dyn Frames + Send>>>,
+    /// Bytes of the body that were put into a buffer since this was last asked.
+    carried: u64,
 }
 
 /// How the client learns where the body ends.
@@ -92,12 +94,13 @@ impl Stream {
     /// A body. If its length is neither given here nor known to the body, it is sent in chunks. Of a body of known length
     /// what is more is cut off; if it is less, the connection is closed, since the client would wait for ever.
     pub fn new(body: impl Body + Send + 'static, length: Option<u64>) -> Self {
-        Self { framing: framing_of(&body, length), next: None, frames: Some(Box::pin(Slot { body: Some(body) })) }
+        let framing = framing_of(&body, length);
+        Self { framing, next: None, frames: Some(Box::pin(Slot { body: Some(body) })), carried: 0 }
     }
 
     /// What is said of a body that is never sent, in the answer to a HEAD.
     pub(crate) fn unsent(framing: Framing) -> Self {
-        Self { framing, next: None, frames: None }
+        Self { framing, next: None, frames: None, carried: 0 }
     }
 
     pub(crate) fn framing(&self) -> Framing {
@@ -144,7 +147,7 @@ impl Stream {
                 Poll::Pending => {}
             }
         }
-        (Self { framing, next, frames: Some(room) }.into(), None)
+        (Self { framing, next, frames: Some(room), carried: 0 }.into(), None)
     }
 
     /// Waits until it is known what comes next.
@@ -186,8 +189,18 @@ impl Stream {
         Made::Ready
     }
 
+    /// Bytes of the body, without its framing, that were made ready since this was last asked.
+    pub(crate) fn take_carried(&mut self) -> u64 {
+        std::mem::take(&mut self.carried)
+    }
+
     fn put(&mut self, mut data: Bytes, buffer: &mut Vec<u8>) {
         let piece = data.split_to(data.len().min(PIECE));
+        self.carried += match &self.framing {
+            Framing::Length(left) => (piece.len() as u64).min(*left),
+            Framing::Chunked | Framing::UntilClose => piece.len() as u64,
+            Framing::Nothing => 0,
+        };
         match &mut self.framing {
             Framing::Length(left) => {
                 let fits = piece.len().min(usize::try_from(*left).unwrap_or(usize::MAX));

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use torr_net::{Nanos, SharedCells};
+use torr_net::{Nanos, SharedCells, clock};
 
 /// The upper bounds of the latency histogram's buckets but the last, in microseconds.
 const BOUNDS: [u64; 17] = [
@@ -90,6 +90,7 @@ pub(crate) struct Meter {
     place: usize,
     /// Answers since the engine last asked.
     answers: Cell<u64>,
+    awake: Arc<AtomicU64>,
 }
 
 /// The counts of a worker, for other threads.
@@ -97,9 +98,21 @@ pub(crate) struct Meter {
 pub(crate) struct Counts {
     board: Arc<Board>,
     place: usize,
+    /// Until when the worker's time is counted, as busy or as not.
+    awake: Arc<AtomicU64>,
 }
 
 impl Counts {
+    /// The worker has waited until then.
+    pub fn awake_since(&self, now: Nanos) {
+        self.awake.store(now, Ordering::Relaxed);
+    }
+
+    /// The worker has not waited since it was last counted.
+    pub fn busy_until(&self, now: Nanos) {
+        self.add(Count::Busy, now.saturating_sub(self.awake.swap(now, Ordering::Relaxed)));
+    }
+
     pub fn add(&self, count: Count, n: u64) {
         self.board.of(self.place)[count as usize].fetch_add(n, Ordering::Relaxed);
     }
@@ -168,7 +181,8 @@ const fn status_cell(status: u16) -> usize {
 impl Meter {
     /// A worker begins to serve at this place.
     pub fn new(board: Arc<Board>, place: usize) -> Self {
-        let meter = Self { board, place, answers: Cell::new(0) };
+        let awake = Arc::new(AtomicU64::new(clock::exact()));
+        let meter = Self { board, place, answers: Cell::new(0), awake };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         meter.cell(Count::Started as usize).store(now.as_secs(), Ordering::Relaxed);
         for gauge in 0..GAUGES {
@@ -193,6 +207,20 @@ impl Meter {
     #[inline]
     pub fn add(&self, count: Count, n: u64) {
         self.cell(count as usize).fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// The worker has waited until then.
+    #[inline]
+    pub fn awake_since(&self, now: Nanos) {
+        self.awake.store(now, Ordering::Relaxed);
+    }
+
+    /// The worker has not waited since it was last counted. Only its own thread counts.
+    #[inline]
+    pub fn busy_until(&self, now: Nanos) {
+        let since = self.awake.load(Ordering::Relaxed);
+        self.awake.store(now, Ordering::Relaxed);
+        self.add(Count::Busy, now.saturating_sub(since));
     }
 
     /// Sets a gauge.
@@ -232,7 +260,7 @@ impl Meter {
 
     /// Something that adds to the same counts from any thread.
     pub fn elsewhere(&self) -> Counts {
-        Counts { board: Arc::clone(&self.board), place: self.place }
+        Counts { board: Arc::clone(&self.board), place: self.place, awake: Arc::clone(&self.awake) }
     }
 
     /// All workers' numbers, in Prometheus' text format.

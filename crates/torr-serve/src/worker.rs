@@ -21,7 +21,7 @@ use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::{Notify, watch};
 use tokio::task::{self, JoinHandle};
-use torr_net::Token;
+use torr_net::{Token, clock};
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
 const TURNS: usize = 16;
@@ -86,7 +86,12 @@ impl Drop for Elsewhere {
 
 /// Runs until the engine has left.
 pub(crate) fn run(engine: Engine) -> io::Result<()> {
-    Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?.block_on(serve(engine))
+    let (sleeps, wakes) = (engine.desk().meter.elsewhere(), engine.desk().meter.elsewhere());
+    let mut builder = Builder::new_current_thread();
+    // Tasks work as well, whatever they do between two of the engine's turns.
+    builder.on_thread_park(move || sleeps.busy_until(clock::exact()));
+    builder.on_thread_unpark(move || wakes.awake_since(clock::exact()));
+    builder.enable_all().build_local(LocalOptions::default())?.block_on(serve(engine))
 }
 
 async fn serve(mut engine: Engine) -> io::Result<()> {

@@ -183,7 +183,7 @@ fn connect_info_and_peer_are_there() {
         let answers = read_answers(connection, &req("GET /peer", ""));
         assert_eq!(answers.answers[0].text(), own.to_string());
     }
-    let server = support::Running::start(App::new().router(router()));
+    let server = support::Running::start(App::new().router(router()).peer_as(torr_serve::Peer));
     let mut client = server.client();
     let own = client.address().to_string();
     assert_eq!(client.get("/torr-peer").text(), own);

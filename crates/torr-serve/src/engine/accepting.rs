@@ -59,7 +59,10 @@ impl Engine {
         let Ok(seat) = self.seats.take(counted) else {
             self.cx.meter.add(Count::TurnedAway, 1);
             tracing::debug!(?peer, "a connection beyond the limit is turned away");
-            turn_away(&socket, &self.cx.stamp);
+            // Who expects TLS could not read it.
+            if self.cx.tls.is_none() {
+                turn_away(&socket, &self.cx.stamp);
+            }
             return Accepted::TurnedAway;
         };
         let secure = match self.cx.tls.as_ref().map(TlsAcceptor::accept).transpose() {

@@ -25,7 +25,7 @@ impl Flow {
 
     #[inline]
     pub fn end_turn(&mut self, meter: &Meter, ready: usize, open: usize) {
-        meter.add(Count::Busy, clock::exact().saturating_sub(self.woken));
+        meter.busy_until(clock::exact());
         meter.add(Count::Handling, std::mem::take(&mut self.handling));
         meter.add(Count::Received, std::mem::take(&mut self.received));
         meter.add(Count::Sent, std::mem::take(&mut self.sent));

@@ -14,6 +14,12 @@ impl Connection {
         self.secure.as_ref().is_some_and(|secure| secure.is_securing())
     }
 
+    /// Whether the client has said by TLS that nothing more will come. It may keep the socket open, to be answered.
+    #[inline]
+    pub(super) fn has_said_all(&self) -> bool {
+        self.secure.as_ref().is_some_and(|secure| secure.is_closed())
+    }
+
     /// Encrypts what stands in `out` from `start` on. Gives what is to follow.
     #[inline]
     pub(super) fn seal(&mut self, out: &mut Vec<u8>, start: usize, plain: &mut Vec<u8>, next: Next) -> Next {
@@ -26,22 +32,25 @@ impl Connection {
     /// Puts the next piece of a long body into an empty buffer, encrypted where that is asked for.
     pub(super) fn make_ready(&mut self, plain: &mut Vec<u8>) -> Made {
         let Some(secure) = &mut self.secure else {
-            let made = make_ready(&mut self.body, &mut self.unsent);
-            self.http.sent(self.unsent.len());
+            let (made, carried) = make_ready(&mut self.body, &mut self.unsent);
+            self.http.sent(carried);
             return made;
         };
         plain.clear();
-        let made = make_ready(&mut self.body, plain);
-        self.http.sent(plain.len());
+        let (made, carried) = make_ready(&mut self.body, plain);
+        self.http.sent(carried);
         match plain.is_empty() || secure.send(plain, &mut self.unsent).is_ok() {
             true => made,
             false => Made::Short,
         }
     }
 
-    /// Tells a client that nothing was cut off. If there is no room for that now, it does without.
+    /// Tells a client that nothing was cut off, where nothing was. If there is no room for that now, it does without.
     pub(super) fn take_leave(&mut self) {
-        if let Some(secure) = &mut self.secure {
+        if let Some(secure) = &mut self.secure
+            && self.unsent.is_empty()
+            && self.body.is_none()
+        {
             let mut last = Vec::new();
             secure.end(&mut last);
             let _ = socket::send(&self.socket, &last);
@@ -69,31 +78,35 @@ fn seal(secure: &mut TlsServer, out: &mut Vec<u8>, start: usize, plain: &mut Vec
 }
 
 /// What there is to do where a client does not speak TLS as it should. What it is told is in `out` already, unless it
-/// speaks plain HTTP.
+/// never spoke TLS: then it most likely speaks plain HTTP, and an alert would tell it nothing.
 #[cold]
-pub(super) fn refuse(error: &TlsError, first: Option<u8>, out: &mut Vec<u8>, start: usize) -> Next {
+pub(super) fn refuse(error: &TlsError, securing: bool, out: &mut Vec<u8>, start: usize) -> Next {
     tracing::debug!(%error, "a connection is not secured");
-    if *error == TlsError::ClientNoTls && first.is_some_and(|byte| byte.is_ascii_uppercase()) {
+    if *error == TlsError::ClientNoTls && securing {
         out.truncate(start);
         out.extend_from_slice(NO_TLS);
     }
     Next::CloseGently
 }
 
-/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end.
-fn make_ready(body: &mut Option<Long>, buffer: &mut Vec<u8>) -> Made {
+/// Puts the next piece of a long body into an empty buffer. Leaves it empty at the body's end. Gives how much of the body
+/// that is, without its framing.
+fn make_ready(body: &mut Option<Long>, buffer: &mut Vec<u8>) -> (Made, u64) {
     let pieces = match body {
-        None => return Made::Ready,
-        Some(Long::Stream(stream)) => return stream.fill(buffer),
+        None => return (Made::Ready, 0),
+        Some(Long::Stream(stream)) => {
+            let made = stream.fill(buffer);
+            return (made, stream.take_carried());
+        }
         Some(Long::Pieces(pieces)) => pieces,
     };
     while pieces.length > 0 && buffer.len() < PIECE {
         // A panic is the handler's failure; what it leaves behind is the handler's own state only.
         let next = catch_unwind(AssertUnwindSafe(|| pieces.next.next()));
-        let Ok(Some(piece)) = next else { return Made::Short };
+        let Ok(Some(piece)) = next else { return (Made::Short, buffer.len() as u64) };
         let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
         buffer.extend_from_slice(&piece[..fits]);
         pieces.length -= fits as u64;
     }
-    Made::Ready
+    (Made::Ready, buffer.len() as u64)
 }

@@ -97,7 +97,7 @@ impl Engine {
             After::HandOver(to) => return self.hand_over(token, to),
         }
         // There may be requests that have arrived meanwhile, here or in the kernel.
-        if connection.unread || connection.http.is_behind() {
+        if connection.unread || connection.http.is_behind() || connection.has_said_all() {
             self.again.push(token);
         }
         if was_sending || !connection.watched {

@@ -23,6 +23,7 @@ impl Engine {
         }
         self.cx.meter.take_answers();
         self.send();
+        self.cx.meter.busy_until(clock::exact());
     }
 
     /// More of a body has come, or its end.
@@ -66,6 +67,7 @@ impl Engine {
             self.time_out(token);
         }
         self.send();
+        self.flow.end_stage(&self.cx.meter);
         Ok(())
     }
 
@@ -95,7 +97,10 @@ impl Engine {
 
     pub(super) fn time_out(&mut self, token: Token) {
         let Some(connection) = self.connections.get_mut(token) else { return };
-        self.cx.meter.add(Count::TimedOut, 1);
+        // Neither who has had its last answer, nor who has to leave with the server, has taken too long.
+        if self.leaving.is_none() && !matches!(connection.doing, Doing::Ending(_)) {
+            self.cx.meter.add(Count::TimedOut, 1);
+        }
         tracing::debug!(doing = ?connection.doing, part = ?connection.http.part(), "a connection took too long");
         let start = self.out.len();
         let next = match (connection.doing, connection.http.part()) {
@@ -112,7 +117,12 @@ impl Engine {
                 let next = connection.seal(&mut self.out, start, &mut self.plain, next);
                 self.answers.push(Answers { token, bytes: start..self.out.len(), next });
             }
-            None => drop(self.connections.remove(token)),
+            None => {
+                if connection.doing == Doing::Receiving {
+                    connection.take_leave();
+                }
+                self.connections.remove(token);
+            }
         }
     }
 
@@ -140,8 +150,8 @@ impl Engine {
         }
         self.cx.meter.add(Count::HandedOver, 1);
         let (input, client) = (connection.http.take_input(), connection.http.client().clone());
-        let Connection { socket, seat, secure, .. } = connection;
-        let handed = Handed { socket, seat, secure, input, client, to };
+        let Connection { socket, seat, secure, http, .. } = connection;
+        let handed = Handed { socket, seat, secure, input, client, served: http.served(), to };
         self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }
 

@@ -12,7 +12,7 @@ use crate::response::Response;
 use crate::visit::Note;
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, SERVER};
-use http::{HeaderValue, Method, Request, Version};
+use http::{HeaderValue, Method, Request, StatusCode, Version};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
@@ -24,6 +24,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 use torr_net::clock;
 
 /// What a connection's requests are answered by.
@@ -35,6 +36,9 @@ struct Inner {
     client: Client,
     server: HeaderValue,
     active: Cell<usize>,
+    /// Requests so far, and where they are as many as they may be.
+    served: Cell<u64>,
+    enough: Notify,
     /// When the connection began, or the last answer.
     since: Cell<Instant>,
 }
@@ -57,6 +61,17 @@ impl Drop for Active {
 }
 
 impl Inner {
+    /// Counts a request. Gives whether the connection may bring no further one.
+    fn count(&self) -> bool {
+        self.served.set(self.served.get() + 1);
+        let most = self.desk.settings.requests_per_connection;
+        let is_last = most != 0 && self.served.get() >= most;
+        if is_last {
+            self.enough.notify_one();
+        }
+        is_last
+    }
+
     /// Who sent a request, and what is noted of it.
     fn visit(&self, request: &Request<Incoming>) -> (Client, Note) {
         let visits = &self.desk.visits;
@@ -64,7 +79,9 @@ impl Inner {
             return (self.client.clone(), Note::default());
         }
         let protocol = if request.version() == Version::HTTP_2 { "HTTP/2" } else { "HTTP/1.1" };
-        let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let (uri, host) = (request.uri(), request.uri().authority().map_or("/", |authority| authority.as_str()));
+        // Only a CONNECT has none.
+        let target = uri.path_and_query().map_or(host, |path| path.as_str());
         let authority = request.uri().authority().map(|authority| ("host", authority.as_str().as_bytes()));
         let fields = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let fields: Vec<_> = authority.into_iter().chain(fields).collect();
@@ -102,10 +119,16 @@ impl Body for Noted {
 }
 
 impl Exchange {
-    pub fn new(desk: Rc<Desk>, client: Client) -> Self {
+    pub fn new(desk: Rc<Desk>, client: Client, served: u64) -> Self {
         let server = HeaderValue::from_static(desk.settings.server_name);
         let (active, since) = (Cell::new(0), Cell::new(Instant::now()));
-        Self(Rc::new(Inner { desk, client, server, active, since }))
+        let (served, enough) = (Cell::new(served), Notify::new());
+        Self(Rc::new(Inner { desk, client, server, active, served, enough, since }))
+    }
+
+    /// Waits until it has brought as many requests as it may.
+    pub async fn enough(&self) {
+        self.0.enough.notified().await;
     }
 
     /// How long there has been no request.
@@ -121,6 +144,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let active = Active::new(&self.0);
+        let is_last = self.0.count();
         Box::pin(async move {
             let inner = &active.0;
             let (version, begin) = (request.version(), Instant::now());
@@ -132,6 +156,8 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             }
             if version == Version::HTTP_2 {
                 answer.headers_mut().remove(CONNECTION);
+            } else if is_last && answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             inner.desk.meter.status(answer.status().as_u16());

@@ -1,6 +1,7 @@
 //! The bytes of a connection that has left the engine.
 
 use crate::seats::Seat;
+use crate::telemetry::{Count, Counts};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -26,14 +27,22 @@ pub(super) struct Line {
     read: usize,
     /// Ciphertext that waits for the socket.
     unsent: Vec<u8>,
+    /// What comes and goes is counted for this worker.
+    counts: Counts,
 }
 
 impl Line {
     /// # Errors
     /// If the runtime cannot watch the socket.
-    pub fn new(socket: OwnedFd, secure: Option<Box<TlsServer>>, seat: Seat, arrived: Vec<u8>) -> io::Result<Self> {
+    pub fn new(
+        socket: OwnedFd,
+        secure: Option<Box<TlsServer>>,
+        seat: Seat,
+        arrived: Vec<u8>,
+        counts: Counts,
+    ) -> io::Result<Self> {
         let socket = TcpStream::from_std(socket.into())?;
-        Ok(Self { socket, secure, _seat: seat, arrived, read: 0, unsent: Vec::new() })
+        Ok(Self { socket, secure, _seat: seat, arrived, read: 0, unsent: Vec::new(), counts })
     }
 
     /// Gives what has arrived already.
@@ -50,11 +59,16 @@ impl Line {
     /// Receives ciphertext, and decrypts it. Gives whether there may be more.
     fn poll_decrypt(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let Some(secure) = &mut self.secure else { return Poll::Ready(Ok(false)) };
+        // The client has said so, whether it ends the connection or waits for us to do that.
+        if secure.is_closed() {
+            return Poll::Ready(Ok(false));
+        }
         let mut room = [const { MaybeUninit::uninit() }; PIECE];
         let mut buffer = ReadBuf::uninit(&mut room);
         ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer))?;
         let received = buffer.filled_mut();
-        let is_end = received.is_empty() || secure.is_closed();
+        let is_end = received.is_empty();
+        self.counts.add(Count::Received, received.len() as u64);
         let taken = secure.receive(received, &mut self.unsent, &mut self.arrived);
         // An alert, a ticket or a change of keys; if it does not fit now, it goes with what is sent next.
         let _ = self.poll_unsent(cx)?;
@@ -67,7 +81,10 @@ impl Line {
         while !self.unsent.is_empty() {
             match ready!(Pin::new(&mut self.socket).poll_write(cx, &self.unsent))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                sent => drop(self.unsent.drain(..sent)),
+                sent => {
+                    self.counts.add(Count::Sent, sent as u64);
+                    self.unsent.drain(..sent);
+                }
             }
         }
         Poll::Ready(Ok(()))
@@ -81,7 +98,10 @@ fn broken(error: TlsError) -> io::Error {
 impl AsyncRead for Line {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.secure.is_none() && self.arrived.is_empty() {
-            return Pin::new(&mut self.socket).poll_read(cx, buffer);
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+            self.counts.add(Count::Received, (buffer.filled().len() - before) as u64);
+            return Poll::Ready(Ok(()));
         }
         while self.arrived.is_empty() {
             if !ready!(self.poll_decrypt(cx))? {
@@ -97,7 +117,9 @@ impl AsyncWrite for Line {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let line = &mut *self;
         if line.secure.is_none() {
-            return Pin::new(&mut line.socket).poll_write(cx, bytes);
+            let sent = ready!(Pin::new(&mut line.socket).poll_write(cx, bytes))?;
+            line.counts.add(Count::Sent, sent as u64);
+            return Poll::Ready(Ok(sent));
         }
         if line.unsent.len() >= ENOUGH {
             ready!(line.poll_unsent(cx))?;
@@ -117,7 +139,11 @@ impl AsyncWrite for Line {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match self.secure {
-            None => Pin::new(&mut self.socket).poll_write_vectored(cx, pieces),
+            None => {
+                let sent = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, pieces))?;
+                self.counts.add(Count::Sent, sent as u64);
+                Poll::Ready(Ok(sent))
+            }
             Some(_) => {
                 let piece = pieces.iter().find(|piece| !piece.is_empty()).map_or(&[][..], |piece| piece);
                 self.poll_write(cx, piece)

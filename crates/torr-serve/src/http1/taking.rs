@@ -61,7 +61,12 @@ impl Http1 {
         self.taking = Some(Box::new(Taking { reader, intake, came: 0, length, expects }));
         let used = match self.feed(came, cx) {
             Ok(used) => used,
-            Err(refusal) => return (came.len(), Some(self.refuse_body(refusal, cx, out))),
+            Err(refusal) => {
+                if cx.visits.are_noted() {
+                    self.take_note(head, cx);
+                }
+                return (came.len(), Some(self.refuse_body(refusal, cx, out)));
+            }
         };
         let next = self.respond(head, Content::Coming(incoming), cx, out);
         if self.waiting.is_some() {

@@ -21,7 +21,12 @@ pub(super) fn of(board: &Board) -> String {
     }
     latency(board, &places, &mut out);
     out.one("torr_connections_accepted_total", "counter", "Connections accepted.", sum(Count::Accepted));
-    out.one("torr_connections_refused_total", "counter", "Connections beyond a limit.", sum(Count::TurnedAway));
+    out.one(
+        "torr_connections_refused_total",
+        "counter",
+        "Connections beyond a limit, or without what a proxy has to say.",
+        sum(Count::TurnedAway),
+    );
     out.one("torr_connections_timed_out_total", "counter", "Connections closed by a time-out.", sum(Count::TimedOut));
     out.one(
         "torr_connections_handed_over_total",

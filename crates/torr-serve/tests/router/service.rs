@@ -44,7 +44,7 @@ pub struct Both {
 
 impl Both {
     pub fn start() -> Self {
-        let ours = Running::start(App::new().router(router()).peer_as(ConnectInfo::<SocketAddr>));
+        let ours = Running::start(App::new().router(router()).peer_as(ConnectInfo::<SocketAddr>).peer_as(Peer));
         Self { theirs: Theirs::start(), ours }
     }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use torr_serve::{LogTarget, Settings, TlsSettings};
+use torr_serve::{LogTarget, ProxyProtocol, Settings, TlsSettings};
 
 /// What all settings together come to.
 #[derive(Debug, Clone)]
@@ -35,6 +35,9 @@ impl Default for Chosen {
 impl Chosen {
     /// Puts together what several settings say of one thing, or tells why they do not fit.
     pub fn complete(&mut self) -> Result<(), String> {
+        if self.settings.proxy_protocol == ProxyProtocol::Required && self.settings.trusted_proxies.is_empty() {
+            return Err("proxy_protocol needs trusted_proxies: only they are let in".into());
+        }
         if self.tls_cert.len() != self.tls_key.len() {
             let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());
             return Err(format!("each certificate needs its key: tls_cert has {certs}, and tls_key {keys}"));
