@@ -40,6 +40,9 @@ impl Database {
     }
 }
 
+/// What is told to clients where the log has more.
+const OUR_FAULT: &str = "it is our fault, try again later\n";
+
 /// What goes wrong with the database. It is told to the log, and not to the client.
 struct Failure(BoxError);
 
@@ -52,7 +55,7 @@ impl<E: Into<BoxError>> From<E> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         eprintln!("the database: {}", self.0);
-        (StatusCode::INTERNAL_SERVER_ERROR, "it is our fault, try again later\n").into_response()
+        (StatusCode::INTERNAL_SERVER_ERROR, OUR_FAULT).into_response()
     }
 }
 
@@ -88,7 +91,10 @@ fn count(database: &Database) -> torr_serve::Response {
     let select = "SELECT count(*) FROM notes";
     match database.ask(|connection| connection.query_row(select, [], |row| row.get::<_, i64>(0))) {
         Ok(count) => torr_serve::Response::text(format!("{count} notes\n")),
-        Err(error) => torr_serve::Response::error(500, format!("{error}\n")),
+        Err(error) => {
+            eprintln!("the database: {error}");
+            torr_serve::Response::error(500, OUR_FAULT)
+        }
     }
 }
 

@@ -40,6 +40,6 @@ fn what_goes_wrong_is_not_told_to_the_client() {
     let other = rusqlite::Connection::open(&file).expect("it is a database");
     other.execute("DROP TABLE notes", []).expect("it has this table");
     assert_eq!(database.get("/notes/1").told(), (500, "it is our fault, try again later\n"));
-    assert_eq!(database.get("/count").status, 500);
+    assert_eq!(database.get("/count").told(), (500, "it is our fault, try again later\n"));
     database.leaves();
 }

@@ -17,6 +17,7 @@ mod hosting;
 mod middleware;
 mod program;
 mod routing;
+mod service;
 mod sessions;
 mod sse;
 mod templates;
