@@ -5,6 +5,7 @@ pub mod certificates;
 pub mod client;
 pub mod http2_server;
 pub mod layout;
+pub mod markdown;
 pub mod metrics;
 pub mod metronome;
 pub mod namespace;

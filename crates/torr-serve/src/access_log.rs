@@ -11,7 +11,6 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-#[allow(unused_imports)] // Wired by the engine.
 pub(crate) use format::{Entry, RequestLine};
 
 use dates::Dates;

@@ -14,7 +14,7 @@ use torr_net::tls::TlsServer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Peer(pub SocketAddr);
 
-/// What a trusted proxy was asked for, among the extensions of the requests that it passes on.
+/// What a trusted proxy was asked for. Among the extensions of the requests that it passes on it is an `Arc` of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {
@@ -26,7 +26,7 @@ pub struct Origin {
     pub host: Option<String>,
 }
 
-/// How a connection is secured, among the extensions of its requests.
+/// How a connection is secured. Among the extensions of its requests it is an `Arc` of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tls {

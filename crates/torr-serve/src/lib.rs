@@ -9,12 +9,13 @@
 //! ```
 //!
 //! A handler is a function from a request to a response: a *simple controller*, called on the loop itself, which must
-//! not block. [`App::get_async`] takes handlers that wait: they run as tasks of the same worker.
+//! not block. [`App::get_async`] takes handlers that wait: they run as tasks of the same worker. [`App::get_blocking`] takes
+//! handlers that block: they run on threads of their own.
 //!
 //! [`App::router`] takes an `axum::Router`, or any other tower service of http types, for all that has no handler here.
 //!
 //! The hot path, from outside in: `worker` waits, `engine` moves bytes in stages, `http1` turns bytes into answers,
-//! [`app`] finds the handler, `guest` calls a router.
+//! [`app`] finds the handler, `guest` calls a router. HTTP/2 and what an `Upgrade` leads to leave it by `handover`.
 #![deny(unsafe_code)]
 
 mod access_log;
@@ -61,6 +62,7 @@ pub use access_log::{LogFormat, LogTarget};
 pub use app::App;
 pub use client::{Origin, Peer, Tls};
 pub use forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trusted};
+pub use http;
 pub use inherited::worker_number;
 pub use proxy_protocol::ProxyProtocol;
 pub use request::Request;

@@ -208,6 +208,15 @@ impl Response {
         Self::ok(content_type, Stream::new(body, None))
     }
 
+    /// The same with another status: `Response::json(body).status(201)`.
+    ///
+    /// # Panics
+    /// As [`Response::new`].
+    pub fn status(self, status: u16) -> Self {
+        assert!((200..1000).contains(&status), "{status} is no final status");
+        Self { status, ..self }
+    }
+
     /// Ends the connection after this answer.
     pub fn closing(self) -> Self {
         Self { closes: true, ..self }

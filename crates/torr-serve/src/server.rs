@@ -176,7 +176,8 @@ impl Server {
     /// Listens on the first of these addresses, with one listener per worker. Port 0 takes a free port.
     ///
     /// # Errors
-    /// [`ServeError::Address`] and [`ServeError::Listen`].
+    /// [`ServeError::Address`] and [`ServeError::Listen`]; [`ServeError::Tls`], [`ServeError::Log`] and
+    /// [`ServeError::PidFile`] for files of the settings; [`ServeError::HandedOver`] and [`ServeError::System`].
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
         let tls = self.settings.acceptor()?;
         let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;

@@ -3,16 +3,21 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod blocking;
 mod compression;
+mod controllers;
 mod cors;
+mod database;
 mod errors;
 mod extractors;
 mod files;
 mod graceful;
+mod guide;
 mod hosting;
 mod middleware;
 mod program;
 mod routing;
+mod service;
 mod sessions;
 mod sse;
 mod templates;

@@ -59,7 +59,9 @@ impl Example {
         let mut example = Self::spawn(name, "127.0.0.1:0", arguments);
         let mut line = String::new();
         example.output.read_line(&mut line).expect("what it says is text");
-        let address = line.trim_end().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/')?.parse().ok());
+        let url = line.trim_end();
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        let address = rest.and_then(|rest| rest.strip_suffix('/')?.parse().ok());
         example.address = address.unwrap_or_else(|| panic!("{name} said {line:?} instead of where it listens"));
         example
     }

@@ -3,6 +3,8 @@
 
 #[path = "../../../../tests/support/client.rs"]
 pub mod client;
+#[path = "../../../../tests/support/markdown.rs"]
+pub mod markdown;
 
 use client::Client;
 use std::net::SocketAddr;

@@ -1,0 +1,110 @@
+//! A database behind a router and behind a controller: SQLite, called on threads that may block.
+//! `cargo run --example database -p torr-serve [ADDRESS [FILE]]`, then
+//! `curl --json '{"text": "buy tea"}' http://127.0.0.1:8080/notes` and `curl http://127.0.0.1:8080/notes/1`.
+
+use axum::extract::{Json, Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{BoxError, Router};
+use rusqlite::{Connection, OptionalExtension};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+use torr_serve::{App, Server};
+
+/// A handle to the database, for all workers.
+#[derive(Clone)]
+struct Database(Arc<Mutex<Connection>>);
+
+impl Database {
+    fn open(file: &str) -> rusqlite::Result<Self> {
+        let connection = Connection::open(file)?;
+        // Readers do not wait for a writer, also of another process.
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.execute("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)", [])?;
+        Ok(Self(Arc::new(Mutex::new(connection))))
+    }
+
+    /// Asks the database, and blocks until it has answered.
+    fn ask<T>(&self, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+        question(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same for a handler that must not block: on a thread of tokio's for that.
+    async fn ask_elsewhere<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let database = self.clone();
+        Ok(tokio::task::spawn_blocking(move || database.ask(question)).await??)
+    }
+}
+
+/// What is told to clients where the log has more.
+const OUR_FAULT: &str = "it is our fault, try again later\n";
+
+/// What goes wrong with the database. It is told to the log, and not to the client.
+struct Failure(BoxError);
+
+impl<E: Into<BoxError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        eprintln!("the database: {}", self.0);
+        (StatusCode::INTERNAL_SERVER_ERROR, OUR_FAULT).into_response()
+    }
+}
+
+#[derive(Deserialize)]
+struct NewNote {
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Note {
+    id: i64,
+    text: String,
+}
+
+async fn add(State(database): State<Database>, Json(new): Json<NewNote>) -> Result<impl IntoResponse, Failure> {
+    let insert = "INSERT INTO notes (text) VALUES (?1) RETURNING id, text";
+    let note = |row: &rusqlite::Row<'_>| Ok(Note { id: row.get(0)?, text: row.get(1)? });
+    let added = database.ask_elsewhere(move |connection| connection.query_row(insert, [new.text], note)).await?;
+    Ok((StatusCode::CREATED, Json(added)))
+}
+
+async fn show(State(database): State<Database>, Path(id): Path<i64>) -> Result<Response, Failure> {
+    let select = "SELECT text FROM notes WHERE id = ?1";
+    let find = move |connection: &Connection| connection.query_row(select, [id], |row| row.get(0)).optional();
+    Ok(match database.ask_elsewhere(find).await? {
+        Some(text) => Json(Note { id, text }).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    })
+}
+
+/// The same database from a simple controller, on a thread of the server's pool.
+fn count(database: &Database) -> torr_serve::Response {
+    let select = "SELECT count(*) FROM notes";
+    match database.ask(|connection| connection.query_row(select, [], |row| row.get::<_, i64>(0))) {
+        Ok(count) => torr_serve::Response::text(format!("{count} notes\n")),
+        Err(error) => {
+            eprintln!("the database: {error}");
+            torr_serve::Response::error(500, OUR_FAULT)
+        }
+    }
+}
+
+fn main() -> Result<(), BoxError> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().unwrap_or("127.0.0.1:8080".into());
+    let database = Database::open(&arguments.next().unwrap_or("notes.db".into()))?;
+    let router = Router::new().route("/notes", post(add)).route("/notes/{id}", get(show)).with_state(database.clone());
+    let app = App::new().get_blocking("/count", move |_| count(&database)).router(router);
+    let server = Server::new(app).bind(address)?.watch_signals()?;
+    println!("http://{}/", server.address());
+    Ok(server.run_until_signal()?)
+}
