@@ -1,7 +1,7 @@
 //! The bytes of a connection that has left the engine.
 
 use crate::seats::Seat;
-use crate::telemetry::{Count, Counts};
+use crate::telemetry::{Count, Counts, Gauge};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -42,6 +42,7 @@ impl Line {
         counts: Counts,
     ) -> io::Result<Self> {
         let socket = TcpStream::from_std(socket.into())?;
+        counts.one_more(Gauge::Elsewhere);
         Ok(Self { socket, secure, _seat: seat, arrived, read: 0, unsent: Vec::new(), counts })
     }
 
@@ -88,6 +89,12 @@ impl Line {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.counts.one_less(Gauge::Elsewhere);
     }
 }
 

@@ -64,7 +64,7 @@ impl Program {
         drop(command);
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         let end = pidfd_open(pid.expect("a process has a positive number"), PidfdFlags::empty())?;
-        Ok(Child { number, process, end, channel })
+        Ok(Child { number, turn, process, end, channel })
     }
 }
 
@@ -73,6 +73,8 @@ impl Program {
 pub(crate) struct Child {
     /// Its place among the workers, from 1.
     pub number: usize,
+    /// Which of its places on the board it has.
+    pub turn: usize,
     process: process::Child,
     end: OwnedFd,
     channel: UnixStream,
