@@ -30,6 +30,8 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use torr_net::clock;
 
+/// What is given to hyper at a time.
+const PART: usize = 16 * 1024;
 /// Pings, and the words that end a connection, are less than this together.
 const SMALL_TALK: u64 = 1024;
 
@@ -107,6 +109,8 @@ impl Inner {
 /// A body, with what is noted of its request until it ends.
 pub(super) struct Noted {
     body: AnswerBody,
+    /// What is left of a piece that is given away in parts.
+    rest: Bytes,
     note: Note,
     /// It waits to be asked for more.
     is_held: bool,
@@ -116,7 +120,7 @@ pub(super) struct Noted {
 
 impl Noted {
     fn new(body: AnswerBody, note: Note, active: Active) -> Self {
-        let mut noted = Self { body, note, is_held: false, active };
+        let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, active };
         let has_more = !noted.body.is_end_stream();
         noted.hold(has_more);
         noted
@@ -141,21 +145,35 @@ impl Body for Noted {
     type Error = BodyFailed;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(cx);
-        self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
-        let frame = ready!(frame);
-        if let Some(Ok(frame)) = &frame {
-            self.note.sent(frame.data_ref().map_or(0, |data| data.len() as u64));
+        if self.rest.is_empty() {
+            let frame = Pin::new(&mut self.body).poll_frame(cx);
+            self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
+            match ready!(frame).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        } else {
+            self.hold(true);
         }
-        Poll::Ready(frame)
+        // hyper takes a piece whole once its stream has any room, and what it has taken is out of sight.
+        let fits = self.rest.len().min(PART);
+        let part = self.rest.split_to(fits);
+        self.note.sent(part.len() as u64);
+        Poll::Ready(Some(Ok(Frame::data(part))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        // The upper bound first: it must not be below the other.
+        hint.upper().into_iter().for_each(|upper| hint.set_upper(upper + rest));
+        hint.set_lower(hint.lower() + rest);
+        hint
     }
 }
 
