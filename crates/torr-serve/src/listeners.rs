@@ -80,7 +80,7 @@ fn open(
     count: usize,
 ) -> Result<(Vec<OwnedFd>, SocketAddr), ServeError> {
     let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
-    let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
+    let address = addresses.next().ok_or_else(|| ServeError::Address("the name has none".into()))?;
     let (backlog, deferred) = (settings.backlog, settings.defer_accept);
     let failed = |error| ServeError::Listen { address, error };
     // Workers share the port, which would let a second server share it unnoticed: see first that it is free.

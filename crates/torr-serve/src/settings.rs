@@ -115,7 +115,49 @@ impl Default for Settings {
     }
 }
 
+/// Longer than any process runs, and short enough for every clock.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 impl Settings {
+    /// Tells what no server can be started with.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let name = self.server_name;
+        let sound = !name.is_empty() && name.trim() == name && name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if !sound {
+            return Err(format!("server_name must be printable ASCII, with no space at either end, not {name:?}"));
+        }
+        if self.proxy_protocol == ProxyProtocol::Required && self.trusted_proxies.is_empty() {
+            return Err("proxy_protocol needs trusted_proxies: only they are let in".into());
+        }
+        if !(1..=request::MAX_HEADERS).contains(&self.max_headers) {
+            return Err(format!("max_headers must be from 1 to {}, not {}", request::MAX_HEADERS, self.max_headers));
+        }
+        if self.max_head == 0 || self.max_connections == 0 {
+            return Err("max_head and max_connections must be 1 or more".into());
+        }
+        for (name, number, most) in [("processes", self.processes, 1024), ("workers", self.workers, 4096)] {
+            if number > most {
+                return Err(format!("{name} must be at most {most}, not {number}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with times that can be added to any clock.
+    pub(crate) fn bounded(mut self) -> Self {
+        for time in [
+            &mut self.idle_timeout,
+            &mut self.head_timeout,
+            &mut self.body_timeout,
+            &mut self.write_timeout,
+            &mut self.stop_timeout,
+            &mut self.start_timeout,
+        ] {
+            *time = (*time).min(FOREVER);
+        }
+        self
+    }
+
     /// Reads the certificates and keys, if there are any.
     pub(crate) fn acceptor(&self) -> Result<Option<TlsAcceptor>, TlsError> {
         let protocols = if self.http2 { &["h2", "http/1.1"][..] } else { &["http/1.1"] };
