@@ -43,6 +43,8 @@ pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<L
     let part = if settings.processes > 0 { Part::Supervisor } else { Part::Alone };
     let workers = settings.workers.max(1);
     let count = workers * settings.processes.max(1);
+    // A supervisor has the ends of each worker process, and while it starts one, that one's listeners twice.
+    limits::make_room_for((count + 2 * workers + 8 * settings.processes) as u64);
     let sockets = systemd::sockets().map_err(handed_over)?;
     if sockets.is_empty() {
         let (listeners, address) = open(address, settings, count)?;
@@ -87,7 +89,6 @@ fn open(
     let probe = socket::reserve(address).map_err(failed)?;
     let address = socket::local_addr(&probe)?;
     drop(probe);
-    limits::make_room_for(count as u64);
     let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
     Ok(((0..count).map(listen).collect::<Result<_, _>>()?, address))
 }

@@ -24,6 +24,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use thiserror::Error;
+use torr_net::errors::plain;
 use torr_net::tls::{TlsAcceptor, TlsError};
 use torr_net::{Bell, limits};
 
@@ -40,7 +41,7 @@ pub enum ServeError {
     #[error("no address to listen on: {0}")]
     Address(String),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {}", .error.kind())]
+    #[error("cannot listen on {address}: {}", plain(.error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -48,7 +49,7 @@ pub enum ServeError {
         error: io::Error,
     },
     /// The access log cannot be opened.
-    #[error("cannot open the access log '{target}': {}", .error.kind())]
+    #[error("cannot open the access log '{target}': {}", plain(.error))]
     Log {
         /// Where it should go.
         target: String,
