@@ -218,6 +218,26 @@ fn an_old_worker_waits_for_the_next_request_of_an_idle_connection() {
     server.leaves();
 }
 
+/// Threads of a process that have no connection any more leave the others of it alone.
+#[test]
+fn an_idle_connection_outlives_the_reload_where_a_process_has_several_workers() {
+    for (processes, clients) in [("1", 1), ("2", 2), ("2", 12)] {
+        let server = Supervised::start(&["--processes", processes, "--workers", "2"]);
+        let mut clients: Vec<_> = (0..clients).map(|_| server.client()).collect();
+        clients.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
+        server.signal("HUP");
+        server.says("reloaded:");
+        // So long the clients have nothing to ask.
+        std::thread::sleep(Duration::from_secs(1));
+        for client in &mut clients {
+            let answer = client.get("/");
+            assert_eq!((answer.status, answer.field("Connection")), (200, Some("close")));
+            client.ends();
+        }
+        server.leaves();
+    }
+}
+
 /// The server's name, as the file says at the time.
 fn name(server: &Supervised) -> String {
     let mut stream = TcpStream::connect(&server.address).expect("it listens");

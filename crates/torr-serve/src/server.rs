@@ -236,7 +236,8 @@ impl Bound {
             }
             Part::Worker(member) => {
                 let channel = Arc::new(member.channel);
-                let threads = self.settings.workers.max(1);
+                // As many as there were when the supervisor started, whatever the settings say by now.
+                let threads = self.listeners.len();
                 let first = (member.number - 1) * threads;
                 // A supervisor of another version may have laid it out in another way.
                 let board = Board::inherited(member.board, first + threads).map(|board| Places {

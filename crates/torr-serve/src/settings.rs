@@ -29,7 +29,7 @@ pub struct Settings {
     /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed. Of several worker
     /// processes each has an equal share.
     pub max_connections: usize,
-    /// Connections of one address at a time, of all workers together: 0, no limit. Of IPv6, a network of 64 bits is one
+    /// Connections of one address at a time, of all workers of each process: 0, no limit. Of IPv6, a network of 64 bits is one
     /// address. Trusted proxies are not limited.
     pub max_connections_per_address: usize,
     /// Requests that a connection may bring before it is closed: 0, no limit.
@@ -53,9 +53,9 @@ pub struct Settings {
     /// Whether connections are accepted only once their first bytes have come, or after about a second (TCP_DEFER_ACCEPT):
     /// yes. Saves a wake-up for each connection.
     pub defer_accept: bool,
-    /// Threads for blocking handlers, of all workers together: eight per CPU. They are started when they are needed.
+    /// Threads for blocking handlers, of all workers of each process: eight per CPU. They are started when they are needed.
     pub blocking_threads: usize,
-    /// Requests that may wait for one of these threads: 1,024. Further ones get a 503.
+    /// Requests that may wait for one of these threads, in each process: 1,024. Further ones get a 503.
     pub blocking_queue: usize,
     /// How TLS is spoken, if it is: with which certificates. The protocols to agree on are the server's. Default: not.
     pub tls: Option<TlsSettings>,

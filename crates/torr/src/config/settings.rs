@@ -202,7 +202,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connections_per_address",
         value: "N",
-        meaning: "Most connections of one address at a time, 0 for no limit; further ones get a 503",
+        meaning: "Most connections of one address at a time to each process, 0 for no limit; further ones get a 503",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -312,7 +312,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_threads",
         value: "N",
-        meaning: "Threads for handlers that block",
+        meaning: "Threads of each process for handlers that block",
         must_be: "a whole number from 1 to 4096",
         default: Some("eight per CPU"),
         kind: Kind::Number,
@@ -322,7 +322,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_queue",
         value: "N",
-        meaning: "Most requests that wait for such a thread; further ones get a 503",
+        meaning: "Most requests of each process that wait for such a thread; further ones get a 503",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
