@@ -63,6 +63,16 @@ fn a_worker_that_is_killed_is_started_anew_while_the_other_serves_on() {
 }
 
 #[test]
+fn a_supervisor_makes_room_for_the_listeners_of_many_workers() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -Sn 200; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_torr"), "serve"]);
+    command.args(["--listen", "127.0.0.1:0", "--processes", "3", "--workers", "100"]);
+    let server = Supervised::start_as(command);
+    assert_eq!(server.client().get("/").status, 200);
+    server.leaves();
+}
+
+#[test]
 fn a_worker_that_is_told_to_leave_by_somebody_else_is_replaced() {
     let server = Supervised::start(&["--processes", "1", "--workers", "2"]);
     let old = server.new_workers(1, &BTreeSet::new());

@@ -7,13 +7,15 @@ use std::time::Duration;
 use support::Running;
 use torr_serve::{App, ProxyProtocol, Response, ServeError, Server, Settings};
 
+type Spoil = fn(&mut Settings);
+
 fn app() -> App {
     App::new().get("/", |_| Response::text("ok"))
 }
 
 #[test]
 fn what_cannot_be_served_is_told_before_it_is_tried() {
-    let cases: [(fn(&mut Settings), &str); 9] = [
+    let cases: [(Spoil, &str); 9] = [
         (|settings| settings.server_name = "a\r\nSet-Cookie: b", "server_name"),
         (|settings| settings.server_name = "töpfer", "server_name"),
         (|settings| settings.server_name = "", "server_name"),
