@@ -9,7 +9,7 @@ use crate::request::Request;
 use crate::request_body::RequestBody;
 use crate::response::Response;
 use crate::server::{ServeError, Server};
-use crate::telemetry::Count;
+use crate::telemetry::{Count, Counts};
 use crate::upload::Incoming;
 use http::header::ALLOW;
 use http::{Extensions, HeaderValue, Method};
@@ -23,6 +23,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 use std::time::Instant;
+use tokio::task::JoinHandle;
 use torr_net::clock;
 use torr_wire::request::RequestHead;
 use tower_service::Service;
@@ -183,7 +184,8 @@ impl App {
     }
 
     /// Answers GET and HEAD on a path by a handler that may block, on one of the threads that [`Settings`] has for such:
-    /// workers go on meanwhile. Where all threads and the queue for them are taken, the answer is a 503.
+    /// workers go on meanwhile. Where all threads and the queue for them are taken, the answer is a 503. There is no runtime of
+    /// tokio that would drive futures on these threads.
     ///
     /// [`Settings`]: crate::Settings::blocking_threads
     ///
@@ -332,10 +334,11 @@ impl App {
     fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &Desk) -> Outcome {
         let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
         let (counts, client, asked) = (cx.meter.elsewhere(), client.clone(), Instant::now());
+        let done = Done(counts.clone());
         let call = move || {
+            let _done = done;
             counts.add(Count::BlockedWait, clock::nanos(asked.elapsed()));
             let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body, &client))));
-            counts.add(Count::BlockedDone, 1);
             response.unwrap_or_else(|_| {
                 counts.add(Count::Panicked, 1);
                 tracing::error!("a handler that blocks panicked");
@@ -345,7 +348,8 @@ impl App {
         match cx.pool.run(call) {
             Some(called) => {
                 cx.meter.add(Count::Blocked, 1);
-                Outcome::Pending(Box::pin(async { called.await.unwrap_or_else(|_| failed()) }))
+                let mut called = Called(called);
+                Outcome::Pending(Box::pin(async move { (&mut called.0).await.unwrap_or_else(|_| failed()) }))
             }
             None => {
                 cx.meter.add(Count::BlockedRefused, 1);
@@ -392,6 +396,24 @@ impl App {
         if let (Some(introduce), Some(address)) = (&self.introduce, client.address) {
             introduce(extensions, address);
         }
+    }
+}
+
+/// Counts a call on the pool as done, be it that it has run or that nobody waits for it any more.
+struct Done(Counts);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.add(Count::BlockedDone, 1);
+    }
+}
+
+/// A call on the pool. One that has not begun is taken back when nobody waits for it any more.
+struct Called(JoinHandle<Response>);
+
+impl Drop for Called {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

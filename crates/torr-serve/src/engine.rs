@@ -479,8 +479,12 @@ impl Engine {
         let Some(connection) = self.connections.get_mut(token) else { return };
         match next {
             Next::Stay => {
+                let is_stuck = connection.doing == Doing::Waiting && !connection.unsent.is_empty();
                 if connection.unread {
                     self.again.push(token);
+                }
+                if is_stuck {
+                    self.watch(token, Interest::ReadWrite);
                 }
             }
             Next::Receive if connection.unsent.is_empty() => {

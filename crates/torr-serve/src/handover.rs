@@ -31,6 +31,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// What hyper needs at least for a head.
 const LEAST_HEAD: usize = 8 * 1024;
 
+/// How often a connection is looked at, at most.
+const LEAST_PATIENCE: Duration = Duration::from_millis(10);
+
 /// A connection that is given away.
 pub(crate) struct Handed {
     pub socket: OwnedFd,
@@ -63,7 +66,8 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
     let exchange = Exchange::new(Rc::clone(&desk), handed.client, handed.served);
     // A socket that the runtime cannot watch is of no use to anybody.
     let counts = desk.meter.elsewhere();
-    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts) else { return };
+    let sent = exchange.sent();
+    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts, sent) else { return };
     let (io, timer) = (TokioIo::new(Patient::new(line, settings.write_timeout)), TokioTimer::new());
     match handed.to {
         To::Http1 => {
@@ -97,13 +101,18 @@ async fn see_through<C: Future>(
     // When it was told to end, and when it has to.
     let (mut told, mut last) = (None::<Instant>, None::<Instant>);
     loop {
-        let patience = match (exchange.map(Exchange::idle_for), told) {
+        let idle = exchange.filter(|exchange| !exchange.has_tunnel()).map(Exchange::idle_for);
+        let patience = match (idle, told) {
             (None, _) => Duration::MAX,
             (Some(idle), None) => desk.settings.idle_timeout.saturating_sub(idle),
             (Some(idle), Some(told)) => GRACE.saturating_sub(idle.min(told.elapsed())),
         };
         let patience = patience.min(last.map_or(Duration::MAX, |last| last.saturating_duration_since(Instant::now())));
+        let stuck = exchange.map_or(Duration::ZERO, Exchange::stuck_for);
+        let patience = patience.min(desk.settings.write_timeout.saturating_sub(stuck)).max(LEAST_PATIENCE);
         tokio::select! {
+            // What has arrived is read before the connection is told to end.
+            biased;
             _ = connection.as_mut() => return,
             _ = leaving.wait_for(|&leaving| leaving), if last.is_none() => {
                 end(connection.as_mut());
@@ -116,14 +125,17 @@ async fn see_through<C: Future>(
                 told = Some(Instant::now());
             }
             () = sleep(patience) => {
-                let idle = exchange.map_or(Duration::ZERO, Exchange::idle_for);
+                let stuck = exchange.map_or(Duration::ZERO, Exchange::stuck_for);
+                let is_moving = exchange.is_some_and(Exchange::is_moving);
+                let idle = exchange.filter(|exchange| !exchange.has_tunnel()).map_or(Duration::ZERO, Exchange::idle_for);
                 match told {
+                    _ if stuck >= desk.settings.write_timeout && !is_moving => return,
                     None if idle >= desk.settings.idle_timeout => {
                         end(connection.as_mut());
                         told = Some(Instant::now());
                     }
                     // Its client does not answer, or has never begun to speak.
-                    Some(told) if idle.min(told.elapsed()) >= GRACE => return,
+                    Some(told) if !is_moving && idle.min(told.elapsed()) >= GRACE => return,
                     _ if last.is_some_and(|last| last <= Instant::now()) => return,
                     _ => {}
                 }

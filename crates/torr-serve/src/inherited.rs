@@ -36,7 +36,7 @@ pub(crate) struct Member {
     pub board: OwnedFd,
     /// Its number, from 1.
     pub number: usize,
-    /// How often its like have been replaced.
+    /// Which of its places on the board it has.
     pub turn: usize,
 }
 

@@ -199,7 +199,11 @@ impl Response {
         length: u64,
         pieces: impl Iterator<Item = Bytes> + Send + 'static,
     ) -> Self {
-        Self::ok(content_type, Body::Pieces(Pieces { length, next: Box::new(pieces) }))
+        // Large ones go in parts, as the client takes them.
+        let part = |mut piece: Bytes| {
+            std::iter::from_fn(move || (!piece.is_empty()).then(|| piece.split_to(piece.len().min(SMALL))))
+        };
+        Self::ok(content_type, Body::Pieces(Pieces { length, next: Box::new(pieces.flat_map(part)) }))
     }
 
     /// A body whose frames may have to be waited for, such as one of the `http-body-util` crate: sent with its length if

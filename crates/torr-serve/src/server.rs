@@ -161,7 +161,10 @@ struct StopAtEnd(Arc<Bell>);
 
 impl Drop for StopAtEnd {
     fn drop(&mut self) {
-        self.0.ring();
+        // One that drains ends once it is empty, and its siblings have their own time for that.
+        if !self.0.is_soft() || thread::panicking() {
+            self.0.ring();
+        }
     }
 }
 
@@ -236,7 +239,7 @@ impl Bound {
             }
             Part::Worker(member) => {
                 let channel = Arc::new(member.channel);
-                // As many as there were when the supervisor started, whatever the settings say by now.
+                // As many as the supervisor meant, whatever the configuration says since.
                 let threads = self.listeners.len();
                 let first = (member.number - 1) * threads;
                 // A supervisor of another version may have laid it out in another way.
@@ -296,6 +299,8 @@ impl Bound {
 
     /// Runs worker processes. Returns the signal that asked for the end at once.
     fn supervise(mut self, signals: Option<Signals>) -> Result<Option<c_int>, ServeError> {
+        // The workers' log is their own affair, also when it is begun anew.
+        (self.log, self.hooks.reload) = (None, Vec::new());
         let mut listeners = std::mem::take(&mut self.listeners).into_iter();
         let of_one = |_| listeners.by_ref().take(self.settings.workers.max(1)).collect();
         let ready = std::mem::take(&mut self.hooks.ready);

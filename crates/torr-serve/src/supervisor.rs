@@ -12,7 +12,7 @@ use crate::server::ServeError;
 use crate::settings::Settings;
 use crate::signals::{Asked, Signals, is_urgent};
 use crate::systemd;
-use crate::telemetry::Board;
+use crate::telemetry::{self, Board};
 pub(crate) use child::Program;
 use child::{Child, Deadline, ending};
 use std::collections::BTreeMap;
@@ -81,8 +81,6 @@ struct Supervisor {
     places: Vec<Place>,
     workers: BTreeMap<u32, Worker>,
     next_id: u32,
-    /// How often workers have taken the places of others.
-    turn: usize,
     board: Board,
     poller: Poller,
     signals: Option<Signals>,
@@ -116,7 +114,6 @@ pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
         places: orders.listeners.into_iter().map(place).collect(),
         workers: BTreeMap::new(),
         next_id: 0,
-        turn: 0,
         board: orders.board,
         poller,
         signals: orders.signals,
@@ -176,7 +173,9 @@ impl Supervisor {
     }
 
     fn start(&mut self, place: usize, duty: Duty) -> io::Result<()> {
-        let turn = self.turn + usize::from(duty == Duty::Coming);
+        // Counts of its own as long as its predecessors leave; of more than there is room for, it shares the first's.
+        let held = |turn| self.workers.values().any(|w| w.child.number == place + 1 && w.child.turn == turn);
+        let turn = (0..telemetry::TURNS).find(|turn| !held(*turn)).unwrap_or(0);
         let mut child = self.program.start(place + 1, turn, &self.board, &self.places[place].listeners)?;
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1) % (u32::MAX - 1);
@@ -237,8 +236,10 @@ impl Supervisor {
         }
         let Some(worker) = self.workers.remove(&id) else { return Ok(()) };
         let Worker { child, duty, ready, deadline } = worker;
-        let (number, pid) = (child.number, child.pid());
+        let (number, turn, pid) = (child.number, child.turn, child.pid());
         let status = child.wait()?;
+        let threads = self.settings.workers.max(1);
+        (0..threads).for_each(|thread| self.board.close(telemetry::place((number - 1) * threads + thread, turn)));
         let who = format!("worker {number} (process {pid}) {}", ending(status));
         match duty {
             Duty::Coming => self.give_up(number, status, &who),

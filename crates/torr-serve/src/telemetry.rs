@@ -116,20 +116,33 @@ impl Counts {
     pub fn add(&self, count: Count, n: u64) {
         self.board.of(self.place)[count as usize].fetch_add(n, Ordering::Relaxed);
     }
+
+    pub fn one_more(&self, gauge: Gauge) {
+        self.board.of(self.place)[COUNTS + gauge as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What outlives its worker is not counted any more.
+    pub fn one_less(&self, gauge: Gauge) {
+        let cell = &self.board.of(self.place)[COUNTS + gauge as usize];
+        let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+    }
 }
 
-/// The place of a worker thread among all of all processes. `turn` tells generations of a process apart, one and the next.
+/// How many places a worker has, so that those that leave and the one that follows them do not share any.
+pub(crate) const TURNS: usize = 4;
+
+/// The place of a worker thread among all of all processes. `turn` tells those apart that serve and leave at the same time.
 pub(crate) fn place(worker: usize, turn: usize) -> usize {
-    2 * worker + turn % 2
+    TURNS * worker + turn % TURNS
 }
 
 impl Board {
-    /// For so many workers. Each has two places, so that one that leaves and the one that follows it do not share any.
+    /// For so many workers.
     ///
     /// # Errors
     /// If the system has no memory for it.
     pub fn new(workers: usize) -> io::Result<Self> {
-        let cells = SharedCells::new(1 + 2 * workers.max(1) * CELLS)?;
+        let cells = SharedCells::new(1 + TURNS * workers.max(1) * CELLS)?;
         cells[0].store(CELLS as u64, Ordering::Relaxed);
         Ok(Self { cells })
     }
@@ -137,7 +150,7 @@ impl Board {
     /// The one of a supervisor, if it has room for so many workers and is laid out as it is here.
     pub fn inherited(descriptor: OwnedFd, workers: usize) -> Option<Self> {
         let cells = SharedCells::of(descriptor).ok()?;
-        let fits = cells[0].load(Ordering::Relaxed) == CELLS as u64 && cells.len() > 2 * workers * CELLS;
+        let fits = cells[0].load(Ordering::Relaxed) == CELLS as u64 && cells.len() > TURNS * workers * CELLS;
         fits.then_some(Self { cells })
     }
 
@@ -147,6 +160,13 @@ impl Board {
     /// If no descriptor is free.
     pub fn descriptor(&self) -> io::Result<OwnedFd> {
         self.cells.as_fd().try_clone_to_owned()
+    }
+
+    /// The worker at this place has ended, in whatever way: nothing of it is open or runs.
+    pub fn close(&self, place: usize) {
+        let row = self.of(place);
+        row[COUNTS..COUNTS + GAUGES].iter().for_each(|gauge| gauge.store(0, Ordering::Relaxed));
+        row[Count::BlockedDone as usize].store(self.count(place, Count::Blocked), Ordering::Relaxed);
     }
 
     fn places(&self) -> usize {

@@ -91,7 +91,11 @@ pub(crate) fn run(engine: Engine) -> io::Result<()> {
     // Tasks work as well, whatever they do between two of the engine's turns.
     builder.on_thread_park(move || sleeps.busy_until(clock::exact()));
     builder.on_thread_unpark(move || wakes.awake_since(clock::exact()));
-    builder.enable_all().build_local(LocalOptions::default())?.block_on(serve(engine))
+    let runtime = builder.enable_all().build_local(LocalOptions::default())?;
+    let ended = runtime.block_on(serve(engine));
+    // Without waiting for calls of `spawn_blocking` that nobody waits for any more.
+    runtime.shutdown_background();
+    ended
 }
 
 async fn serve(mut engine: Engine) -> io::Result<()> {
@@ -125,7 +129,6 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
         more |= engine.has_more();
         let (running, elsewhere) = (completed.running.get(), completed.elsewhere.get());
         desk.meter.set(Gauge::Waiting, (running - elsewhere) as u64);
-        desk.meter.set(Gauge::Elsewhere, elsewhere as u64);
         completed.leaving.send_if_modified(|leaving| !std::mem::replace(leaving, engine.is_leaving()) && *leaving);
     }
     Ok(())

@@ -437,6 +437,29 @@ fn without_http_2_it_is_refused() {
     client.ends();
 }
 
+/// The body is whole, and hyper takes it as fast as it can; the client does not.
+#[test]
+fn a_large_answer_that_is_read_late_is_finished_when_the_server_stops() {
+    let server = Running::start(app());
+    let client = Client::connect(server.address);
+    let (answer, _) = client.begin(get("/c/large").map(drop), true);
+    let mut body = client.wait(answer).expect("an answer").into_body();
+    let mut total = client.wait(body.data()).expect("a piece").expect("no error").len();
+    server.stop();
+    // Longer than a client may take that has nothing under way.
+    std::thread::sleep(Duration::from_millis(1500));
+    body.flow_control().release_capacity(total).expect("it was received");
+    while let Some(piece) = client.wait(body.data()) {
+        let length = piece.expect("it is not cut off").len();
+        body.flow_control().release_capacity(length).expect("it was received");
+        total += length;
+    }
+    assert_eq!(total, 3 * MEGABYTE);
+    drop(body);
+    client.end().expect("it ends in order");
+    server.wait().expect("the worker is well");
+}
+
 #[test]
 fn streams_under_way_are_finished_when_the_server_stops() {
     let (source, _dropped, app) = service::tapped();

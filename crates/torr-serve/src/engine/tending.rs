@@ -30,6 +30,9 @@ impl Engine {
     pub fn resume(&mut self, token: Token, stream: Stream) {
         self.now = clock::coarse();
         let Some(connection) = self.connections.get_mut(token) else { return };
+        if connection.doing != Doing::Streaming {
+            return;
+        }
         connection.doing = Doing::Receiving;
         connection.since = self.now;
         connection.waiter = None;
@@ -162,7 +165,9 @@ impl Engine {
         self.leaving = Some(self.now);
         self.cx.leaving = true;
         self.ticker.set(TEND_LEAVING)?;
-        while !self.bell.is_soft() && self.accept() {
+        // Those who come again as soon as they are answered would keep it here for ever.
+        let until = clock::exact() + clock::nanos(LEAVING_IDLE);
+        while !self.bell.is_soft() && self.accept() && clock::exact() < until {
             self.answer();
             self.send();
         }

@@ -22,10 +22,18 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 use torr_net::clock;
+
+/// What is given to hyper at a time.
+const PART: usize = 16 * 1024;
+/// Pings, and the words that end a connection, are less than this together.
+const SMALL_TALK: u64 = 1024;
 
 /// What a connection's requests are answered by.
 #[derive(Clone)]
@@ -39,6 +47,14 @@ struct Inner {
     /// Requests so far, and where they are as many as they may be.
     served: Cell<u64>,
     enough: Notify,
+    /// Bytes that were sent since the last answer was given away.
+    sent: Arc<AtomicU64>,
+    /// Answers whose bodies could go on if the client took more.
+    held: Cell<usize>,
+    /// When something was last asked of such a body.
+    flowed: Cell<Instant>,
+    /// A request has made a tunnel of its stream, whose end nobody is told.
+    has_tunnel: Cell<bool>,
     /// When the connection began, or the last answer.
     since: Cell<Instant>,
 }
@@ -56,6 +72,7 @@ impl Active {
 impl Drop for Active {
     fn drop(&mut self) {
         self.0.active.set(self.0.active.get() - 1);
+        self.0.sent.store(0, Ordering::Relaxed);
         self.0.since.set(Instant::now());
     }
 }
@@ -92,9 +109,35 @@ impl Inner {
 /// A body, with what is noted of its request until it ends.
 pub(super) struct Noted {
     body: AnswerBody,
+    /// What is left of a piece that is given away in parts.
+    rest: Bytes,
     note: Note,
+    /// It waits to be asked for more.
+    is_held: bool,
     /// The request is done with it.
-    _active: Active,
+    active: Active,
+}
+
+impl Noted {
+    fn new(body: AnswerBody, note: Note, active: Active) -> Self {
+        let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, active };
+        let has_more = !noted.body.is_end_stream();
+        noted.hold(has_more);
+        noted
+    }
+
+    fn hold(&mut self, is_held: bool) {
+        let inner = &self.active.0;
+        inner.flowed.set(Instant::now());
+        inner.held.set(inner.held.get() + usize::from(is_held) - usize::from(self.is_held));
+        self.is_held = is_held;
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.hold(false);
+    }
 }
 
 impl Body for Noted {
@@ -102,19 +145,35 @@ impl Body for Noted {
     type Error = BodyFailed;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        if let Some(Ok(frame)) = &frame {
-            self.note.sent(frame.data_ref().map_or(0, |data| data.len() as u64));
+        if self.rest.is_empty() {
+            let frame = Pin::new(&mut self.body).poll_frame(cx);
+            self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
+            match ready!(frame).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        } else {
+            self.hold(true);
         }
-        Poll::Ready(frame)
+        // hyper takes a piece whole once its stream has any room, and what it has taken is out of sight.
+        let fits = self.rest.len().min(PART);
+        let part = self.rest.split_to(fits);
+        self.note.sent(part.len() as u64);
+        Poll::Ready(Some(Ok(Frame::data(part))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        // The upper bound first: it must not be below the other.
+        hint.upper().into_iter().for_each(|upper| hint.set_upper(upper + rest));
+        hint.set_lower(hint.lower() + rest);
+        hint
     }
 }
 
@@ -123,12 +182,37 @@ impl Exchange {
         let server = HeaderValue::from_static(desk.settings.server_name);
         let (active, since) = (Cell::new(0), Cell::new(Instant::now()));
         let (served, enough) = (Cell::new(served), Notify::new());
-        Self(Rc::new(Inner { desk, client, server, active, served, enough, since }))
+        let (sent, held, flowed, has_tunnel) = (Arc::default(), Cell::new(0), since.clone(), Cell::new(false));
+        Self(Rc::new(Inner { desk, client, server, active, served, enough, sent, held, flowed, has_tunnel, since }))
     }
 
     /// Waits until it has brought as many requests as it may.
     pub async fn enough(&self) {
         self.0.enough.notified().await;
+    }
+
+    /// Where the connection counts what it sends.
+    pub fn sent(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.0.sent)
+    }
+
+    /// Whether bodies that were given away whole are still on their way. Then the connection is not idle.
+    pub fn is_moving(&self) -> bool {
+        let is_moving = self.0.sent.swap(0, Ordering::Relaxed) > SMALL_TALK;
+        if is_moving {
+            self.0.since.set(Instant::now());
+        }
+        is_moving
+    }
+
+    /// How long the client has taken nothing of answers that could go on.
+    pub fn stuck_for(&self) -> Duration {
+        if self.0.held.get() > 0 { self.0.flowed.get().elapsed() } else { Duration::ZERO }
+    }
+
+    /// Whether a request has made a tunnel of its stream.
+    pub fn has_tunnel(&self) -> bool {
+        self.0.has_tunnel.get()
     }
 
     /// How long there has been no request.
@@ -148,6 +232,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
         Box::pin(async move {
             let inner = &active.0;
             let (version, begin) = (request.version(), Instant::now());
+            let asks_for_tunnel = version == Version::HTTP_2 && request.method() == Method::CONNECT;
             let (client, mut note) = inner.visit(&request);
             let mut answer = pin_answer(inner, &client, request).await;
             note.answered(answer.status().as_u16(), 0);
@@ -162,7 +247,10 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             inner.desk.meter.status(answer.status().as_u16());
             inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
-            Ok(answer.map(|body| Noted { body, note, _active: active }))
+            if asks_for_tunnel && answer.status().is_success() {
+                inner.has_tunnel.set(true);
+            }
+            Ok(answer.map(|body| Noted::new(body, note, active)))
         })
     }
 }
@@ -206,7 +294,9 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
         .await;
     }
     let body = HyperBody::new(body, desk.settings.max_body, patience);
-    let body = match RequestBody::hyper(body).collect().await {
+    // As in the engine, the whole of it may take so long.
+    let gathered = timeout(patience, RequestBody::hyper(body).collect()).await;
+    let body = match gathered.unwrap_or(Err(BodyError::TimedOut)) {
         Ok(body) => body.to_bytes(),
         Err(error) => return own(refusal(error)),
     };

@@ -1,11 +1,13 @@
 //! The bytes of a connection that has left the engine.
 
 use crate::seats::Seat;
-use crate::telemetry::{Count, Counts};
+use crate::telemetry::{Count, Counts, Gauge};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -29,6 +31,8 @@ pub(super) struct Line {
     unsent: Vec<u8>,
     /// What comes and goes is counted for this worker.
     counts: Counts,
+    /// What has been sent, for who watches this connection.
+    sent: Arc<AtomicU64>,
 }
 
 impl Line {
@@ -40,9 +44,16 @@ impl Line {
         seat: Seat,
         arrived: Vec<u8>,
         counts: Counts,
+        sent: Arc<AtomicU64>,
     ) -> io::Result<Self> {
         let socket = TcpStream::from_std(socket.into())?;
-        Ok(Self { socket, secure, _seat: seat, arrived, read: 0, unsent: Vec::new(), counts })
+        counts.one_more(Gauge::Elsewhere);
+        Ok(Self { socket, secure, _seat: seat, arrived, read: 0, unsent: Vec::new(), counts, sent })
+    }
+
+    fn count_sent(&self, bytes: usize) {
+        self.counts.add(Count::Sent, bytes as u64);
+        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Gives what has arrived already.
@@ -73,7 +84,11 @@ impl Line {
         // An alert, a ticket or a change of keys; if it does not fit now, it goes with what is sent next.
         let _ = self.poll_unsent(cx)?;
         taken.map_err(broken)?;
-        Poll::Ready(Ok(!is_end))
+        match is_end && !secure_is_closed(&self.secure) {
+            // Without a word: something may have been cut off.
+            true => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            false => Poll::Ready(Ok(!is_end)),
+        }
     }
 
     /// Sends ciphertext that waits.
@@ -82,13 +97,23 @@ impl Line {
             match ready!(Pin::new(&mut self.socket).poll_write(cx, &self.unsent))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 sent => {
-                    self.counts.add(Count::Sent, sent as u64);
+                    self.count_sent(sent);
                     self.unsent.drain(..sent);
                 }
             }
         }
         Poll::Ready(Ok(()))
     }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.counts.one_less(Gauge::Elsewhere);
+    }
+}
+
+fn secure_is_closed(secure: &Option<Box<TlsServer>>) -> bool {
+    secure.as_ref().is_some_and(|secure| secure.is_closed())
 }
 
 fn broken(error: TlsError) -> io::Error {
@@ -118,7 +143,7 @@ impl AsyncWrite for Line {
         let line = &mut *self;
         if line.secure.is_none() {
             let sent = ready!(Pin::new(&mut line.socket).poll_write(cx, bytes))?;
-            line.counts.add(Count::Sent, sent as u64);
+            line.count_sent(sent);
             return Poll::Ready(Ok(sent));
         }
         if line.unsent.len() >= ENOUGH {
@@ -141,7 +166,7 @@ impl AsyncWrite for Line {
         match self.secure {
             None => {
                 let sent = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, pieces))?;
-                self.counts.add(Count::Sent, sent as u64);
+                self.count_sent(sent);
                 Poll::Ready(Ok(sent))
             }
             Some(_) => {

@@ -13,21 +13,29 @@ pub(super) struct Patient<T> {
     patience: Duration,
     /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Runs while what was taken waits to be sent, or the end. A write that goes well says nothing of these.
+    unsent: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T> Patient<T> {
     pub fn new(inner: T, patience: Duration) -> Self {
-        Self { inner, patience, stalled: None }
+        Self { inner, patience, stalled: None, unsent: None }
     }
+}
 
-    fn minding(&mut self, done: Poll<io::Result<usize>>, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        if done.is_ready() {
-            self.stalled = None;
-            return done;
-        }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.patience)));
-        stalled.as_mut().poll(cx).map(|()| Err(ErrorKind::TimedOut.into()))
+/// Lets a wait fail that takes too long.
+fn minding<R>(
+    done: Poll<io::Result<R>>,
+    timer: &mut Option<Pin<Box<Sleep>>>,
+    patience: Duration,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<R>> {
+    if done.is_ready() {
+        *timer = None;
+        return done;
     }
+    let timer = timer.get_or_insert_with(|| Box::pin(sleep(patience)));
+    timer.as_mut().poll(cx).map(|()| Err(ErrorKind::TimedOut.into()))
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
@@ -38,8 +46,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let done = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.minding(done, cx)
+        let patient = &mut *self;
+        let done = Pin::new(&mut patient.inner).poll_write(cx, bytes);
+        minding(done, &mut patient.stalled, patient.patience, cx)
     }
 
     fn poll_write_vectored(
@@ -47,8 +56,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
         cx: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let done = Pin::new(&mut self.inner).poll_write_vectored(cx, bytes);
-        self.minding(done, cx)
+        let patient = &mut *self;
+        let done = Pin::new(&mut patient.inner).poll_write_vectored(cx, bytes);
+        minding(done, &mut patient.stalled, patient.patience, cx)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -56,10 +66,14 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
+        let patient = &mut *self;
+        let done = Pin::new(&mut patient.inner).poll_flush(cx);
+        minding(done, &mut patient.unsent, patient.patience, cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
+        let patient = &mut *self;
+        let done = Pin::new(&mut patient.inner).poll_shutdown(cx);
+        minding(done, &mut patient.unsent, patient.patience, cx)
     }
 }

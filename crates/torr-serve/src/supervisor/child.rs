@@ -69,7 +69,7 @@ impl Program {
             let _ = process.kill();
             let _ = process.wait();
         })?;
-        Ok(Child { number, process, end, channel })
+        Ok(Child { number, turn, process, end, channel })
     }
 }
 
@@ -78,6 +78,8 @@ impl Program {
 pub(crate) struct Child {
     /// Its place among the workers, from 1.
     pub number: usize,
+    /// Which of its places on the board it has.
+    pub turn: usize,
     process: process::Child,
     end: OwnedFd,
     channel: UnixStream,

@@ -38,7 +38,6 @@ impl Supervisor {
 
     /// Those who have come take the places of those who served so far.
     fn take_over(&mut self) {
-        self.turn += 1;
         for place in &mut self.places {
             (place.failures, place.start_at) = (0, None);
         }

@@ -1,6 +1,6 @@
 //! The board in Prometheus' text format.
 
-use super::{BOUNDS, BUCKETS, Board, Count, Gauge, STATUSES};
+use super::{BOUNDS, BUCKETS, Board, Count, Gauge, STATUSES, TURNS};
 use std::fmt::{Display, Write};
 
 /// All of it. A worker that has not begun is left out.
@@ -76,8 +76,8 @@ fn blocking(sum: &impl Fn(Count) -> u64, out: &mut Page) {
 }
 
 fn each_worker(board: &Board, places: &[usize], out: &mut Page) {
-    // A worker and its predecessor are one.
-    let mut workers: Vec<_> = places.iter().map(|place| place / 2).collect();
+    // A worker and its predecessors are one.
+    let mut workers: Vec<_> = places.iter().map(|place| place / TURNS).collect();
     workers.dedup();
     let mut all = |name: &str, kind: &str, help: &str, of: &dyn Fn(usize) -> f64| {
         out.head(name, kind, help);
@@ -85,14 +85,13 @@ fn each_worker(board: &Board, places: &[usize], out: &mut Page) {
             out.line(name, &[("worker", worker)], of(*worker));
         }
     };
-    let both = |worker: usize, of: &dyn Fn(usize) -> u64| of(2 * worker) + of(2 * worker + 1);
-    let count = |count| move |worker| both(worker, &|place| board.count(place, count)) as f64;
-    let time = |count| move |worker| seconds(both(worker, &|place| board.count(place, count)));
-    let gauge = |gauge| move |worker| both(worker, &|place| board.gauge(place, gauge)) as f64;
-    let started = |worker: usize| {
-        let of = |place| board.count(place, Count::Started);
-        of(2 * worker).max(of(2 * worker + 1)) as f64
-    };
+    let rows = |worker: usize| (0..TURNS).map(move |turn| super::place(worker, turn));
+    let total = |worker: usize, of: &dyn Fn(usize) -> u64| rows(worker).map(of).sum::<u64>();
+    let count = |count| move |worker| total(worker, &|place| board.count(place, count)) as f64;
+    let time = |count| move |worker| seconds(total(worker, &|place| board.count(place, count)));
+    let gauge = |gauge| move |worker| total(worker, &|place| board.gauge(place, gauge)) as f64;
+    let started =
+        |worker: usize| rows(worker).map(|place| board.count(place, Count::Started)).max().unwrap_or(0) as f64;
     all("torr_worker_start_time_seconds", "gauge", "When the worker began to serve, in Unix time.", &started);
     let busy = time(Count::Busy);
     all("torr_worker_busy_seconds_total", "counter", "Time in which it did not wait for something to do.", &busy);
