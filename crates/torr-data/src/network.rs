@@ -90,14 +90,14 @@ impl<L: Link> Local<L> {
     /// Reads `ids`, then writes `rows`. Not tried again if the connection is lost: it may have happened.
     pub(crate) async fn update(&self, way: Way, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
         let lease = self.lane(way).lease().await?;
-        lease.end(
-            async {
-                let before = self.worlds_on(lease.link(), way, ids).await?;
+        let update = async {
+            let before = self.worlds_on(lease.link(), way, ids).await?;
+            if !rows.is_empty() {
                 self.limited(lease.link().write(way, rows)).await?;
-                Ok(before)
             }
-            .await,
-        )
+            Ok(before)
+        };
+        lease.end(update.await)
     }
 
     fn lane(&self, way: Way) -> &Lane<L> {

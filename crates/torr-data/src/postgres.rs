@@ -58,7 +58,7 @@ struct Driver {
 
 impl Driver {
     async fn new(client: Client) -> Result<Self, tokio_postgres::Error> {
-        let (world, item, fortunes, write) = futures_util::try_join!(
+        let (world, item, fortunes, write) = tokio::try_join!(
             client.prepare(WORLD),
             client.prepare(ITEM),
             client.prepare(FORTUNES),

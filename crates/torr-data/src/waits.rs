@@ -1,7 +1,9 @@
 //! How often and how long somebody waited for a connection.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(feature = "network")]
+use std::time::Instant;
 
 /// What a database's pools have seen so far, those of all its worker threads together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
