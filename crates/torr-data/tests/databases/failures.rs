@@ -4,7 +4,6 @@ use crate::outside::{Outside, runtime};
 use crate::place::Place;
 use crate::server::{Make, PASSWORD, Server, wait_until};
 use futures_util::future::join;
-use rustix::process::Signal;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -199,7 +198,7 @@ fn a_silent_server(make: Make) {
         let (database, runtime) = (place.open(), runtime());
         for way in Way::ALL {
             runtime.block_on(database.item(way, 1)).expect("it is there");
-            server.signal(Signal::STOP);
+            server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
                 let error = runtime.block_on(database.item(way, 1)).expect_err("nobody answers");
@@ -209,7 +208,7 @@ fn a_silent_server(make: Make) {
             let options = Options { connect_timeout: Duration::from_millis(100), ..place.options.clone() };
             let error = Database::open(&place.url, &options, |_| {}).expect_err("nobody answers");
             assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
-            server.signal(Signal::CONT);
+            server.go_on();
             let item = runtime.block_on(database.item(way, 1)).expect("it answers again");
             assert_eq!(item.id, 1);
         }

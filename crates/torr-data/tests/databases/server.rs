@@ -84,7 +84,7 @@ impl Server {
     pub fn kill(&mut self) {
         if self.process.is_some() {
             // A child that is stopped would never notice.
-            self.signal(Signal::CONT);
+            self.go_on();
         }
         if let Some(mut process) = self.process.take() {
             process.kill().expect("it is our child");
@@ -96,14 +96,33 @@ impl Server {
         }
     }
 
-    pub fn signal(&self, signal: Signal) {
-        let process = self.process.as_ref().expect("it runs");
-        let pids = children_of(process.id()).into_iter().chain([process.id()]);
-        for pid in pids {
+    /// Stops all that it does, and waits until it has stopped.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+        wait_until("all threads have stopped", || {
+            let pids = self.pids().into_iter();
+            pids.flat_map(threads_of).all(|thread| stat(&thread).is_none_or(|stat| stat[0] == "T"))
+        });
+    }
+
+    /// Lets it go on.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        for pid in self.pids() {
             let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has a number");
             // A child may have ended meanwhile.
             let _ = kill_process(pid, signal);
         }
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        let parent = self.process.as_ref().expect("it runs").id();
+        let is_child =
+            |pid: &u32| stat(Path::new(&format!("/proc/{pid}"))).is_some_and(|stat| stat[1].parse() == Ok(parent));
+        processes().filter(is_child).chain([parent]).collect()
     }
 
     pub fn url(&self, database: &str) -> String {
@@ -238,13 +257,15 @@ fn processes() -> impl Iterator<Item = u32> {
     all.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok()))
 }
 
-fn children_of(parent: u32) -> Vec<u32> {
-    let is_child = |pid: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // After the name in parentheses: the state, then the parent.
-        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok()) == Some(parent)
-    };
-    processes().filter(is_child).collect()
+fn threads_of(pid: u32) -> Vec<PathBuf> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.map(|task| task.path()).collect()
+}
+
+/// What the kernel says of a process or thread after its name: its state, its parent, and so on.
+fn stat(of: &Path) -> Option<Vec<String>> {
+    let stat = fs::read_to_string(of.join("stat")).ok()?;
+    Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
 }
 
 /// Waits for a condition.
