@@ -12,8 +12,9 @@
 //! ```
 //!
 //! A [`Database`] is opened once, and cloned for all who use it. Connections belong to threads: each thread that calls an
-//! operation has its own, opened when they are needed. Operations give futures that run on the thread's own tokio runtime;
-//! [`Database::blocking`] has the same operations for who wants to wait.
+//! operation has its own, opened when they are needed. Operations give futures that run on the thread's own tokio runtime (of a
+//! current thread, with time and sockets enabled) and so are not `Send`; those of SQLite are ready when they are polled first,
+//! and need none. [`Database::blocking`] has the same operations for who wants to wait.
 #![forbid(unsafe_code)]
 
 mod address;

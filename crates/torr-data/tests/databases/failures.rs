@@ -89,7 +89,15 @@ fn a_pool_that_is_used_up(mut place: Place) {
         let waits = database.pool_waits();
         assert_eq!((waits.exhausted, waits.waiting), (n, 0));
         outside.lock();
-        let (first, second) = runtime.block_on(join(database.world(way, 1), database.world(way, 2)));
+        let one_waits = async {
+            while database.pool_waits().waiting != 1 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let both = join(database.world(way, 1), database.world(way, 2));
+        let seen = async { tokio::time::timeout(Duration::from_secs(10), one_waits).await };
+        let ((first, second), seen) = runtime.block_on(join(both, seen));
+        assert_eq!(seen, Ok(()), "that one waits is told while it does");
         assert_eq!(first.expect_err("it is locked").kind(), ErrorKind::TimedOut);
         let error = second.expect_err("the only connection is taken");
         assert_eq!((error.kind(), error.side()), (ErrorKind::Exhausted, Side::Client), "{way}: {error}");

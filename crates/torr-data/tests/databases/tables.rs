@@ -12,6 +12,8 @@ crate::everywhere!(
     tables_with_missing_rows_are_filled_again,
     others_tables_are_left_alone,
     another_torr_meta_is_left_alone,
+    names_of_others_in_other_letters,
+    what_is_no_table_but_has_the_name,
     two_at_the_same_time,
     a_table_that_was_dropped,
 );
@@ -105,6 +107,35 @@ fn another_torr_meta_is_left_alone(place: Place) {
     let error = place.try_open().expect_err("the table is not Torr's");
     assert_eq!(error.kind(), ErrorKind::ForeignTable);
     assert_eq!(outside.tables(), 1);
+}
+
+/// For SQLite they are the same names, for the others they are not.
+fn names_of_others_in_other_letters(place: Place) {
+    if place.is_memory() {
+        return; // Nobody else has a table in it.
+    }
+    let mut outside = place.outside();
+    let quote = if place.url.starts_with("mysql") { '`' } else { '"' };
+    outside.run(&format!("CREATE TABLE {quote}World{quote} (theirs BIGINT)"));
+    outside.run(&format!("INSERT INTO {quote}World{quote} (theirs) VALUES (42)"));
+    match place.try_open() {
+        Err(error) => assert!(place.is_sqlite() && error.kind() == ErrorKind::ForeignTable, "{error}"),
+        Ok(database) => {
+            assert!(!place.is_sqlite());
+            assert_eq!(database.blocking().world(Way::Model, 3).expect("it is there").id, 3);
+        }
+    }
+    assert_eq!(outside.number(&format!("SELECT theirs FROM {quote}World{quote}")), 42);
+}
+
+fn what_is_no_table_but_has_the_name(place: Place) {
+    if place.is_memory() {
+        return; // Nobody else has a view in it.
+    }
+    let mut outside = place.outside();
+    outside.run("CREATE TABLE theirs (id BIGINT)");
+    outside.run("CREATE VIEW item AS SELECT id FROM theirs");
+    assert_eq!(place.try_open().expect_err("the view is not Torr's").kind(), ErrorKind::ForeignTable);
 }
 
 fn two_at_the_same_time(place: Place) {
