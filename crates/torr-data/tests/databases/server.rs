@@ -155,6 +155,8 @@ impl Server {
         if self.make == Make::Postgres && geteuid().is_root() {
             command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
         }
+        // MariaDB's, too, is not to be shared: an instance that starts clears what it finds there.
+        command.env("TMPDIR", self.folder.path());
         command.arg(program).current_dir(self.folder.path()).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a file can be cloned")).stderr(log);
         command
