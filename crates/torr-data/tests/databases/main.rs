@@ -13,6 +13,14 @@ mod writing;
 macro_rules! everywhere {
     ($($test:ident),* $(,)?) => {
         $crate::tests_at!(in_memory, $crate::place::Place::memory(), $($test),*);
+        $crate::where_it_lasts!($($test),*);
+    };
+}
+
+/// The same for places where something is left for the next one who opens them.
+#[macro_export]
+macro_rules! where_it_lasts {
+    ($($test:ident),* $(,)?) => {
         $crate::tests_at!(in_file, $crate::place::Place::file(), $($test),*);
         $crate::at_servers!($($test),*);
     };

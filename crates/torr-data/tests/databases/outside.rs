@@ -1,6 +1,6 @@
 //! Somebody else who works on the same database, by its driver.
 
-use crate::server::PASSWORD;
+use super::server::PASSWORD;
 use mysql_async::prelude::Queryable;
 use std::path::Path;
 use tokio::runtime::{Builder, Runtime};

@@ -59,10 +59,6 @@ impl Place {
         Database::open(&self.url, &self.options, |_| {})
     }
 
-    pub fn is_memory(&self) -> bool {
-        self.url == "sqlite::memory:"
-    }
-
     pub fn is_sqlite(&self) -> bool {
         self.url.starts_with("sqlite:")
     }

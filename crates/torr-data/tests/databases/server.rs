@@ -57,7 +57,7 @@ impl Server {
             server.port = free.expect("there is a free port").port();
             if server.run() {
                 if make == Make::MariaDb {
-                    crate::outside::give_mariadb_its_user(&server.socket());
+                    super::outside::give_mariadb_its_user(&server.socket());
                 }
                 return server;
             }
@@ -226,8 +226,8 @@ impl Server {
 
     fn answers(&self) -> bool {
         match self.make {
-            Make::MariaDb => crate::outside::mariadb_answers(&self.socket()),
-            Make::Postgres => crate::outside::postgres_answers(&self.url("postgres")),
+            Make::MariaDb => super::outside::mariadb_answers(&self.socket()),
+            Make::Postgres => super::outside::postgres_answers(&self.url("postgres")),
         }
     }
 

@@ -4,9 +4,9 @@ use crate::outside::runtime;
 use crate::place::{ITEMS, Place};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use torr_data::{Database, ErrorKind, Progress, WORLDS, Way};
+use torr_data::{Database, ErrorKind, Progress, WORLDS, Way, World};
 
-crate::everywhere!(
+crate::where_it_lasts!(
     filling_tells_how_far_it_is,
     interrupted_filling_is_done_again,
     tables_with_missing_rows_are_filled_again,
@@ -17,6 +17,22 @@ crate::everywhere!(
     two_at_the_same_time,
     a_table_that_was_dropped,
 );
+
+#[test]
+fn each_database_in_memory_is_new() {
+    let mut place = Place::memory();
+    let first = place.open();
+    let row = World { id: 1, random_number: 12_345 };
+    first.blocking().update(Way::Raw, &[row]).expect("it is there");
+    place.options.rows = 3;
+    let second = place.open();
+    assert_eq!(told(&place).last(), Some(&Progress { table: "item", done: 3, of: 3 }));
+    assert_ne!(second.blocking().world(Way::Raw, 1), Ok(row));
+    assert_eq!((first.items(), second.items()), (ITEMS, 3));
+    let elsewhere = first.clone();
+    let seen = thread::spawn(move || elsewhere.blocking().world(Way::Model, 1)).join().expect("it does not panic");
+    assert_eq!(seen, Ok(row), "all threads share one");
+}
 
 fn told(place: &Place) -> Vec<Progress> {
     let mut told = Vec::new();
@@ -33,19 +49,14 @@ fn filling_tells_how_far_it_is(place: Place) {
     assert_eq!(of("item"), [(0, ITEMS), (1000, ITEMS), (2000, ITEMS), (ITEMS, ITEMS)]);
     assert_eq!(of("fortune"), [(0, 12), (12, 12)]);
     assert_eq!(of("world").last(), Some(&(WORLDS, WORLDS)));
-    if !place.is_memory() {
-        assert_eq!(told(&place), [], "all is there");
-        let mut outside = place.outside();
-        assert_eq!(outside.tables(), 4);
-        assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
-        assert_eq!(outside.number("SELECT COUNT(*) FROM world"), i64::from(WORLDS));
-    }
+    assert_eq!(told(&place), [], "all is there");
+    let mut outside = place.outside();
+    assert_eq!(outside.tables(), 4);
+    assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
+    assert_eq!(outside.number("SELECT COUNT(*) FROM world"), i64::from(WORLDS));
 }
 
 fn interrupted_filling_is_done_again(place: Place) {
-    if place.is_memory() {
-        return; // Nothing is left of it.
-    }
     let stop_at = |table: &str| {
         let open = || {
             Database::open(&place.url, &place.options, |progress| {
@@ -65,9 +76,6 @@ fn interrupted_filling_is_done_again(place: Place) {
 }
 
 fn tables_with_missing_rows_are_filled_again(mut place: Place) {
-    if place.is_memory() {
-        return; // It is always new.
-    }
     let database = place.open();
     let item = database.blocking().item(Way::Raw, 9).expect("it is there");
     let mut outside = place.outside();
@@ -80,9 +88,6 @@ fn tables_with_missing_rows_are_filled_again(mut place: Place) {
 }
 
 fn others_tables_are_left_alone(place: Place) {
-    if place.is_memory() {
-        return; // Nobody else has a table in it.
-    }
     for table in ["world", "fortune", "item"] {
         let mut outside = place.outside();
         outside.run(&format!("CREATE TABLE {table} (id INTEGER, theirs BIGINT)"));
@@ -99,9 +104,6 @@ fn others_tables_are_left_alone(place: Place) {
 }
 
 fn another_torr_meta_is_left_alone(place: Place) {
-    if place.is_memory() {
-        return; // Nobody else has a table in it.
-    }
     let mut outside = place.outside();
     outside.run("CREATE TABLE torr_meta (theirs INTEGER)");
     let error = place.try_open().expect_err("the table is not Torr's");
@@ -111,9 +113,6 @@ fn another_torr_meta_is_left_alone(place: Place) {
 
 /// For SQLite they are the same names, for the others they are not.
 fn names_of_others_in_other_letters(place: Place) {
-    if place.is_memory() {
-        return; // Nobody else has a table in it.
-    }
     let mut outside = place.outside();
     let quote = if place.url.starts_with("mysql") { '`' } else { '"' };
     outside.run(&format!("CREATE TABLE {quote}World{quote} (theirs BIGINT)"));
@@ -129,9 +128,6 @@ fn names_of_others_in_other_letters(place: Place) {
 }
 
 fn what_is_no_table_but_has_the_name(place: Place) {
-    if place.is_memory() {
-        return; // Nobody else has a view in it.
-    }
     let mut outside = place.outside();
     outside.run("CREATE TABLE theirs (id BIGINT)");
     outside.run("CREATE VIEW item AS SELECT id FROM theirs");
@@ -146,15 +142,10 @@ fn two_at_the_same_time(place: Place) {
     for database in &databases {
         assert_eq!(database.blocking().item(Way::Model, 5).expect("it is there").name, "Item 000005");
     }
-    if !place.is_memory() {
-        assert_eq!(place.outside().number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
-    }
+    assert_eq!(place.outside().number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
 }
 
 fn a_table_that_was_dropped(place: Place) {
-    if place.is_memory() {
-        return; // Nobody else can drop one.
-    }
     let (database, runtime) = (place.open(), runtime());
     for way in Way::ALL {
         runtime.block_on(database.item(way, 1)).expect("it is there");
