@@ -71,13 +71,16 @@ impl<L: Link> Lane<L> {
         taken.map_err(|error| match error {
             PoolError::Backend(error) => error,
             PoolError::Timeout(TimeoutType::Wait) => {
-                self.waits.exhausted();
-                let (size, wait) = (self.pool.status().max_size, self.timeouts.wait.unwrap_or_default());
-                let text = format_args!("all {size} connections of the thread's pool were in use for {wait:?}");
-                DataError::new(ErrorKind::Exhausted, text)
+                self.exhausted("all connections of the thread's pool have been in use")
             }
             error => self.silent(error),
         })
+    }
+
+    fn exhausted(&self, what: &str) -> DataError {
+        self.waits.exhausted();
+        let wait = self.timeouts.wait.unwrap_or_default();
+        DataError::new(ErrorKind::Exhausted, format_args!("{what} for {wait:?}"))
     }
 
     fn silent(&self, error: impl std::fmt::Display) -> DataError {
@@ -92,7 +95,10 @@ impl<L: Link> Lane<L> {
             return Ok(lease(link, true));
         }
         let _waiting = pipe.connecting.try_lock().is_err().then(|| self.waits.begin());
-        let _connecting = pipe.connecting.lock().await;
+        // Nobody waits for all who are before him, of whom each may have to learn for himself that the database is silent.
+        let wait = self.timeouts.wait.unwrap_or(Duration::MAX);
+        let turn = tokio::time::timeout(wait, pipe.connecting.lock()).await;
+        let _connecting = turn.map_err(|_| self.exhausted("others have been connecting"))?;
         if let Some(link) = open() {
             return Ok(lease(link, false));
         }

@@ -3,7 +3,7 @@
 use crate::outside::{Outside, runtime};
 use crate::place::Place;
 use crate::server::{Make, PASSWORD, Server, wait_until};
-use futures_util::future::join;
+use futures_util::future::{join, join_all, try_join_all};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -131,7 +131,7 @@ fn a_server_goes_and_comes_back(make: Make) {
         let (database, runtime) = (place.open(), runtime());
         for way in Way::ALL {
             // Several connections are in the pool, with statements prepared.
-            let warm = futures_util::future::try_join_all((1..=3).map(|id| database.world(way, id)));
+            let warm = try_join_all((1..=3).map(|id| database.world(way, id)));
             runtime.block_on(warm).expect("they are there");
         }
         let (mut locking, mut looking) = (place.outside(), place.outside());
@@ -145,7 +145,7 @@ fn a_server_goes_and_comes_back(make: Make) {
                 wait_until("all of them wait", || waiting(&mut looking) == connections);
                 server.kill();
             });
-            runtime.block_on(futures_util::future::join_all(questions))
+            runtime.block_on(join_all(questions))
         });
         assert!(since.elapsed() < place.options.statement_timeout, "at once, not by a time-out");
         for (way, answer) in Way::ALL.into_iter().zip(answers) {
@@ -203,6 +203,7 @@ fn a_silent_server(make: Make) {
     for mut place in places(make, &server) {
         place.options.statement_timeout = Duration::from_millis(200);
         place.options.connect_timeout = Duration::from_millis(300);
+        place.options.acquire_timeout = Duration::from_millis(300);
         let (database, runtime) = (place.open(), runtime());
         for way in Way::ALL {
             runtime.block_on(database.item(way, 1)).expect("it is there");
@@ -216,6 +217,14 @@ fn a_silent_server(make: Make) {
             let options = Options { connect_timeout: Duration::from_millis(100), ..place.options.clone() };
             let error = Database::open(&place.url, &options, |_| {}).expect_err("nobody answers");
             assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+            // Many at a time: none waits for all before it.
+            let since = Instant::now();
+            let many = runtime.block_on(join_all((1..=40).map(|id| database.item(way, id))));
+            for answer in many {
+                let kind = answer.expect_err("nobody answers").kind();
+                assert!(matches!(kind, ErrorKind::TimedOut | ErrorKind::Exhausted), "{way}: {kind:?}");
+            }
+            assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             server.go_on();
             let item = runtime.block_on(database.item(way, 1)).expect("it answers again");
             assert_eq!(item.id, 1);
