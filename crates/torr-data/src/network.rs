@@ -107,14 +107,15 @@ impl<L: Link> Local<L> {
     /// Reads something: once more, if a connection that was kept turns out to have ended meanwhile.
     async fn read<T>(&self, way: Way, read: impl AsyncFn(&L) -> Result<T, DataError>) -> Result<T, DataError> {
         let lease = self.lane(way).lease().await?;
-        let kept = lease.was_kept();
-        match lease.end(read(lease.link()).await) {
-            Err(error) if error.kind() == ErrorKind::Lost && kept => {
-                let lease = self.lane(way).lease().await?;
-                lease.end(read(lease.link()).await)
-            }
-            outcome => outcome,
+        let outcome = lease.end(read(lease.link()).await);
+        let once_more = lease.was_kept() && outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Lost);
+        // Its place in the pool is needed.
+        drop(lease);
+        if !once_more {
+            return outcome;
         }
+        let lease = self.lane(way).lease().await?;
+        lease.end(read(lease.link()).await)
     }
 
     async fn world_on(&self, link: &L, way: Way, id: i32) -> Result<World, DataError> {

@@ -234,7 +234,10 @@ fn a_silent_server(make: Make) {
 
 fn refused(make: Make) {
     let mut server = Server::start(make);
-    let place = Place::at(&server);
+    let mut place = Place::at(&server);
+    place.options.pool_size = 1;
+    let (database, runtime) = (place.open(), runtime());
+    Way::ALL.map(|way| runtime.block_on(database.item(way, 1)).expect("it is there"));
     let name = place.url.rsplit('/').next().expect("the URL has a path").to_owned();
     let open = |url: &str| Database::open(url, &place.options, |_| {}).expect_err("it cannot be used");
     let wrong = "a wrong password";
@@ -250,4 +253,9 @@ fn refused(make: Make) {
     server.kill();
     let error = open(&place.url);
     assert_eq!((error.kind(), error.side()), (ErrorKind::Refused, Side::Network), "{error}");
+    server.start_again();
+    for way in Way::ALL {
+        let item = runtime.block_on(database.item(way, 2));
+        assert_eq!(item.map(|item| item.id), Ok(2), "{way}: the only connection of the pool is replaced");
+    }
 }
