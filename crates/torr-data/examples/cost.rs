@@ -1,16 +1,25 @@
-//! What each way costs on each database: `cargo run --release -p torr-data --example cost -- URL...`
+//! What each way costs on each database: `cargo run --release -p torr-data --example cost -- --private`
 //!
 //! Ways take turns in short rounds, so that what changes on the machine meanwhile hits all of them; of the rounds the median
-//! is shown. CPU is this process's only: with SQLite that is the database too, otherwise the client alone. Pin this
-//! process to one core and the server to another (`taskset`) for figures that can be compared.
+//! is shown. CPU is this process's only: with SQLite that is the database too, otherwise the client alone. `--pin` keeps this
+//! process on the first core and the private servers on the last, for figures that can be compared.
+
+#[allow(dead_code, reason = "the tests need more of it")]
+#[path = "../tests/databases/outside.rs"]
+mod outside;
+#[allow(dead_code, reason = "the tests need more of it")]
+#[path = "../tests/databases/server.rs"]
+mod server;
 
 use futures_util::future::join_all;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
+use server::{Make, Server};
 use std::time::{Duration, Instant};
 use torr_data::{DataError, Database, Kind, Options, WORLDS, Way, World};
 
-const USAGE: &str = "usage: cost [--pipelined] [--blocking] [--tasks N] [--rounds N] [--millis N] URL...
-a URL is sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME";
+const USAGE: &str = "usage: cost [--private] [--pin] [--pipelined] [--blocking] [--tasks N] [--rounds N] [--millis N] [URL...]
+--private: SQLite in memory, and MariaDB and PostgreSQL started for this alone; a URL is sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME";
 
 /// What is measured.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,6 +31,8 @@ enum Operation {
 }
 
 struct Plan {
+    private: bool,
+    pin: bool,
     pipelined: bool,
     blocking: bool,
     tasks: usize,
@@ -46,16 +57,38 @@ fn main() {
         "{:<12}{:<10}{:<9}{:>12}{:>10}{:>12}{:>12}",
         "database", "operation", "way", "per second", "CPU us", "rate/raw", "raw CPU/its"
     );
-    for url in &plan.urls {
-        if let Err(error) = measure(&plan, url) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // What is started is where its starter was then.
+    pin(&plan, cores - 1);
+    let servers =
+        if plan.private { vec![Server::start(Make::MariaDb), Server::start(Make::Postgres)] } else { Vec::new() };
+    pin(&plan, 0);
+    for server in &servers {
+        outside::Outside::new(&server.url(server.any_database())).run("CREATE DATABASE torr");
+    }
+    let private = servers.iter().map(|server| server.url("torr"));
+    let memory = plan.private.then(|| "sqlite::memory:".to_owned());
+    for url in memory.into_iter().chain(private).chain(plan.urls.clone()) {
+        if let Err(error) = measure(&plan, &url) {
             eprintln!("cost: {error}");
+            drop(servers);
             std::process::exit(3);
         }
     }
 }
 
+fn pin(plan: &Plan, core: usize) {
+    if plan.pin {
+        let mut cores = CpuSet::new();
+        cores.set(core);
+        sched_setaffinity(None, &cores).expect("the core is there");
+    }
+}
+
 fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
     let mut plan = Plan {
+        private: false,
+        pin: false,
         pipelined: false,
         blocking: false,
         tasks: 32,
@@ -69,6 +102,8 @@ fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
             value.ok_or_else(|| format!("{arg} needs a number from 1"))
         };
         match arg.as_str() {
+            "--private" => plan.private = true,
+            "--pin" => plan.pin = true,
             "--pipelined" => plan.pipelined = true,
             "--blocking" => plan.blocking = true,
             "--tasks" => plan.tasks = number()?,
@@ -78,7 +113,7 @@ fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
             _ => plan.urls.push(arg),
         }
     }
-    if plan.urls.is_empty() { Err("no URL is given".to_owned()) } else { Ok(plan) }
+    if plan.urls.is_empty() && !plan.private { Err("no URL is given".to_owned()) } else { Ok(plan) }
 }
 
 fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {

@@ -237,7 +237,9 @@ fn refused(make: Make) {
     let mut place = Place::at(&server);
     place.options.pool_size = 1;
     let (database, runtime) = (place.open(), runtime());
-    Way::ALL.map(|way| runtime.block_on(database.item(way, 1)).expect("it is there"));
+    for way in Way::ALL {
+        runtime.block_on(database.item(way, 1)).expect("it is there");
+    }
     let name = place.url.rsplit('/').next().expect("the URL has a path").to_owned();
     let open = |url: &str| Database::open(url, &place.options, |_| {}).expect_err("it cannot be used");
     let wrong = "a wrong password";

@@ -37,8 +37,7 @@ impl Place {
     pub fn at(server: &Server) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("test{}", NUMBER.fetch_add(1, Relaxed));
-        let any = if server.url("").starts_with("mysql") { "mysql" } else { "postgres" };
-        Outside::new(&server.url(any)).run(&format!("CREATE DATABASE {name}"));
+        Outside::new(&server.url(server.any_database())).run(&format!("CREATE DATABASE {name}"));
         Self::new(server.url(&name), None)
     }
 

@@ -134,6 +134,11 @@ impl Server {
         format!("{scheme}://torr:{}@127.0.0.1:{}/{database}", password.replace(' ', "%20"), self.port)
     }
 
+    /// A database that each server has.
+    pub fn any_database(&self) -> &'static str {
+        if self.make == Make::MariaDb { "mysql" } else { "postgres" }
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
