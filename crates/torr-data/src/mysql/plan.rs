@@ -46,7 +46,7 @@ impl Plan {
         let set = if version.is_some_and(|version| version.contains("MariaDB")) {
             conn.exec_drop("SET SESSION max_statement_time = ?", (limit.as_secs_f64(),)).await
         } else {
-            let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+            let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1);
             conn.exec_drop("SET SESSION max_execution_time = ?", (limit,)).await
         };
         set.map_err(sorted)?;

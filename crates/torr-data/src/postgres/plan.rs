@@ -51,7 +51,7 @@ impl Plan {
         let (client, connection) = self.config.connect(NoTls).await.map_err(|error| sorted_connecting(&error))?;
         // What ends it, those learn who wait for answers.
         let mover = Mover(tokio::spawn(async move { drop(connection.await) }));
-        let limit = self.statement_timeout.as_millis().to_string();
+        let limit = self.statement_timeout.as_millis().max(1).to_string();
         let set = client.execute("SELECT set_config('statement_timeout', $1, false)", &[&limit]).await;
         set.map_err(|error| sorted(&error))?;
         Ok((client, mover))
