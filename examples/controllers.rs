@@ -1,6 +1,6 @@
 //! Simple controllers: a path parameter, the query, JSON both ways.
 //! `cargo run --example controllers -p torr-serve`, then `curl http://127.0.0.1:8080/hello/Ann` and
-//! `curl --json '{"tea": "oolong", "pots": 2}' http://127.0.0.1:8080/orders`.
+//! `curl -H 'Content-Type: application/json' -d '{"tea": "oolong", "pots": 2}' http://127.0.0.1:8080/orders`.
 
 use serde::{Deserialize, Serialize};
 use torr_serve::{App, Request, Response, ServeError, Server};

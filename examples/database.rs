@@ -1,6 +1,7 @@
 //! A database behind a router and behind a controller: SQLite, called on threads that may block.
 //! `cargo run --example database -p torr-serve [ADDRESS [FILE]]`, then
-//! `curl --json '{"text": "buy tea"}' http://127.0.0.1:8080/notes` and `curl http://127.0.0.1:8080/notes/1`.
+//! `curl -H 'Content-Type: application/json' -d '{"text": "buy tea"}' http://127.0.0.1:8080/notes` and
+//! `curl http://127.0.0.1:8080/notes/1`.
 
 use axum::extract::{Json, Path, State};
 use axum::http::StatusCode;

@@ -1,5 +1,6 @@
 //! One error type that becomes an answer, so that handlers can use `?`.
-//! `cargo run --example errors -p torr-serve`, then `curl -i --json '{"pots": 9}' http://127.0.0.1:8080/orders` and
+//! `cargo run --example errors -p torr-serve`, then
+//! `curl -i -H 'Content-Type: application/json' -d '{"pots": 9}' http://127.0.0.1:8080/orders` and
 //! `curl -i http://127.0.0.1:8080/report`.
 
 use axum::Router;

@@ -1,4 +1,4 @@
-//! The smallest service: `cargo run --release --example hello`, then `torr http://127.0.0.1:8080/`.
+//! The smallest service: `cargo run --release --example hello -p torr-serve`, then `torr http://127.0.0.1:8080/`.
 
 use torr_serve::{App, Response, ServeError};
 

@@ -17,47 +17,77 @@ fn throughput(server: &Serve, path: &str) -> f64 {
     result["rps"].as_f64().expect("it is a number")
 }
 
+/// What one that blocks for 50 ms can do a second, and a little more for where its time begins and ends.
+const ONE: f64 = 21.0;
+
+/// Eight do at least four times what one can, and no more than eight times that. Whatever else the machine does can only make it
+/// less: so the best of three counts.
+fn eight_do_as_eight(args: &[&str], path: &str) {
+    // Each on a server of its own: what one press has asked for in vain would be done while the next one waits.
+    let mut rates = Vec::new();
+    while rates.len() < 3 && rates.iter().all(|rate| *rate < 4.0 * ONE) {
+        rates.push(throughput(&Serve::start(args), path));
+    }
+    assert!(rates.iter().all(|rate| *rate <= 8.0 * ONE), "{path} with {args:?}: {rates:.1?}/s");
+    assert!(rates.iter().any(|rate| *rate >= 4.0 * ONE), "{path} with {args:?}: {rates:.1?}/s");
+}
+
 /// What the documents of this project's origin say: workers that block are multiplied by starting more of them.
 #[test]
 fn blocking_work_grows_with_the_workers_beyond_the_cores() {
     let one = throughput(&Serve::start(&["--workers", "1"]), "/block/50");
-    let eight = throughput(&Serve::start(&["--workers", "8"]), "/block/50");
-    // One cannot do more than twenty a second, and eight not more than eight times that.
-    assert!(one <= 21.0 && eight <= 8.0 * 21.0, "{one:.1}/s with one worker, {eight:.1}/s with eight");
-    assert!(eight >= 4.0 * one, "{one:.1}/s with one worker, {eight:.1}/s with eight");
+    assert!(one > 0.0 && one <= ONE, "{one:.1}/s with one worker");
+    eight_do_as_eight(&["--workers", "8"], "/block/50");
 }
 
 #[test]
 fn one_worker_does_as_much_with_threads_for_what_blocks() {
-    // Each on a server of its own: what the first press has asked for in vain would be done while the second one waits.
-    let start = || Serve::start(&["--workers", "1", "--blocking-threads", "8"]);
-    let (worker, pool) = (throughput(&start(), "/block/50"), throughput(&start(), "/pool/50"));
-    assert!(pool <= 8.0 * 21.0 && pool >= 4.0 * worker, "{worker:.1}/s on the worker, {pool:.1}/s on eight threads");
+    let args = ["--workers", "1", "--blocking-threads", "8"];
+    let worker = throughput(&Serve::start(&args), "/block/50");
+    assert!(worker > 0.0 && worker <= ONE, "{worker:.1}/s on the worker");
+    eight_do_as_eight(&args, "/pool/50");
 }
 
 #[test]
 fn threads_and_queue_are_as_many_as_is_set() {
     let server = Serve::start(&["--workers", "1", "--blocking-threads", "2", "--blocking-queue", "3"]);
-    let mut clients: Vec<_> = (0..12).map(|_| server.client()).collect();
-    let start = Instant::now();
-    clients.iter_mut().for_each(|client| client.send(get("/pool/1000")));
-    // The worker is free meanwhile.
+    const HOLD: Duration = Duration::from_secs(4);
     let mut other = server.client();
-    assert_eq!(other.get("/").status, 200);
-    let statuses: Vec<_> = clients.iter_mut().map(|client| client.answer().status).collect();
+    // The worker is free meanwhile, and tells how many calls there are.
+    let mut calls = |expected: f64| {
+        wait_until("calls to be taken", || {
+            let metrics = Metrics::parse(other.get("/metrics").text());
+            (metrics.of("torr_blocking_calls") == expected).then_some(metrics)
+        })
+    };
+    let ask = |n: usize, path: &str| -> Vec<_> {
+        let clients = (0..n).map(|_| server.client());
+        clients
+            .map(|mut client| {
+                client.send(get(path));
+                client
+            })
+            .collect()
+    };
+    let start = Instant::now();
+    let mut held = ask(2, "/pool/4000");
+    calls(2.0);
+    let mut queued = ask(3, "/pool/1");
+    calls(5.0);
+    // None of those that wait has come later than this.
+    let late = start.elapsed();
+    let mut refused = ask(7, "/pool/1");
+    refused.iter_mut().for_each(|client| assert_eq!(client.answer().status, 503));
+    assert!(start.elapsed() < HOLD, "the machine stood still for seconds");
+    held.iter_mut().chain(&mut queued).for_each(|client| assert_eq!(client.answer().status, 200));
     let took = start.elapsed();
-    assert_eq!(statuses.iter().filter(|&&status| status == 200).count(), 5, "{statuses:?}");
-    assert_eq!(statuses.iter().filter(|&&status| status == 503).count(), 7, "{statuses:?}");
-    // Five calls of a second on two threads.
-    assert!(took >= Duration::from_secs(3), "{took:?}");
-    let metrics = wait_until("the counts", || {
-        let metrics = Metrics::parse(other.get("/metrics").text());
-        (metrics.of("torr_blocking_calls") == 0.0).then_some(metrics)
-    });
+    assert!(took >= HOLD, "{took:?}");
+    let metrics = calls(0.0);
     assert_eq!((metrics.of("torr_blocking_calls_total"), metrics.of("torr_blocking_refused_total")), (5.0, 7.0));
-    // Two waited for a second, and one for two.
+    // Three have waited for one of the two.
     let waited = metrics.of("torr_blocking_wait_seconds_total");
-    assert!((4.0 - 0.5..30.0).contains(&waited), "{waited}");
+    let (least, most) = (3.0 * HOLD.saturating_sub(late).as_secs_f64(), 5.0 * took.as_secs_f64());
+    assert!((least - 0.1..=most).contains(&waited), "{waited} s, not {least} to {most}");
     // A connection that was refused goes on.
-    assert!(clients.iter_mut().all(|client| client.get("/").status == 200));
+    assert!(refused.iter_mut().all(|client| client.get("/").status == 200));
 }

@@ -2,12 +2,14 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use support::client::{Client, get, post};
 use support::metrics::Metrics;
-use support::program::torr_json;
+use support::program::{signal, torr_json};
 use support::result::{adds_up, count};
 use support::servers::Serve;
+use support::supervised::{Supervised, sockets};
 use support::wait_until;
 
 const REQUESTS: &str = "torr_http_requests_total";
@@ -15,25 +17,33 @@ const LATENCY: &str = "torr_http_request_duration_seconds";
 
 /// Somebody who asks for the metrics on one connection. An answer counts from the next one on.
 struct Scraper {
+    address: String,
     client: Client,
     asked: f64,
 }
 
 impl Scraper {
     fn of(server: &Serve) -> Self {
-        Self { client: server.client(), asked: 0.0 }
+        Self::at(&server.address)
+    }
+
+    fn at(address: &str) -> Self {
+        Self { address: address.to_owned(), client: Client::connect(address), asked: 0.0 }
     }
 
     fn scrape(&mut self) -> Metrics {
         let answer = self.client.get("/metrics");
         self.asked += 1.0;
         assert_eq!(answer.field("Content-Type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+        // A worker that leaves says so.
+        if answer.field("Connection") == Some("close") {
+            self.client = Client::connect(&self.address);
+        }
         Metrics::parse(answer.text())
     }
 
     /// Scrapes until something holds: a worker adds to its counts after its answers are on their way.
     fn until(&mut self, what: &str, holds: impl Fn(&Metrics, f64) -> bool) -> Metrics {
-        let mut last = None;
         let start = Instant::now();
         loop {
             let before = self.asked;
@@ -41,7 +51,7 @@ impl Scraper {
             if holds(&metrics, before) {
                 return metrics;
             }
-            assert!(start.elapsed() < Duration::from_secs(20), "{what}: {:#?}", last.replace(metrics));
+            assert!(start.elapsed() < Duration::from_secs(20), "{what}: {metrics:#?}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -180,6 +190,66 @@ fn a_connection_times_out_at_most_once() {
     let metrics = scraper.until("both to be gone", |metrics, _| metrics.of("torr_connections{by=\"engine\"}") == 1.0);
     assert_eq!(metrics.of("torr_connections_timed_out_total"), 1.0);
     drop(held);
+}
+
+/// Counts of all processes, which are never less than at the last look.
+struct Sums<'s> {
+    server: &'s Supervised,
+    scraper: Scraper,
+    pressed: f64,
+    last: f64,
+}
+
+impl Sums<'_> {
+    /// Presses, and waits until everything is counted that was ever asked.
+    fn add_up(&mut self) {
+        let result = torr_json(&["-n", "400", "-c", "8", "-t", "1", &self.server.url()]);
+        adds_up(&result);
+        assert_eq!(count(&result, "/status/200"), 400, "{result}");
+        self.pressed += 400.0;
+        let (pressed, last) = (self.pressed, std::cell::Cell::new(self.last));
+        self.scraper.until("all of them", |metrics, asked| {
+            let sum = metrics.sum(REQUESTS);
+            let former = last.replace(sum);
+            assert!(sum >= former, "it went back from {former} to {sum}");
+            assert!(sum <= pressed + asked, "{sum} of {pressed} and {asked}");
+            sum == pressed + asked && metrics.of(&format!("{LATENCY}_count")) == sum
+        });
+        self.last = last.get();
+    }
+}
+
+#[test]
+fn counts_of_processes_add_up_and_outlive_them() {
+    let server = Supervised::start(&["--processes", "2", "--workers", "1"]);
+    let workers = server.new_workers(2, &BTreeSet::new());
+    let sockets_of = |workers: &BTreeSet<u32>| workers.iter().map(|pid| (*pid, sockets(*pid))).collect::<Vec<_>>();
+    let before = sockets_of(&workers);
+    let mut scraper = Scraper::at(&server.address);
+    scraper.scrape();
+    let mut sums = Sums { server: &server, scraper, pressed: 0.0, last: 0.0 };
+    // Who does not answer the scrapes dies: the last one may not be counted yet.
+    let after = sockets_of(&workers);
+    let victim = before.iter().find(|worker| after.contains(worker)).expect("one has no connection").0;
+    sums.add_up();
+    signal(victim, "KILL");
+    server.says("SIGKILL");
+    let workers = wait_until("a new worker", || {
+        let now = server.workers();
+        (now.len() == 2 && !now.contains(&victim)).then_some(now)
+    });
+    sums.add_up();
+    // The places of a worker and of the one that follows it are used in turns.
+    let mut old = workers;
+    for times in 1..=3 {
+        server.signal("HUP");
+        server.says_times("reloaded:", times);
+        sums.scraper.client = server.client();
+        old = server.new_workers(2, &old);
+        sums.add_up();
+    }
+    drop(sums);
+    server.leaves();
 }
 
 /// How long the one worker was busy while something was done, and how long that took.

@@ -63,6 +63,16 @@ fn a_worker_that_is_killed_is_started_anew_while_the_other_serves_on() {
 }
 
 #[test]
+fn a_supervisor_makes_room_for_the_listeners_of_many_workers() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -Sn 200; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_torr"), "serve"]);
+    command.args(["--listen", "127.0.0.1:0", "--processes", "3", "--workers", "100"]);
+    let server = Supervised::start_as(command);
+    assert_eq!(server.client().get("/").status, 200);
+    server.leaves();
+}
+
+#[test]
 fn a_worker_that_is_told_to_leave_by_somebody_else_is_replaced() {
     let server = Supervised::start(&["--processes", "1", "--workers", "2"]);
     let old = server.new_workers(1, &BTreeSet::new());
@@ -216,6 +226,26 @@ fn an_old_worker_waits_for_the_next_request_of_an_idle_connection() {
     assert!(since.elapsed() > Duration::from_millis(700), "an idle connection was ended early: {:?}", since.elapsed());
     server.new_workers(2, &old);
     server.leaves();
+}
+
+/// Threads of a process that have no connection any more leave the others of it alone.
+#[test]
+fn an_idle_connection_outlives_the_reload_where_a_process_has_several_workers() {
+    for (processes, clients) in [("1", 1), ("2", 2), ("2", 12)] {
+        let server = Supervised::start(&["--processes", processes, "--workers", "2"]);
+        let mut clients: Vec<_> = (0..clients).map(|_| server.client()).collect();
+        clients.iter_mut().for_each(|client| assert_eq!(client.get("/").status, 200));
+        server.signal("HUP");
+        server.says("reloaded:");
+        // So long the clients have nothing to ask.
+        std::thread::sleep(Duration::from_secs(1));
+        for client in &mut clients {
+            let answer = client.get("/");
+            assert_eq!((answer.status, answer.field("Connection")), (200, Some("close")));
+            client.ends();
+        }
+        server.leaves();
+    }
 }
 
 /// The server's name, as the file says at the time.

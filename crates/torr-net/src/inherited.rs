@@ -17,6 +17,19 @@ pub fn inode(number: RawFd) -> Option<u64> {
     fstat(descriptor).ok().map(|about| about.st_ino)
 }
 
+/// Keeps a descriptor from programs that are started later, without taking it.
+///
+/// # Errors
+/// If there is no such descriptor.
+#[allow(unsafe_code)]
+pub fn keep(number: RawFd) -> io::Result<()> {
+    if number < 0 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: it is used for one call only, which tells if there is no such descriptor, and closes nothing if there is.
+    Ok(fcntl_setfd(unsafe { BorrowedFd::borrow_raw(number) }, FdFlags::CLOEXEC)?)
+}
+
 /// Makes a descriptor one's own, and keeps it from programs that are started later.
 ///
 /// It must be one that this process was given by its parent, under this number, to take: nobody else in this process may
@@ -38,8 +51,18 @@ pub fn take(number: RawFd) -> io::Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::io::fcntl_getfd;
     use std::os::fd::{AsRawFd, IntoRawFd};
     use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_is_kept_is_closed_in_other_programs() {
+        let (one, _other) = UnixStream::pair().expect("there is room for descriptors");
+        fcntl_setfd(&one, FdFlags::empty()).expect("it is open");
+        keep(one.as_raw_fd()).expect("it is open");
+        assert_eq!(fcntl_getfd(&one).expect("it is open"), FdFlags::CLOEXEC);
+        assert!(keep(-1).is_err() && keep(RawFd::MAX).is_err());
+    }
 
     #[test]
     fn what_is_open_is_known_and_taken() {

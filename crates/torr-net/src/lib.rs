@@ -9,6 +9,7 @@ pub mod backoff;
 pub mod bell;
 pub mod clock;
 mod defer;
+pub mod errors;
 pub mod inherited;
 pub mod limits;
 pub mod poller;

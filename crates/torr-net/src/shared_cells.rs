@@ -1,6 +1,6 @@
 //! Numbers that several processes add to and read: memory with a descriptor, to be inherited.
 
-use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
 use std::ops::Deref;
@@ -31,21 +31,26 @@ impl SharedCells {
     /// # Errors
     /// If the system has no memory or no descriptor for it.
     pub fn new(count: usize) -> io::Result<Self> {
-        let descriptor = memfd_create("torr-cells", MemfdFlags::CLOEXEC)?;
+        let descriptor = memfd_create("torr-cells", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&descriptor, (count.max(1) * CELL) as u64)?;
+        // Whoever cut it would have all others die at their next look.
+        fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Self::of(descriptor)
     }
 
     /// Those that another process has made, by their descriptor.
     ///
     /// # Errors
-    /// If it is no file of memory, or an empty one.
+    /// If it is no file of memory, may be made shorter, or is empty.
     #[allow(unsafe_code)]
     pub fn of(descriptor: OwnedFd) -> io::Result<Self> {
+        if !fcntl_get_seals(&descriptor)?.contains(SealFlags::SHRINK) {
+            return Err(io::Error::other("memory that may be made shorter"));
+        }
         let size = usize::try_from(fstat(&descriptor)?.st_size).unwrap_or(0) / CELL * CELL;
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: the system chooses where, so that nothing else is touched. The file is never made shorter: nobody but
-        // the processes that share it has it.
+        // SAFETY: the system chooses where, so that nothing else is touched. The file is sealed, so it is never
+        // made shorter.
         let memory = unsafe { mmap(null_mut(), size, access, flags, &descriptor, 0) }?;
         let memory = NonNull::new(memory.cast()).ok_or_else(|| io::Error::other("memory at address 0"))?;
         Ok(Self { memory, count: size / CELL, descriptor })
@@ -97,5 +102,14 @@ mod tests {
     fn nothing_that_is_no_memory_is_taken() {
         let (socket, _other) = std::os::unix::net::UnixStream::pair().expect("there is room for descriptors");
         assert!(SharedCells::of(socket.into()).is_err());
+        let unsealed = memfd_create("test", MemfdFlags::CLOEXEC).expect("a descriptor is free");
+        ftruncate(&unsealed, 4096).expect("there is memory");
+        assert!(SharedCells::of(unsealed).is_err());
+    }
+
+    #[test]
+    fn nobody_makes_it_shorter() {
+        let cells = SharedCells::new(1000).expect("there is memory");
+        assert!(ftruncate(&cells, 8).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use torr_gauge::{Failure, Kind, Side};
+use torr_net::errors::plain;
 use torr_net::tls::TlsError;
 use torr_wire::WireError;
 
@@ -72,10 +73,4 @@ pub(crate) fn no_connection_in_time() -> Failure {
 
 pub(crate) fn no_answer_in_time() -> Failure {
     Failure::new(Kind::Timeout, Side::Server, "no answer in time")
-}
-
-/// The kind of error in words; for one that has no kind of its own, the system's text.
-fn plain(error: &io::Error) -> String {
-    let kind = error.kind().to_string();
-    if kind == "uncategorized error" { error.to_string() } else { kind }
 }

@@ -60,6 +60,8 @@ pub(crate) type Introduce = Box<dyn Fn(&mut Extensions, SocketAddr) + Send + Syn
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
     pub address: Option<SocketAddr>,
+    /// The peer is a proxy that does not know who its client is: what stands in requests is not the proxy's word.
+    pub is_unknown: bool,
     pub tls: Option<Arc<Tls>>,
     pub origin: Option<Arc<Origin>>,
     /// Of the request.

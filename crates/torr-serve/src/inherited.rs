@@ -67,12 +67,19 @@ fn parse(text: &str) -> Option<Note> {
     Some(Note { number, turn, inode, channel, board, listeners: numbers.collect::<Option<_>>()? })
 }
 
-/// What was left to this process, if it is a worker.
+/// What was left to this process, if it is a worker. From the first look on no other program gets it.
 fn ours() -> Option<&'static Note> {
     static NOTE: OnceLock<Option<Note>> = OnceLock::new();
     let read = || {
         let note = parse(&std::env::var(VARIABLE).ok()?)?;
-        (inherited::inode(note.channel) == Some(note.inode)).then_some(note)
+        let is_ours = inherited::inode(note.channel) == Some(note.inode);
+        if is_ours {
+            // A program that is started before they are taken would keep the channel open, and the listeners. One that is
+            // missing is told of where it is taken.
+            let all = [note.channel, note.board].into_iter().chain(note.listeners.iter().copied());
+            all.for_each(|number| drop(inherited::keep(number)));
+        }
+        is_ours.then_some(note)
     };
     NOTE.get_or_init(read).as_ref()
 }
@@ -80,7 +87,8 @@ fn ours() -> Option<&'static Note> {
 /// Which worker process of a supervisor this is, from 1; `None` if it is none, but the supervisor or a process alone.
 ///
 /// A program that serves with `Settings::processes` runs from its start in the supervisor, and again in each worker:
-/// this tells it what to do where.
+/// this tells it what to do where. A worker may start other programs only after it has called this or
+/// [`Server::bind`](crate::Server::bind): until then they would inherit its listeners.
 pub fn worker_number() -> Option<usize> {
     ours().map(|note| note.number)
 }

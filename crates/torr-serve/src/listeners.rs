@@ -43,6 +43,8 @@ pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<L
     let part = if settings.processes > 0 { Part::Supervisor } else { Part::Alone };
     let workers = settings.workers.max(1);
     let count = workers * settings.processes.max(1);
+    // A supervisor has the ends of each worker process, and while it starts one, that one's listeners twice.
+    limits::make_room_for((count + 2 * workers + 8 * settings.processes) as u64);
     let sockets = systemd::sockets().map_err(handed_over)?;
     if sockets.is_empty() {
         let (listeners, address) = open(address, settings, count)?;
@@ -80,14 +82,13 @@ fn open(
     count: usize,
 ) -> Result<(Vec<OwnedFd>, SocketAddr), ServeError> {
     let mut addresses = address.to_socket_addrs().map_err(|error| ServeError::Address(error.to_string()))?;
-    let address = addresses.next().ok_or_else(|| ServeError::Address("nothing".into()))?;
+    let address = addresses.next().ok_or_else(|| ServeError::Address("the name has none".into()))?;
     let (backlog, deferred) = (settings.backlog, settings.defer_accept);
     let failed = |error| ServeError::Listen { address, error };
     // Workers share the port, which would let a second server share it unnoticed: see first that it is free.
     let probe = socket::reserve(address).map_err(failed)?;
     let address = socket::local_addr(&probe)?;
     drop(probe);
-    limits::make_room_for(count as u64);
     let listen = |_| socket::listen(address, backlog, true, deferred).map_err(failed);
     Ok(((0..count).map(listen).collect::<Result<_, _>>()?, address))
 }

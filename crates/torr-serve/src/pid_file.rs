@@ -6,7 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
+use torr_net::errors::plain;
 
 /// By how much times that are told in hundredths and whole seconds may differ.
 const INEXACT: Duration = Duration::from_secs(2);
@@ -37,7 +39,7 @@ impl PidFile {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 return Err(format!("{shown} is no pid file: it holds something other than a number"));
             }
-            Err(error) => return Err(format!("cannot read the pid file {shown}: {}", error.kind())),
+            Err(error) => return Err(format!("cannot read the pid file {shown}: {}", plain(&error))),
         }
         // Whoever reads it finds all of it or nothing.
         let mut new = path.as_os_str().to_owned();
@@ -45,7 +47,7 @@ impl PidFile {
         let written = fs::write(&new, format!("{}\n", process::id())).and_then(|()| fs::rename(&new, path));
         if let Err(error) = written {
             let _ = fs::remove_file(&new);
-            return Err(format!("cannot write the pid file {shown}: {}", error.kind()));
+            return Err(format!("cannot write the pid file {shown}: {}", plain(&error)));
         }
         // From any folder that the program may go to.
         Ok(Self(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))
@@ -70,8 +72,8 @@ impl Drop for PidFile {
 /// Whether the process that wrote the file lives, and its number was not given to another since.
 fn is_held(path: &Path, pid: i32) -> bool {
     let Some(process) = Pid::from_raw(pid) else { return false };
-    let lives = matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM));
-    if !lives || pid.unsigned_abs() == process::id() {
+    let exists = matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM));
+    if !exists || has_ended(pid) || pid.unsigned_abs() == process::id() {
         return false;
     }
     let written = fs::metadata(path).and_then(|about| about.modified()).ok();
@@ -82,19 +84,49 @@ fn is_held(path: &Path, pid: i32) -> bool {
     }
 }
 
+/// A field of what the kernel tells of a process: 0 is the state.
+fn field<T: FromStr>(pid: i32, number: usize) -> Option<T> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it, in brackets, may hold anything.
+    stat.rsplit_once(") ")?.1.split(' ').nth(number)?.parse().ok()
+}
+
+/// Whether only its exit code is left of a process, which its parent has not asked for yet.
+fn has_ended(pid: i32) -> bool {
+    matches!(field(pid, 0), Some('Z' | 'X'))
+}
+
 /// How long ago a process was started.
 fn age(pid: i32) -> Option<Duration> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = uptime.split_whitespace().next()?.parse().ok()?;
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in brackets, may hold anything. The start is the 22nd field, the state behind the name the 3rd.
-    let started: f64 = stat.rsplit_once(") ")?.1.split(' ').nth(19)?.parse().ok()?;
+    let started: f64 = field(pid, 19)?;
     Duration::try_from_secs_f64(uptime - started / rustix::param::clock_ticks_per_second() as f64).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
+    use std::time::Instant;
+
+    #[test]
+    fn a_process_that_nobody_has_asked_after_holds_no_file() {
+        let mut child = process::Command::new("true").stdout(process::Stdio::piped()).spawn().expect("it is there");
+        let pid = i32::try_from(child.id()).expect("it fits");
+        // Its end closes the pipe, a moment before it is a zombie.
+        let mut nothing = Vec::new();
+        child.stdout.take().expect("it is piped").read_to_end(&mut nothing).expect("it ends");
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !has_ended(pid) && Instant::now() < patience {
+            std::thread::yield_now();
+        }
+        let file = tempfile::NamedTempFile::new().expect("there is room for temporary files");
+        fs::write(file.path(), format!("{pid}\n")).expect("it is written");
+        let created = PidFile::create(file.path());
+        child.wait().expect("it is a child");
+        assert!(created.is_ok(), "{created:?}");
+    }
 
     #[test]
     fn processes_have_an_age() {

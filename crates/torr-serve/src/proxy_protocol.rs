@@ -42,14 +42,20 @@ impl FromStr for ProxyProtocol {
     }
 }
 
-/// What a header tells. Without addresses the connection is the proxy's own, such as a check of health, or one whose ends
-/// have none that we know, such as a Unix socket: the real ends of the connection hold.
+/// What a header tells. Without addresses the real ends of the connection hold: it is the proxy's own, such as a check of
+/// health, or its client is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ProxyHeader {
     /// The client.
     pub source: Option<SocketAddr>,
     /// What it connected to.
     pub destination: Option<SocketAddr>,
+    /// It is a client's connection, but of one that the proxy does not know, or that has no address, such as at a Unix socket.
+    pub is_unknown: bool,
+}
+
+impl ProxyHeader {
+    const UNKNOWN: Self = Self { source: None, destination: None, is_unknown: true };
 }
 
 /// Why the first bytes of a connection are no header.
@@ -110,7 +116,7 @@ fn v1_words(words: &str) -> Option<ProxyHeader> {
     let mut words = words.split(' ');
     let is_v4 = match words.next()? {
         // Whatever follows is to be ignored.
-        "UNKNOWN" => return Some(ProxyHeader::default()),
+        "UNKNOWN" => return Some(ProxyHeader::UNKNOWN),
         "TCP4" => true,
         "TCP6" => false,
         _ => return None,
@@ -126,7 +132,7 @@ fn v1_words(words: &str) -> Option<ProxyHeader> {
         word.parse().ok().filter(|_| plain)
     };
     let (source, destination) = (address(source, port()?), address(destination, port()?));
-    words.next().is_none().then_some(ProxyHeader { source, destination })
+    words.next().is_none().then_some(ProxyHeader { source, destination, is_unknown: false })
 }
 
 /// Section 2.2: sixteen bytes, addresses, extensions.
@@ -154,11 +160,11 @@ fn v2(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, ProxyError> {
     // client by QUIC.
     let (known, extensions) = match family {
         // Nothing is known of the addresses, and so not where extensions begin.
-        0x00 => return Ok(Some((ProxyHeader::default(), header.len()))),
+        0x00 => return Ok(Some((ProxyHeader::UNKNOWN, header.len()))),
         0x11 | 0x12 => v2_addresses::<4>(block),
         0x21 | 0x22 => v2_addresses::<16>(block),
         // Two paths, which are no addresses to us.
-        0x31 | 0x32 => block.get(216..).map(|extensions| (ProxyHeader::default(), extensions)),
+        0x31 | 0x32 => block.get(216..).map(|extensions| (ProxyHeader::UNKNOWN, extensions)),
         _ => None,
     }
     .ok_or(ProxyError::Malformed)?;
@@ -177,7 +183,7 @@ where
     let (destination_port, rest) = rest.split_first_chunk::<2>()?;
     let source = address(IpAddr::from(*source), u16::from_be_bytes(*source_port));
     let destination = address(IpAddr::from(*destination), u16::from_be_bytes(*destination_port));
-    Some((ProxyHeader { source, destination }, rest))
+    Some((ProxyHeader { source, destination, is_unknown: false }, rest))
 }
 
 /// Section 2.2: type, length, value, one after the other. Only the checksum (2.2.3) means something here.

@@ -24,6 +24,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use thiserror::Error;
+use torr_net::errors::plain;
 use torr_net::tls::{TlsAcceptor, TlsError};
 use torr_net::{Bell, limits};
 
@@ -33,11 +34,14 @@ const FILES: u64 = 100_000;
 /// Why a server cannot serve.
 #[derive(Debug, Error)]
 pub enum ServeError {
+    /// The settings do not allow to serve.
+    #[error("{0}")]
+    Settings(String),
     /// The address is none, or its name does not resolve.
-    #[error("'{0}' is not an address to listen on")]
+    #[error("no address to listen on: {0}")]
     Address(String),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {}", .error.kind())]
+    #[error("cannot listen on {address}: {}", plain(.error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -45,7 +49,7 @@ pub enum ServeError {
         error: io::Error,
     },
     /// The access log cannot be opened.
-    #[error("cannot open the access log '{target}': {}", .error.kind())]
+    #[error("cannot open the access log '{target}': {}", plain(.error))]
     Log {
         /// Where it should go.
         target: String,
@@ -179,9 +183,10 @@ impl Server {
     /// Listens on the first of these addresses, with one listener per worker. Port 0 takes a free port.
     ///
     /// # Errors
-    /// [`ServeError::Address`] and [`ServeError::Listen`]; [`ServeError::Tls`], [`ServeError::Log`] and
+    /// [`ServeError::Settings`]; [`ServeError::Address`] and [`ServeError::Listen`]; [`ServeError::Tls`], [`ServeError::Log`] and
     /// [`ServeError::PidFile`] for files of the settings; [`ServeError::HandedOver`] and [`ServeError::System`].
     pub fn bind(self, address: impl ToSocketAddrs) -> Result<Bound, ServeError> {
+        self.settings.check().map_err(ServeError::Settings)?;
         let tls = self.settings.acceptor()?;
         let log = self.settings.access_log.clone().map(|target| open_log(target, &self.settings)).transpose()?;
         let Listeners { listeners, address, part } = listeners::take(address, &self.settings)?;
@@ -189,7 +194,7 @@ impl Server {
         let pid_file = self.settings.pid_file.as_deref().filter(|_| mine);
         let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);
         let bell = Arc::new(Bell::new()?);
-        let (app, settings) = (Arc::new(self.app), Arc::new(self.settings));
+        let (app, settings) = (Arc::new(self.app), Arc::new(self.settings.bounded()));
         let hooks = Hooks::new(tls.clone(), log.clone());
         Ok(Bound { app, settings, tls, log, listeners, part, address, bell, signals: None, pid_file, hooks })
     }

@@ -29,7 +29,7 @@ pub struct Settings {
     /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed. Of several worker
     /// processes each has an equal share.
     pub max_connections: usize,
-    /// Connections of one address at a time, of all workers together: 0, no limit. Of IPv6, a network of 64 bits is one
+    /// Connections of one address at a time, of all workers of each process: 0, no limit. Of IPv6, a network of 64 bits is one
     /// address. Trusted proxies are not limited.
     pub max_connections_per_address: usize,
     /// Requests that a connection may bring before it is closed: 0, no limit.
@@ -53,9 +53,9 @@ pub struct Settings {
     /// Whether connections are accepted only once their first bytes have come, or after about a second (TCP_DEFER_ACCEPT):
     /// yes. Saves a wake-up for each connection.
     pub defer_accept: bool,
-    /// Threads for blocking handlers, of all workers together: eight per CPU. They are started when they are needed.
+    /// Threads for blocking handlers, of all workers of each process: eight per CPU. They are started when they are needed.
     pub blocking_threads: usize,
-    /// Requests that may wait for one of these threads: 1,024. Further ones get a 503.
+    /// Requests that may wait for one of these threads, in each process: 1,024. Further ones get a 503.
     pub blocking_queue: usize,
     /// How TLS is spoken, if it is: with which certificates. The protocols to agree on are the server's. Default: not.
     pub tls: Option<TlsSettings>,
@@ -115,7 +115,49 @@ impl Default for Settings {
     }
 }
 
+/// Longer than any process runs, and short enough for every clock.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 impl Settings {
+    /// Tells what no server can be started with.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let name = self.server_name;
+        let sound = !name.is_empty() && name.trim() == name && name.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if !sound {
+            return Err(format!("server_name must be printable ASCII, with no space at either end, not {name:?}"));
+        }
+        if self.proxy_protocol == ProxyProtocol::Required && self.trusted_proxies.is_empty() {
+            return Err("proxy_protocol needs trusted_proxies: only they are let in".into());
+        }
+        if !(1..=request::MAX_HEADERS).contains(&self.max_headers) {
+            return Err(format!("max_headers must be from 1 to {}, not {}", request::MAX_HEADERS, self.max_headers));
+        }
+        if self.max_head == 0 || self.max_connections == 0 {
+            return Err("max_head and max_connections must be 1 or more".into());
+        }
+        for (name, number, most) in [("processes", self.processes, 1024), ("workers", self.workers, 4096)] {
+            if number > most {
+                return Err(format!("{name} must be at most {most}, not {number}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with times that can be added to any clock.
+    pub(crate) fn bounded(mut self) -> Self {
+        for time in [
+            &mut self.idle_timeout,
+            &mut self.head_timeout,
+            &mut self.body_timeout,
+            &mut self.write_timeout,
+            &mut self.stop_timeout,
+            &mut self.start_timeout,
+        ] {
+            *time = (*time).min(FOREVER);
+        }
+        self
+    }
+
     /// Reads the certificates and keys, if there are any.
     pub(crate) fn acceptor(&self) -> Result<Option<TlsAcceptor>, TlsError> {
         let protocols = if self.http2 { &["h2", "http/1.1"][..] } else { &["http/1.1"] };

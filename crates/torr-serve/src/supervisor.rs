@@ -176,11 +176,17 @@ impl Supervisor {
         // Counts of its own as long as its predecessors leave; of more than there is room for, it shares the first's.
         let held = |turn| self.workers.values().any(|w| w.child.number == place + 1 && w.child.turn == turn);
         let turn = (0..telemetry::TURNS).find(|turn| !held(*turn)).unwrap_or(0);
-        let child = self.program.start(place + 1, turn, &self.board, &self.places[place].listeners)?;
+        let mut child = self.program.start(place + 1, turn, &self.board, &self.places[place].listeners)?;
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1) % (u32::MAX - 1);
-        self.poller.add(child.channel(), Token::new(id, CHANNEL), Interest::Read)?;
-        self.poller.add(child.end(), Token::new(id, END), Interest::Accept)?;
+        let channel = self.poller.add(child.channel(), Token::new(id, CHANNEL), Interest::Read);
+        let watched = channel.and_then(|()| self.poller.add(child.end(), Token::new(id, END), Interest::Accept));
+        if let Err(error) = watched {
+            // Nobody would ever hear of its end.
+            child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
         // At the first start there is nothing else to fall back to, and whoever started this has a patience of their own.
         let deadline = self.when_ready.is_none().then(|| Deadline {
             at: Instant::now() + self.settings.start_timeout.min(FOREVER),

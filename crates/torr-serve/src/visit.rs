@@ -63,7 +63,9 @@ impl Visits {
     pub fn begin(&self, peer: &Client, line: [&str; 3], fields: &[(&str, &[u8])]) -> (Client, Note) {
         let mut client = peer.clone();
         let field = |name: &str| fields.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|found| found.1);
-        let trusted = self.settings.trusted_proxies.trusts(peer.address.map(|address| address.ip()));
+        // A proxy that does not know its client passes on the fields that the client has made up.
+        let trusted =
+            !peer.is_unknown && self.settings.trusted_proxies.trusts(peer.address.map(|address| address.ip()));
         if trusted {
             let by = self.settings.forwarded_field;
             let told = Forwarded::of(peer.address, &self.settings.trusted_proxies, by, fields.iter().copied());

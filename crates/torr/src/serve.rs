@@ -26,6 +26,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         ServeError::Address(_) => {
             Stop::Usage(format!("'{listen}' ({origin}) is not an address to listen on, such as 127.0.0.1:8080"))
         }
+        ServeError::Settings(what) => Stop::Usage(what),
         ServeError::Tls(error) => Stop::Usage(error.to_string()),
         ServeError::Log { .. } => Stop::Usage(error.to_string()),
         error => Stop::Failed(error.to_string()),

@@ -30,6 +30,14 @@ pub(crate) struct Entry<'a> {
     pub tls: Option<&'a str>,
 }
 
+/// What is written of a target or a field at most. With four of these, a method and all else a line fits into what a pipe takes
+/// as a whole.
+const MOST: usize = 890;
+/// The same of a method: the registered ones are shorter by far.
+const MOST_OF_METHOD: usize = 64;
+/// What stands where more was left out.
+const CUT: &[u8] = b"...";
+
 /// The first line of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestLine<'a> {
@@ -67,11 +75,11 @@ fn apache(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     match entry.request {
         Some(RequestLine { method, target, protocol }) => {
             out.push(b'"');
-            escaped(method.as_bytes(), out);
+            escaped(method.as_bytes(), MOST_OF_METHOD, out);
             out.push(b' ');
-            escaped(target.as_bytes(), out);
+            escaped(target.as_bytes(), MOST, out);
             out.push(b' ');
-            escaped(protocol.as_bytes(), out);
+            escaped(protocol.as_bytes(), MOST, out);
             out.push(b'"');
         }
         None => quoted(None, out),
@@ -86,16 +94,24 @@ fn apache(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
 /// A field between quotation marks; a hyphen for one that is missing.
 fn quoted(field: Option<&[u8]>, out: &mut Vec<u8>) {
     out.push(b'"');
-    escaped(field.unwrap_or(b"-"), out);
+    escaped(field.unwrap_or(b"-"), MOST, out);
     out.push(b'"');
 }
 
-/// As `ap_escape_logitem`: only printable ASCII stands for itself.
-fn escaped(text: &[u8], out: &mut Vec<u8>) {
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| !(b' '..=b'~').contains(byte) || b"\"\\".contains(byte)) {
-        out.extend_from_slice(&rest[..at]);
-        match rest[at] {
+/// As `ap_escape_logitem`: only printable ASCII stands for itself. What would take more than `most` bytes is cut.
+fn escaped(text: &[u8], most: usize, out: &mut Vec<u8>) {
+    const LONGEST_ESCAPE: usize = r"\x00".len();
+    let (mut rest, full) = (text, out.len() + most);
+    loop {
+        let special = |byte: &u8| !(b' '..=b'~').contains(byte) || b"\"\\".contains(byte);
+        let at = rest.iter().position(special).unwrap_or(rest.len());
+        let room = full - out.len();
+        out.extend_from_slice(&rest[..at.min(room)]);
+        if at > room || (at < rest.len() && at + LONGEST_ESCAPE > room) {
+            return out.extend_from_slice(CUT);
+        }
+        let Some(&special) = rest.get(at) else { return };
+        match special {
             byte @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', byte]),
             0x08 => out.extend_from_slice(b"\\b"),
             b'\n' => out.extend_from_slice(b"\\n"),
@@ -106,7 +122,6 @@ fn escaped(text: &[u8], out: &mut Vec<u8>) {
         }
         rest = &rest[at + 1..];
     }
-    out.extend_from_slice(rest);
 }
 
 /// An object whose keys always come in the same order. What is unknown is left out.
@@ -119,7 +134,7 @@ fn json(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
     let text = |key: &str, value: Option<&[u8]>, out: &mut Vec<u8>| {
         if let Some(value) = value {
             print(out, format_args!(",\"{key}\":\""));
-            json_text(value, out);
+            json_text(value, if key == "method" { MOST_OF_METHOD } else { MOST }, out);
             out.push(b'"');
         }
     };
@@ -142,12 +157,21 @@ fn json(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
 }
 
 /// The content of a string. Beyond what RFC 8259, section 7 asks for, all control characters are escaped, since terminals obey
-/// some above ASCII too, and line separators, at which some readers break lines. What is no UTF-8 becomes U+FFFD.
-fn json_text(text: &[u8], out: &mut Vec<u8>) {
+/// some above ASCII too, and line separators, at which some readers break lines. What is no UTF-8 becomes U+FFFD. What would take
+/// more than `most` bytes is cut.
+fn json_text(text: &[u8], most: usize, out: &mut Vec<u8>) {
+    const LONGEST_ESCAPE: usize = r"\u0000".len();
+    let full = out.len() + most;
     for chunk in text.utf8_chunks() {
         let mut rest = chunk.valid();
         let special = |c: char| matches!(c, '"' | '\\' | '\u{2028}' | '\u{2029}') || c.is_control();
-        while let Some(at) = rest.find(special) {
+        loop {
+            let at = rest.find(special).unwrap_or(rest.len());
+            let room = full - out.len();
+            if at > room || (at < rest.len() && at + LONGEST_ESCAPE > room) {
+                out.extend_from_slice(whole_characters(rest, at.min(room)));
+                return out.extend_from_slice(CUT);
+            }
             out.extend_from_slice(&rest.as_bytes()[..at]);
             rest = &rest[at..];
             let Some(c) = rest.chars().next() else { break };
@@ -159,11 +183,20 @@ fn json_text(text: &[u8], out: &mut Vec<u8>) {
             }
             rest = &rest[c.len_utf8()..];
         }
-        out.extend_from_slice(rest.as_bytes());
         if !chunk.invalid().is_empty() {
-            out.extend_from_slice("\u{fffd}".as_bytes());
+            const UNKNOWN: &[u8] = "\u{fffd}".as_bytes();
+            if out.len() + UNKNOWN.len() > full {
+                return out.extend_from_slice(CUT);
+            }
+            out.extend_from_slice(UNKNOWN);
         }
     }
+}
+
+/// The beginning of a text, of so many bytes or a few less.
+fn whole_characters(text: &str, most: usize) -> &[u8] {
+    let end = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    &text.as_bytes()[..end]
 }
 
 fn print(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {

@@ -1,8 +1,8 @@
 //! Where lines are written, so that none is torn: neither by another worker nor by another process.
 //!
 //! - A file: one `write(2)` at its end (`O_APPEND`), which the kernel does as a whole.
-//! - A pipe: whole lines of up to `PIPE_BUF` bytes together, which pipe(7) says are not mixed with others' bytes. Nobody waits
-//!   for its reader.
+//! - A pipe: whole lines of up to `PIPE_BUF` bytes together, which pipe(7) says are not mixed with others' bytes; no line is
+//!   longer. Nobody waits for its reader.
 //! - A socket, as systemd gives one: the same without waiting, by `MSG_DONTWAIT`.
 //!
 //! If only a part of a line could be written, its rest is the first thing that is written later.

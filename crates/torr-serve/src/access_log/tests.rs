@@ -94,6 +94,40 @@ fn what_could_end_a_line_or_a_quotation_is_escaped() {
 }
 
 #[test]
+fn whatever_is_long_is_cut_so_that_a_pipe_takes_the_line_as_a_whole() {
+    let id = RequestId::given(&[b'i'; 128]).expect("it is an id");
+    let longest = Some("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff".parse().expect("it is an address"));
+    for bytes in [&b"x"[..], b"\n", b"\"", b"\xff", "\u{e4}".as_bytes(), b"xx\nx", "\u{2028}y\u{1f600}".as_bytes()] {
+        let field = bytes.repeat(8192);
+        let text = String::from_utf8_lossy(&field).into_owned();
+        let evil = Entry {
+            client: longest,
+            request: Some(RequestLine { method: &text, target: &text, protocol: "HTTP/1.1" }),
+            body_bytes: u64::MAX,
+            duration: Duration::MAX,
+            host: Some(&field),
+            referer: Some(&field),
+            user_agent: Some(&field),
+            request_id: Some(&id),
+            tls: Some("TLSv1.3"),
+            ..entry()
+        };
+        for format in LogFormat::ALL {
+            let line = line(format, &evil);
+            assert!(line.len() <= 4096, "{format}: {} bytes", line.len());
+            assert!(line.contains("... HTTP/1.1\"") || line.contains("...\",\"protocol\""), "{line}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&line(LogFormat::Json, &evil)).expect("it is JSON");
+        let agent = json["user_agent"].as_str().and_then(|text| text.strip_suffix("...")).expect("it is cut");
+        assert!(!agent.is_empty() && String::from_utf8_lossy(&field).starts_with(agent), "{agent}");
+    }
+    // What fits is not.
+    let target = "x".repeat(890);
+    let whole = Entry { request: Some(RequestLine { target: &target, ..LINE }), ..entry() };
+    assert!(line(LogFormat::Common, &whole).contains(&format!("{target} HTTP/1.1")));
+}
+
+#[test]
 fn formats_and_targets_have_names() {
     for format in LogFormat::ALL {
         assert_eq!(format.to_string().parse(), Ok(format));

@@ -20,6 +20,7 @@ impl Connection {
             self.preamble = Some(preamble);
             return Some(Announced::NotYet);
         };
+        self.http.client().is_unknown = header.is_unknown;
         if let Some(source) = header.source {
             self.seat.charge(source.ip()).ok()?;
             self.http.client().address = Some(source);

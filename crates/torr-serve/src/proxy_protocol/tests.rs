@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn header(source: &str, destination: &str) -> ProxyHeader {
-    ProxyHeader { source: source.parse().ok(), destination: destination.parse().ok() }
+    ProxyHeader { source: source.parse().ok(), destination: destination.parse().ok(), is_unknown: false }
 }
 
 /// A header of version 2 with an empty checksum, if it is to have one, which is filled in.
@@ -35,11 +35,11 @@ fn version_1() {
     is(b"PROXY TCP4 192.0.2.1 198.51.100.2 8080 443\r\n", header("192.0.2.1:8080", "198.51.100.2:443"));
     is(b"PROXY TCP6 2001:db8::1 ::1 0 65535\r\n", header("[2001:db8::1]:0", "[::1]:65535"));
     is(b"PROXY TCP6 ::ffff:192.0.2.1 ::1 1 2\r\n", header("192.0.2.1:1", "[::1]:2"));
-    is(b"PROXY UNKNOWN\r\n", ProxyHeader::default());
+    is(b"PROXY UNKNOWN\r\n", ProxyHeader::UNKNOWN);
     let full = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff";
     let longest = format!("PROXY UNKNOWN {full} {full} 65535 65535\r\n");
     assert_eq!(longest.len(), LONGEST_V1);
-    is(longest.as_bytes(), ProxyHeader::default());
+    is(longest.as_bytes(), ProxyHeader::UNKNOWN);
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn version_2() {
     let mut inet6 = [0; 36];
     (inet6[15], inet6[16], inet6[33], inet6[35]) = (1, 0xfe, 80, 81);
     is(&v2_bytes(0x21, 0x21, &inet6, &[]), header("[::1]:80", "[fe00::]:81"));
-    is(&v2_bytes(0x21, 0x31, &[b'/'; 216], &[(0x04, b"x")]), ProxyHeader::default());
-    is(&v2_bytes(0x21, 0x00, &[], &[]), ProxyHeader::default());
-    is(&v2_bytes(0x21, 0x00, b"anything", &[]), ProxyHeader::default());
+    is(&v2_bytes(0x21, 0x31, &[b'/'; 216], &[(0x04, b"x")]), ProxyHeader::UNKNOWN);
+    is(&v2_bytes(0x21, 0x00, &[], &[]), ProxyHeader::UNKNOWN);
+    is(&v2_bytes(0x21, 0x00, b"anything", &[]), ProxyHeader::UNKNOWN);
     is(&v2_bytes(0x20, 0x00, &[], &[]), ProxyHeader::default());
     is(&v2_bytes(0x20, 0x11, INET, &[]), ProxyHeader::default());
     is(&v2_bytes(0x20, 0x77, b"anything", &[]), ProxyHeader::default());
@@ -171,7 +171,8 @@ proptest! {
     #[test]
     fn addresses_come_through(a: [u8; 16], b: [u8; 16], ports: (u16, u16)) {
         let (from, to) = (Ipv6Addr::from(a), Ipv6Addr::from(b));
-        let is = ProxyHeader { source: address(from.into(), ports.0), destination: address(to.into(), ports.1) };
+        let (source, destination) = (address(from.into(), ports.0), address(to.into(), ports.1));
+        let is = ProxyHeader { source, destination, is_unknown: false };
         let line = format!("PROXY TCP6 {from} {to} {} {}\r\n", ports.0, ports.1);
         prop_assert_eq!(parse(line.as_bytes()), Ok(Some((is, line.len()))));
         let block = [&a[..], &b, &ports.0.to_be_bytes(), &ports.1.to_be_bytes()].concat();

@@ -59,11 +59,16 @@ impl Program {
         // Ctrl-C in a terminal reaches the supervisor alone, which tells its workers.
         command.process_group(0);
         command.preserved_fds([theirs].into_iter().chain(copies).collect());
-        let process = command.spawn()?;
+        let mut process = command.spawn()?;
         // The command holds the worker's end of the channel.
         drop(command);
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
-        let end = pidfd_open(pid.expect("a process has a positive number"), PidfdFlags::empty())?;
+        let end = pidfd_open(pid.expect("a process has a positive number"), PidfdFlags::empty());
+        let end = end.inspect_err(|_| {
+            // Nobody would ever hear of its end.
+            let _ = process.kill();
+            let _ = process.wait();
+        })?;
         Ok(Child { number, turn, process, end, channel })
     }
 }

@@ -21,7 +21,10 @@ impl Supervisor {
         for &place in &absent {
             if let Err(error) = self.start(place, Duty::Coming) {
                 if self.when_ready.is_some() {
-                    return Err(error);
+                    // It ends with this once those are gone that run already.
+                    self.failure = Some(error.into());
+                    self.leave();
+                    return Ok(());
                 }
                 self.cancel_reload(&format!("worker {} cannot be started: {error}", place + 1));
                 return Ok(());

@@ -202,7 +202,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_connections_per_address",
         value: "N",
-        meaning: "Most connections of one address at a time, 0 for no limit; further ones get a 503",
+        meaning: "Most connections of one address at a time to each process, 0 for no limit; further ones get a 503",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -283,7 +283,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "pid_file",
         value: "FILE",
         meaning: "File for the number of the process to send signals to, there as long as it serves",
-        must_be: "a path, or nothing for no file",
+        must_be: "the name of a file, or nothing",
         default: None,
         kind: Kind::Text,
         take: |to, text| file(text).map(|file| to.settings.pid_file = file),
@@ -312,7 +312,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_threads",
         value: "N",
-        meaning: "Threads for handlers that block",
+        meaning: "Threads of each process for handlers that block",
         must_be: "a whole number from 1 to 4096",
         default: Some("eight per CPU"),
         kind: Kind::Number,
@@ -322,7 +322,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "blocking_queue",
         value: "N",
-        meaning: "Most requests that wait for such a thread; further ones get a 503",
+        meaning: "Most requests of each process that wait for such a thread; further ones get a 503",
         must_be: FROM_0,
         default: None,
         kind: Kind::Number,
@@ -363,13 +363,10 @@ pub const SETTINGS: &[Setting] = &[
         key: "tls_client_ca",
         value: "FILE",
         meaning: "Let in only clients with a certificate that one of these has signed (PEM)",
-        must_be: "a file",
+        must_be: "the name of a file, or nothing",
         default: Some("none"),
         kind: Kind::Text,
-        take: |to, text| {
-            to.tls_client_ca = (!text.is_empty()).then(|| text.into());
-            Some(())
-        },
+        take: |to, text| file(text).map(|file| to.tls_client_ca = file),
         text: |from| listed(from.tls_client_ca.as_slice()),
     },
     Setting {
@@ -458,13 +455,17 @@ fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Opti
     text.parse().ok().filter(|number| range.contains(number))
 }
 
+/// A name that would make a message of several lines is none, as with the access log.
+fn path(text: &str) -> Option<PathBuf> {
+    (!text.is_empty() && !text.chars().any(char::is_control)).then(|| text.into())
+}
+
 /// Files with commas between them; none is an empty text.
 fn files(text: &str) -> Option<Vec<PathBuf>> {
     if text.is_empty() {
         return Some(Vec::new());
     }
-    let names: Vec<_> = text.split(',').map(str::trim).collect();
-    names.iter().all(|name| !name.is_empty()).then(|| names.into_iter().map(PathBuf::from).collect())
+    text.split(',').map(|name| path(name.trim())).collect()
 }
 
 fn listed(files: &[PathBuf]) -> String {
@@ -476,8 +477,7 @@ fn time(text: &str) -> Option<Duration> {
 }
 
 fn file(text: &str) -> Option<Option<PathBuf>> {
-    let sound = !text.contains('\0');
-    sound.then(|| (!text.is_empty()).then(|| PathBuf::from(text)))
+    if text.is_empty() { Some(None) } else { path(text).map(Some) }
 }
 
 fn shown(time: Duration) -> String {
@@ -516,6 +516,18 @@ mod tests {
         }
         for bad in ["", "nowhere", ":80", "a:", "a:65536", "a:+1", "::1:80", "[::1]", "a b:80", "a:80\n"] {
             assert_eq!(address(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_files_are_one_line() {
+        for key in ["pid_file", "tls_cert", "tls_key", "tls_client_ca", "access_log"] {
+            let setting = SETTINGS.iter().find(|setting| setting.key == key).expect("it is there");
+            let take = |text: &str| (setting.take)(&mut Chosen::default(), text);
+            assert_eq!((take("/a b/c.pem"), take("")), (Some(()), Some(())), "{key}");
+            for bad in ["a\nb", "a\0", "a\u{1b}[2J"] {
+                assert_eq!(take(bad), None, "{key}: {bad:?}");
+            }
         }
     }
 

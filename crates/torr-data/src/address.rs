@@ -1,0 +1,76 @@
+//! What a database's URL says.
+
+use crate::error::{DataError, ErrorKind};
+
+/// The databases that are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// SQLite, embedded.
+    Sqlite,
+    /// MySQL and MariaDB.
+    MySql,
+    /// PostgreSQL.
+    Postgres,
+}
+
+/// A URL, told apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Address<'u> {
+    /// SQLite in memory.
+    Memory,
+    /// SQLite in a file.
+    File(&'u str),
+    /// The whole URL, for a driver to read.
+    Server(Kind, &'u str),
+}
+
+impl<'u> Address<'u> {
+    pub(crate) fn parse(url: &'u str) -> Result<Self, DataError> {
+        let bad = |what: &str| {
+            Err(DataError::new(
+                ErrorKind::BadUrl,
+                format_args!(
+                    "{what}: a database is sqlite::memory:, sqlite:FILE, mysql://USER@HOST/NAME or postgres://USER@HOST/NAME"
+                ),
+            ))
+        };
+        match url.split_once(':') {
+            Some(("sqlite", ":memory:")) => Ok(Self::Memory),
+            Some(("sqlite", file)) => match file.strip_prefix("//").unwrap_or(file) {
+                "" => bad("the URL names no file"),
+                // What SQLite takes for a URI of its own could mean memory, or other things that are not foreseen here.
+                file if file.starts_with("file:") || file.starts_with(':') => bad("the URL names no plain file"),
+                file => Ok(Self::File(file)),
+            },
+            Some(("mysql" | "mariadb", rest)) if rest.starts_with("//") => Ok(Self::Server(Kind::MySql, url)),
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(Self::Server(Kind::Postgres, url)),
+            // Not said back: it may hold a password.
+            _ => bad("the URL is of no known database"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_told_apart() {
+        assert_eq!(Address::parse("sqlite::memory:"), Ok(Address::Memory));
+        assert_eq!(Address::parse("sqlite:a b.db"), Ok(Address::File("a b.db")));
+        assert_eq!(Address::parse("sqlite:///tmp/x.db"), Ok(Address::File("/tmp/x.db")));
+        assert_eq!(Address::parse("mysql://u@h/d"), Ok(Address::Server(Kind::MySql, "mysql://u@h/d")));
+        assert_eq!(Address::parse("postgresql://h/d"), Ok(Address::Server(Kind::Postgres, "postgresql://h/d")));
+    }
+
+    #[test]
+    fn other_urls_are_refused_without_saying_them_back() {
+        for url in
+            ["", "oracle://u:secret@h/d", "sqlite:", "sqlite:file:x?mode=memory", "sqlite::", "mysql:h", "secret"]
+        {
+            let error = Address::parse(url).expect_err(url);
+            assert_eq!(error.kind(), ErrorKind::BadUrl, "{url}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+}

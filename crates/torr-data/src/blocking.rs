@@ -1,0 +1,78 @@
+//! The operations for who blocks his thread until they are done.
+
+use crate::address::Kind;
+use crate::database::Database;
+use crate::error::DataError;
+use crate::model::{Fortune, Item, World};
+use crate::way::Way;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+/// A database whose operations block the calling thread. They may be called from anywhere, also on a tokio runtime.
+///
+/// With MySQL and PostgreSQL a thread that uses it has another one beside it, on which the same connections run as
+/// otherwise: so a way costs the same, and two switches between threads more.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocking<'d> {
+    database: &'d Database,
+}
+
+impl<'d> Blocking<'d> {
+    pub(crate) fn new(database: &'d Database) -> Self {
+        Self { database }
+    }
+
+    /// As [`Database::world`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    pub fn world(&self, way: Way, id: i32) -> Result<World, DataError> {
+        self.run(move |database| database.world(way, id))
+    }
+
+    /// As [`Database::worlds`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    pub fn worlds(&self, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
+        let ids = ids.to_vec();
+        self.run(move |database| database.worlds(way, &ids))
+    }
+
+    /// As [`Database::fortunes`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    pub fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
+        self.run(move |database| database.fortunes(way))
+    }
+
+    /// As [`Database::item`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    pub fn item(&self, way: Way, id: i32) -> Result<Item, DataError> {
+        self.run(move |database| database.item(way, id))
+    }
+
+    /// As [`Database::update`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the database")]
+    pub fn update(&self, way: Way, rows: &[World]) -> Result<Vec<World>, DataError> {
+        let rows = rows.to_vec();
+        self.run(move |database| database.update(way, &rows))
+    }
+
+    fn run<T, F>(&self, ask: impl FnOnce(&Database) -> F + Send + 'static) -> Result<T, DataError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, DataError>> + 'static,
+    {
+        if self.database.kind() == Kind::Sqlite {
+            return at_once(ask(self.database));
+        }
+        #[cfg(feature = "network")]
+        return crate::companion::run(self.database.clone(), ask);
+        #[cfg(not(feature = "network"))]
+        unreachable!("only SQLite is built in");
+    }
+}
+
+/// The outcome of a future that never waits, as none of SQLite does.
+pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => unreachable!("nothing of SQLite waits"),
+    }
+}

@@ -1,0 +1,62 @@
+//! The statements as the query builder makes them, anew for each query.
+
+use crate::model::World;
+#[cfg(feature = "network")]
+use sea_query::{CaseStatement, LockType};
+use sea_query::{Expr, ExprTrait, Query, SelectStatement, UpdateStatement, Value, Values};
+
+pub(crate) fn world(id: i32) -> SelectStatement {
+    Query::select().columns(["id", "randomnumber"]).from("world").and_where(Expr::col("id").eq(id)).to_owned()
+}
+
+pub(crate) fn item(id: i32) -> SelectStatement {
+    Query::select().columns(["id", "name", "number"]).from("item").and_where(Expr::col("id").eq(id)).to_owned()
+}
+
+pub(crate) fn fortunes() -> SelectStatement {
+    Query::select().columns(["id", "message"]).from("fortune").to_owned()
+}
+
+/// Writes one row.
+#[cfg(feature = "sqlite")]
+pub(crate) fn write_one(row: World) -> UpdateStatement {
+    Query::update()
+        .table("world")
+        .value("randomnumber", row.random_number)
+        .and_where(Expr::col("id").eq(row.id))
+        .to_owned()
+}
+
+/// Writes many rows at once. `locked` first locks them by their ids: PostgreSQL may meet them in any order, and two that
+/// meet in different orders would wait for each other.
+#[cfg(feature = "network")]
+pub(crate) fn write(rows: &[World], locked: bool) -> UpdateStatement {
+    let case =
+        rows.iter().fold(CaseStatement::new(), |case, row| case.case(Expr::col("id").eq(row.id), row.random_number));
+    let ids = rows.iter().map(|row| row.id);
+    let which = if locked {
+        let lock = Query::select()
+            .column("id")
+            .from("world")
+            .and_where(Expr::col("id").is_in(ids))
+            .order_by("id", sea_query::Order::Asc)
+            .lock(LockType::Update)
+            .to_owned();
+        Expr::col("id").in_subquery(lock)
+    } else {
+        Expr::col("id").is_in(ids)
+    };
+    Query::update()
+        .table("world")
+        .value("randomnumber", case.finally(Expr::col("randomnumber")))
+        .and_where(which)
+        .to_owned()
+}
+
+/// The values to be bound: the statements here have integers only.
+pub(crate) fn integers(values: Values) -> impl Iterator<Item = i32> {
+    values.0.into_iter().map(|value| match value {
+        Value::Int(Some(int)) => int,
+        other => unreachable!("the statements here have integers only, not {other:?}"),
+    })
+}

@@ -1,0 +1,155 @@
+//! A database as a program sees it: opened once, asked from any thread.
+
+use crate::address::{Address, Kind};
+use crate::blocking::Blocking;
+use crate::error::DataError;
+#[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
+use crate::error::ErrorKind;
+use crate::fill::Progress;
+use crate::local::{self, Local};
+use crate::model::{Fortune, Item, World};
+use crate::options::Options;
+use crate::waits::{PoolWaits, Waits};
+use crate::way::Way;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A database with Torr's tables. Clones are the same database.
+#[derive(Debug, Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+/// What all clones and threads share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) backend: Backend,
+    pub(crate) options: Options,
+    pub(crate) waits: Arc<Waits>,
+}
+
+/// How a thread comes by its own connections.
+#[derive(Debug)]
+pub(crate) enum Backend {
+    #[cfg(feature = "sqlite")]
+    Sqlite(Arc<crate::sqlite::Shared>),
+    #[cfg(feature = "mysql")]
+    MySql(Arc<crate::mysql::Plan>),
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<crate::postgres::Plan>),
+}
+
+impl Database {
+    /// Opens the database of a URL: `sqlite::memory:`, `sqlite:FILE`, `mysql://USER:PASSWORD@HOST/NAME` or
+    /// `postgres://USER:PASSWORD@HOST/NAME`. Tables that are missing are made and filled; tables of others are left alone.
+    /// Waits until that is done, and may be called from anywhere.
+    ///
+    /// # Errors
+    /// If the database cannot be reached or used, or has a table of one of Torr's names that Torr has not made.
+    pub fn open(url: &str, options: &Options, progress: impl FnMut(Progress) + Send) -> Result<Self, DataError> {
+        let backend = Self::backend(url, options, progress)?;
+        Ok(Self { inner: Arc::new(Inner { backend, options: options.clone(), waits: Arc::default() }) })
+    }
+
+    #[cfg_attr(not(feature = "sqlite"), allow(unused_mut, unused_variables))]
+    fn backend(url: &str, options: &Options, mut progress: impl FnMut(Progress) + Send) -> Result<Backend, DataError> {
+        match Address::parse(url)? {
+            #[cfg(feature = "sqlite")]
+            address @ (Address::Memory | Address::File(_)) => {
+                let file = if let Address::File(file) = address { Some(file) } else { None };
+                crate::sqlite::Shared::open(file, options, &mut progress).map(Arc::new).map(Backend::Sqlite)
+            }
+            #[cfg(feature = "mysql")]
+            Address::Server(Kind::MySql, url) => {
+                let patient = crate::mysql::Plan::new(url, crate::network::PATIENCE)?;
+                crate::network::prepare(async || patient.prepare(options, &mut progress).await)?;
+                Ok(Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?)))
+            }
+            #[cfg(feature = "postgres")]
+            Address::Server(Kind::Postgres, url) => {
+                let patient = crate::postgres::Plan::new(url, crate::network::PATIENCE)?;
+                crate::network::prepare(async || patient.prepare(options, &mut progress).await)?;
+                Ok(Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?)))
+            }
+            #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
+            _ => {
+                let text = "this program was built without that database: build it with the feature of its name";
+                Err(DataError::new(ErrorKind::NotBuiltIn, text))
+            }
+            #[cfg(all(feature = "sqlite", feature = "mysql", feature = "postgres"))]
+            Address::Server(Kind::Sqlite, _) => unreachable!("SQLite has no server"),
+        }
+    }
+
+    /// Which database it is.
+    pub fn kind(&self) -> Kind {
+        match self.inner.backend {
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(_) => Kind::Sqlite,
+            #[cfg(feature = "mysql")]
+            Backend::MySql(_) => Kind::MySql,
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(_) => Kind::Postgres,
+        }
+    }
+
+    /// Rows of the table `item`, with ids from 1.
+    pub fn items(&self) -> u32 {
+        self.inner.options.rows
+    }
+
+    /// How often and how long somebody waited for a connection so far.
+    pub fn pool_waits(&self) -> PoolWaits {
+        self.inner.waits.read()
+    }
+
+    /// The same operations for who wants to block the thread meanwhile. With SQLite they are as direct as a call can be.
+    pub fn blocking(&self) -> Blocking<'_> {
+        Blocking::new(self)
+    }
+
+    /// The World with this id, from 1 to 10,000.
+    pub fn world(&self, way: Way, id: i32) -> impl Future<Output = Result<World, DataError>> + use<> {
+        let local = self.local();
+        async move { local.world(way, id).await }
+    }
+
+    /// Worlds by their ids, with one SELECT for each.
+    pub fn worlds(&self, way: Way, ids: &[i32]) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
+        let (local, ids) = (self.local(), ids.to_vec());
+        async move { local.worlds(way, &ids).await }
+    }
+
+    /// All fortunes, in no particular order.
+    pub fn fortunes(&self, way: Way) -> impl Future<Output = Result<Vec<Fortune>, DataError>> + use<> {
+        let local = self.local();
+        async move { local.fortunes(way).await }
+    }
+
+    /// A row of the table of 100,000.
+    pub fn item(&self, way: Way, id: i32) -> impl Future<Output = Result<Item, DataError>> + use<> {
+        let local = self.local();
+        async move { local.item(way, id).await }
+    }
+
+    /// Reads each of these Worlds by a SELECT of its own, then gives all of them their new numbers: all or none. Returns the
+    /// rows as they were read. Of an id that comes more than once the last number counts.
+    pub fn update(&self, way: Way, rows: &[World]) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
+        let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
+        let (local, rows) = (self.local(), sorted(rows));
+        async move { local.update(way, &ids, &rows).await }
+    }
+
+    /// This thread's connections.
+    fn local(&self) -> Rc<Local> {
+        local::of(&self.inner)
+    }
+}
+
+/// The rows by their ids, of each id the last one. All write in this order, so nobody waits for somebody who waits for him.
+fn sorted(rows: &[World]) -> Vec<World> {
+    let mut sorted: Vec<_> = rows.iter().rev().copied().collect();
+    sorted.sort_by_key(|row| row.id);
+    sorted.dedup_by_key(|row| row.id);
+    sorted
+}

@@ -1,0 +1,52 @@
+//! The same tables through three ways on three databases: TechEmpower's World and Fortune, and the documents' table of 100,000
+//! rows, through a raw driver, a query builder and an ORM's model, on SQLite, MySQL or MariaDB, and PostgreSQL.
+//!
+//! ```
+//! use torr_data::{Database, Options, Way};
+//!
+//! let options = Options { rows: 1000, ..Options::default() };
+//! let database = Database::open("sqlite::memory:", &options, |_| {})?;
+//! let item = database.blocking().item(Way::Model, 7)?;
+//! assert_eq!(item.name, "Item 000007");
+//! # Ok::<(), torr_data::DataError>(())
+//! ```
+//!
+//! A [`Database`] is opened once, and cloned for all who use it. Connections belong to threads: each thread that calls an
+//! operation has its own, opened when they are needed. Operations give futures that run on the thread's own tokio runtime (of a
+//! current thread, with time and sockets enabled) and so are not `Send`; those of SQLite are ready when they are polled first,
+//! and need none. [`Database::blocking`] has the same operations for who wants to wait.
+#![forbid(unsafe_code)]
+
+mod address;
+mod blocking;
+mod builder;
+#[cfg(feature = "network")]
+mod companion;
+mod contents;
+mod database;
+mod error;
+mod fill;
+mod local;
+mod model;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "network")]
+mod network;
+mod options;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod waits;
+mod way;
+
+pub use address::Kind;
+pub use blocking::Blocking;
+pub use contents::WORLDS;
+pub use database::Database;
+pub use error::{DataError, ErrorKind, Side};
+pub use fill::Progress;
+pub use model::{Fortune, Item, World};
+pub use options::Options;
+pub use waits::PoolWaits;
+pub use way::Way;

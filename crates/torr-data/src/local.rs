@@ -1,0 +1,97 @@
+//! What a thread has of a database: connections are never shared between threads.
+
+use crate::database::{Backend, Inner};
+use crate::error::DataError;
+use crate::model::{Fortune, Item, World};
+use crate::way::Way;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Weak};
+
+#[cfg(not(any(feature = "sqlite", feature = "mysql", feature = "postgres")))]
+compile_error!("torr-data needs at least one of its features: sqlite, mysql, postgres");
+
+/// A thread's connections to one database.
+pub(crate) enum Local {
+    #[cfg(feature = "sqlite")]
+    Sqlite(crate::sqlite::Local),
+    #[cfg(feature = "mysql")]
+    MySql(crate::network::Local<crate::mysql::Link>),
+    #[cfg(feature = "postgres")]
+    Postgres(crate::network::Local<crate::postgres::Link>),
+}
+
+thread_local! {
+    /// Of each database that this thread has asked.
+    static LOCALS: RefCell<Vec<(Weak<Inner>, Rc<Local>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// This thread's connections to a database.
+pub(crate) fn of(database: &Arc<Inner>) -> Rc<Local> {
+    let is = |(of, _): &&(Weak<Inner>, Rc<Local>)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(database));
+    if let Some(local) = LOCALS.with_borrow(|locals| locals.iter().find(is).map(|(_, local)| Rc::clone(local))) {
+        return local;
+    }
+    let local = Rc::new(Local::new(database));
+    let gone = LOCALS.with_borrow_mut(|locals| {
+        let gone: Vec<_> = locals.extract_if(.., |(of, _)| of.strong_count() == 0).collect();
+        locals.push((Arc::downgrade(database), Rc::clone(&local)));
+        gone
+    });
+    // Not before the list is free: what is dropped may look at it.
+    drop(gone);
+    local
+}
+
+macro_rules! ask {
+    ($self:ident, $operation:ident($($argument:expr),*)) => {
+        match $self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(local) => local.$operation($($argument),*),
+            #[cfg(feature = "mysql")]
+            Self::MySql(local) => local.$operation($($argument),*).await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(local) => local.$operation($($argument),*).await,
+        }
+    };
+}
+
+impl Local {
+    fn new(database: &Inner) -> Self {
+        match &database.backend {
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(shared) => Self::Sqlite(crate::sqlite::Local::new(Arc::clone(shared))),
+            #[cfg(feature = "mysql")]
+            Backend::MySql(plan) => {
+                // Its protocol foresees one statement at a time.
+                Self::MySql(crate::network::Local::new(plan, &database.options, false, &database.waits))
+            }
+            #[cfg(feature = "postgres")]
+            Backend::Postgres(plan) => {
+                let options = &database.options;
+                Self::Postgres(crate::network::Local::new(plan, options, options.pipelined, &database.waits))
+            }
+        }
+    }
+
+    pub(crate) async fn world(&self, way: Way, id: i32) -> Result<World, DataError> {
+        ask!(self, world(way, id))
+    }
+
+    pub(crate) async fn worlds(&self, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
+        ask!(self, worlds(way, ids))
+    }
+
+    pub(crate) async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
+        ask!(self, fortunes(way))
+    }
+
+    pub(crate) async fn item(&self, way: Way, id: i32) -> Result<Item, DataError> {
+        ask!(self, item(way, id))
+    }
+
+    /// Reads `ids`, then writes `rows`, which are sorted by their ids, of which none comes twice.
+    pub(crate) async fn update(&self, way: Way, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
+        ask!(self, update(way, ids, rows))
+    }
+}

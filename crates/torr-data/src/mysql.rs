@@ -1,0 +1,156 @@
+//! MySQL and MariaDB: `mysql_async` as the driver, `diesel-async` over it as the model.
+
+mod batch;
+mod error;
+mod plan;
+mod store;
+
+pub(crate) use plan::Plan;
+
+use crate::Way;
+use crate::builder;
+use crate::error::DataError;
+use crate::model::{self, Fortune, Item, World};
+use crate::network;
+use batch::Batch;
+use diesel::prelude::*;
+use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
+use error::{sorted, sorted_model};
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Params, Statement, Value};
+use sea_query::{MysqlQueryBuilder, Values};
+use tokio::sync::Mutex;
+
+const WORLD: &str = "SELECT id, randomnumber FROM world WHERE id = ?";
+const ITEM: &str = "SELECT id, name, number FROM item WHERE id = ?";
+const FORTUNES: &str = "SELECT id, message FROM fortune";
+
+/// An open connection. Only who has taken it from the pool uses it, so the lock is always free.
+pub(crate) struct Link(Mutex<As>);
+
+enum As {
+    Driver(Box<Driver>),
+    Model(Box<AsyncMysqlConnection>),
+}
+
+struct Driver {
+    conn: Conn,
+    world: Statement,
+    item: Statement,
+    fortunes: Statement,
+}
+
+impl Driver {
+    async fn new(mut conn: Conn) -> Result<Self, mysql_async::Error> {
+        let (world, item) = (conn.prep(WORLD).await?, conn.prep(ITEM).await?);
+        let fortunes = conn.prep(FORTUNES).await?;
+        Ok(Self { conn, world, item, fortunes })
+    }
+}
+
+fn bound(values: Values) -> Params {
+    match builder::integers(values).map(Value::from).collect::<Vec<_>>() {
+        values if values.is_empty() => Params::Empty,
+        values => Params::Positional(values),
+    }
+}
+
+fn world((id, random_number): (i32, i32)) -> World {
+    World { id, random_number }
+}
+
+fn item((id, name, number): (i32, String, i32)) -> Item {
+    Item { id, name, number }
+}
+
+fn fortune((id, message): (i32, String)) -> Fortune {
+    Fortune { id, message }
+}
+
+impl network::Link for Link {
+    type Plan = Plan;
+
+    async fn connect(plan: &Plan, way: Way) -> Result<Self, DataError> {
+        let conn = plan.connect().await?;
+        let as_what = if way == Way::Model {
+            let model = AsyncMysqlConnection::try_from(conn).await;
+            As::Model(Box::new(model.map_err(|error| error::sorted_connection(&error))?))
+        } else {
+            As::Driver(Box::new(Driver::new(conn).await.map_err(sorted)?))
+        };
+        Ok(Self(Mutex::new(as_what)))
+    }
+
+    fn is_closed(&self) -> bool {
+        // It is known only to who tries.
+        false
+    }
+
+    async fn ping(&mut self) -> Result<(), DataError> {
+        match self.0.get_mut() {
+            As::Driver(driver) => driver.conn.ping().await.map_err(sorted),
+            As::Model(model) => {
+                let one = diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1"));
+                one.execute(model.as_mut()).await.map(drop).map_err(sorted_model)
+            }
+        }
+    }
+
+    async fn world(&self, way: Way, id: i32) -> Result<Option<World>, DataError> {
+        let row = match &mut *self.0.lock().await {
+            As::Driver(driver) if way == Way::Raw => driver.conn.exec_first(&driver.world, (id,)).await,
+            As::Driver(driver) => {
+                let (sql, values) = builder::world(id).build(MysqlQueryBuilder);
+                driver.conn.exec_first(sql, bound(values)).await
+            }
+            As::Model(model) => {
+                return model::world::table.find(id).get_result(model.as_mut()).await.optional().map_err(sorted_model);
+            }
+        };
+        row.map(|row| row.map(world)).map_err(sorted)
+    }
+
+    async fn item(&self, way: Way, id: i32) -> Result<Option<Item>, DataError> {
+        let row = match &mut *self.0.lock().await {
+            As::Driver(driver) if way == Way::Raw => driver.conn.exec_first(&driver.item, (id,)).await,
+            As::Driver(driver) => {
+                let (sql, values) = builder::item(id).build(MysqlQueryBuilder);
+                driver.conn.exec_first(sql, bound(values)).await
+            }
+            As::Model(model) => {
+                return model::item::table.find(id).get_result(model.as_mut()).await.optional().map_err(sorted_model);
+            }
+        };
+        row.map(|row| row.map(item)).map_err(sorted)
+    }
+
+    async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
+        let rows = match &mut *self.0.lock().await {
+            As::Driver(driver) if way == Way::Raw => driver.conn.exec_map(&driver.fortunes, (), fortune).await,
+            As::Driver(driver) => {
+                let (sql, values) = builder::fortunes().build(MysqlQueryBuilder);
+                driver.conn.exec_map(sql, bound(values), fortune).await
+            }
+            As::Model(model) => return model::fortune::table.load(model.as_mut()).await.map_err(sorted_model),
+        };
+        rows.map_err(sorted)
+    }
+
+    /// InnoDB locks the rows by their ids, so two that write the same ones wait for each other in one direction only.
+    async fn write(&self, way: Way, rows: &[World]) -> Result<(), DataError> {
+        let rows = batch::padded(rows);
+        let written = match &mut *self.0.lock().await {
+            As::Driver(driver) if way == Way::Raw => {
+                driver.conn.exec_drop(batch::sql(rows.len()), batch::values(&rows)).await
+            }
+            As::Driver(driver) => {
+                let (sql, values) = builder::write(&rows, false).build(MysqlQueryBuilder);
+                driver.conn.exec_drop(sql, bound(values)).await
+            }
+            As::Model(model) => {
+                return Batch(&rows).execute(model.as_mut()).await.map(drop).map_err(sorted_model);
+            }
+        };
+        written.map_err(sorted)
+    }
+}

@@ -1,0 +1,56 @@
+//! How a pool comes by its connections, and which of those it has it still trusts.
+
+use super::Link;
+use crate::Way;
+use crate::error::DataError;
+use crate::waits::Waits;
+use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A connection that nobody has used for so long is asked first whether it is still there: databases and routers end what is
+/// idle.
+const LONG_IDLE: Duration = Duration::from_secs(30);
+
+/// How long it has to answer.
+const PING: Duration = Duration::from_secs(1);
+
+/// Makes connections for the driver or for the model.
+pub(super) struct Maker<L: Link> {
+    plan: Arc<L::Plan>,
+    way: Way,
+    waits: Arc<Waits>,
+    links: PhantomData<fn() -> L>,
+}
+
+impl<L: Link> Maker<L> {
+    pub(super) fn new(plan: Arc<L::Plan>, way: Way, waits: Arc<Waits>) -> Self {
+        Self { plan, way, waits, links: PhantomData }
+    }
+}
+
+impl<L: Link> Manager for Maker<L> {
+    type Type = L;
+    type Error = DataError;
+
+    async fn create(&self) -> Result<L, DataError> {
+        let link = L::connect(&self.plan, self.way).await?;
+        self.waits.opened();
+        Ok(link)
+    }
+
+    /// Without a round trip, unless there is a reason for one: it would cost as much as the query.
+    async fn recycle(&self, link: &mut L, metrics: &Metrics) -> RecycleResult<DataError> {
+        if link.is_closed() {
+            return Err(RecycleError::message("closed"));
+        }
+        if metrics.last_used() < LONG_IDLE {
+            return Ok(());
+        }
+        match tokio::time::timeout(PING, link.ping()).await {
+            Ok(answer) => answer.map_err(RecycleError::Backend),
+            Err(_) => Err(RecycleError::message("silent")),
+        }
+    }
+}

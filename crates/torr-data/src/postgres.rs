@@ -1,0 +1,190 @@
+//! PostgreSQL: `tokio-postgres` as the driver, `diesel-async` over it as the model.
+
+mod batch;
+mod error;
+mod plan;
+mod store;
+
+pub(crate) use plan::Plan;
+
+use crate::Way;
+use crate::builder;
+use crate::error::DataError;
+use crate::model::{self, Fortune, Item, World};
+use crate::network;
+use batch::Batch;
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use error::{sorted, sorted_model};
+use plan::Mover;
+use sea_query::{PostgresQueryBuilder, Values};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row, Statement};
+
+const WORLD: &str = "SELECT id, randomnumber FROM world WHERE id = $1";
+const ITEM: &str = "SELECT id, name, number FROM item WHERE id = $1";
+const FORTUNES: &str = "SELECT id, message FROM fortune";
+/// Locks the rows by their ids first: two that meet the same rows in different orders would wait for each other.
+const WRITE: &str = "UPDATE world SET randomnumber = new.number FROM (\
+    SELECT world.id, given.number FROM unnest($1::int4[], $2::int4[]) AS given (id, number) \
+    JOIN world ON world.id = given.id ORDER BY world.id FOR UPDATE OF world\
+    ) AS new WHERE world.id = new.id";
+
+/// Statements of the builder that are kept prepared; there are fewer texts than that, unless many sizes of updates are mixed.
+const BUILT: usize = 128;
+
+/// An open connection.
+pub(crate) struct Link {
+    as_what: As,
+    mover: Mover,
+}
+
+enum As {
+    Driver(Driver),
+    Model(AsyncPgConnection),
+}
+
+struct Driver {
+    client: Client,
+    world: Statement,
+    item: Statement,
+    fortunes: Statement,
+    write: Statement,
+    /// Statements of the builder, by their texts.
+    built: RefCell<HashMap<String, Statement>>,
+}
+
+impl Driver {
+    async fn new(client: Client) -> Result<Self, tokio_postgres::Error> {
+        let (world, item, fortunes, write) = tokio::try_join!(
+            client.prepare(WORLD),
+            client.prepare(ITEM),
+            client.prepare(FORTUNES),
+            client.prepare(WRITE)
+        )?;
+        Ok(Self { client, world, item, fortunes, write, built: RefCell::default() })
+    }
+
+    /// The statement of a text.
+    async fn prepared(&self, sql: String) -> Result<Statement, tokio_postgres::Error> {
+        if let Some(statement) = self.built.borrow().get(&sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(&sql).await?;
+        let mut built = self.built.borrow_mut();
+        if built.len() >= BUILT {
+            built.clear();
+        }
+        built.insert(sql, statement.clone());
+        Ok(statement)
+    }
+
+    async fn built_rows(&self, (sql, values): (String, Values)) -> Result<Vec<Row>, tokio_postgres::Error> {
+        let statement = self.prepared(sql).await?;
+        let values: Vec<_> = builder::integers(values).collect();
+        let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+        self.client.query(&statement, &values).await
+    }
+}
+
+fn world(row: &Row) -> Result<World, tokio_postgres::Error> {
+    Ok(World { id: row.try_get(0)?, random_number: row.try_get(1)? })
+}
+
+fn item(row: &Row) -> Result<Item, tokio_postgres::Error> {
+    Ok(Item { id: row.try_get(0)?, name: row.try_get(1)?, number: row.try_get(2)? })
+}
+
+fn fortune(row: &Row) -> Result<Fortune, tokio_postgres::Error> {
+    Ok(Fortune { id: row.try_get(0)?, message: row.try_get(1)? })
+}
+
+impl network::Link for Link {
+    type Plan = Plan;
+
+    async fn connect(plan: &Plan, way: Way) -> Result<Self, DataError> {
+        let (client, mover) = plan.connect().await?;
+        let link = |as_what| Self { as_what, mover };
+        if way == Way::Model {
+            let model = AsyncPgConnection::try_from(client).await;
+            model.map(As::Model).map(link).map_err(|error| error::sorted_connection(&error))
+        } else {
+            Driver::new(client).await.map(As::Driver).map(link).map_err(|error| sorted(&error))
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.mover.has_ended()
+    }
+
+    async fn ping(&mut self) -> Result<(), DataError> {
+        match &self.as_what {
+            As::Driver(driver) => {
+                driver.client.query_one("SELECT 1", &[]).await.map(drop).map_err(|error| sorted(&error))
+            }
+            As::Model(model) => {
+                let one = diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1"));
+                one.execute(&mut &*model).await.map(drop).map_err(sorted_model)
+            }
+        }
+    }
+
+    async fn world(&self, way: Way, id: i32) -> Result<Option<World>, DataError> {
+        match &self.as_what {
+            As::Driver(driver) if way == Way::Raw => {
+                let row = driver.client.query_opt(&driver.world, &[&id]).await;
+                row.and_then(|row| row.as_ref().map(world).transpose()).map_err(|error| sorted(&error))
+            }
+            As::Driver(driver) => {
+                let rows = driver.built_rows(builder::world(id).build(PostgresQueryBuilder)).await;
+                rows.and_then(|rows| rows.iter().map(world).next().transpose()).map_err(|error| sorted(&error))
+            }
+            As::Model(model) => {
+                model::world::table.find(id).get_result(&mut &*model).await.optional().map_err(sorted_model)
+            }
+        }
+    }
+
+    async fn item(&self, way: Way, id: i32) -> Result<Option<Item>, DataError> {
+        match &self.as_what {
+            As::Driver(driver) if way == Way::Raw => {
+                let row = driver.client.query_opt(&driver.item, &[&id]).await;
+                row.and_then(|row| row.as_ref().map(item).transpose()).map_err(|error| sorted(&error))
+            }
+            As::Driver(driver) => {
+                let rows = driver.built_rows(builder::item(id).build(PostgresQueryBuilder)).await;
+                rows.and_then(|rows| rows.iter().map(item).next().transpose()).map_err(|error| sorted(&error))
+            }
+            As::Model(model) => {
+                model::item::table.find(id).get_result(&mut &*model).await.optional().map_err(sorted_model)
+            }
+        }
+    }
+
+    async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
+        let rows = match &self.as_what {
+            As::Driver(driver) if way == Way::Raw => driver.client.query(&driver.fortunes, &[]).await,
+            As::Driver(driver) => driver.built_rows(builder::fortunes().build(PostgresQueryBuilder)).await,
+            As::Model(model) => return model::fortune::table.load(&mut &*model).await.map_err(sorted_model),
+        };
+        rows.and_then(|rows| rows.iter().map(fortune).collect()).map_err(|error| sorted(&error))
+    }
+
+    async fn write(&self, way: Way, rows: &[World]) -> Result<(), DataError> {
+        let written = match &self.as_what {
+            As::Driver(driver) if way == Way::Raw => {
+                let (ids, numbers) = batch::columns(rows);
+                Client::execute(&driver.client, &driver.write, &[&ids, &numbers]).await.map(drop)
+            }
+            As::Driver(driver) => {
+                driver.built_rows(builder::write(rows, true).build(PostgresQueryBuilder)).await.map(drop)
+            }
+            As::Model(model) => {
+                return Batch::new(rows).execute(&mut &*model).await.map(drop).map_err(sorted_model);
+            }
+        };
+        written.map_err(|error| sorted(&error))
+    }
+}

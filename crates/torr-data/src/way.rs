@@ -1,0 +1,44 @@
+//! The three ways to the same rows.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// By what a query is made and its rows are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// The database's driver, with prepared statements.
+    Raw,
+    /// A query builder (`sea-query`) over the same driver: each query's text is made anew.
+    Builder,
+    /// The model of an ORM (Diesel).
+    Model,
+}
+
+impl Way {
+    /// All three, the closest to the database first.
+    pub const ALL: [Self; 3] = [Self::Raw, Self::Builder, Self::Model];
+
+    /// Its name: `raw`, `builder` or `model`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Builder => "builder",
+            Self::Model => "model",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = || format!("`{name}` is no way to a database: raw, builder or model");
+        Self::ALL.into_iter().find(|way| way.name() == name).ok_or_else(known)
+    }
+}

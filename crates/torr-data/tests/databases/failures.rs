@@ -1,0 +1,263 @@
+//! Servers that go away, are silent, refuse; pools that are used up: errors at once or in time, and recovery by itself.
+
+use crate::outside::{Outside, runtime};
+use crate::place::Place;
+use crate::server::{Make, PASSWORD, Server, wait_until};
+use futures_util::future::{join, join_all, try_join_all};
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+use torr_data::{DataError, Database, ErrorKind, Options, Side, Way, World};
+
+crate::at_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
+crate::tests_at!(pool_of_mariadb, crate::place::Place::mariadb(), a_pool_that_is_used_up);
+crate::tests_at!(pool_of_postgres, crate::place::Place::postgres(), a_pool_that_is_used_up);
+crate::tests_at!(own_mariadb, crate::server::Make::MariaDb, a_server_goes_and_comes_back, a_silent_server, refused);
+crate::tests_at!(own_postgres, crate::server::Make::Postgres, a_server_goes_and_comes_back, a_silent_server, refused);
+
+#[test]
+fn a_file_that_somebody_else_writes() {
+    let mut place = Place::file();
+    place.options.statement_timeout = Duration::from_millis(200);
+    let (database, mut outside) = (place.open(), place.outside());
+    for way in Way::ALL {
+        let before = database.blocking().world(way, 1).expect("it is there");
+        outside.lock();
+        let row = World { id: 1, random_number: before.random_number + 1 };
+        let error = database.blocking().update(way, &[row]).expect_err("it is locked");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}: {error}");
+        assert_eq!(database.blocking().world(way, 1), Ok(before), "readers go on");
+        outside.unlock();
+        database.blocking().update(way, &[row]).expect("it is free");
+    }
+}
+
+#[test]
+fn a_file_that_is_none() {
+    let options = Options::default();
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let error = Database::open(&format!("sqlite:{}", folder.path().display()), &options, |_| {}).expect_err("a folder");
+    assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+    let file = folder.path().join("text");
+    std::fs::write(&file, "something else than a database, long enough for a header. ".repeat(40)).expect("it is ours");
+    let before = std::fs::read(&file).expect("it is ours");
+    let error = Database::open(&format!("sqlite:{}", file.display()), &options, |_| {}).expect_err("a text");
+    assert_eq!(error.kind(), ErrorKind::Other, "{error}");
+    assert_eq!(std::fs::read(&file).expect("it is ours"), before);
+}
+
+fn a_statement_that_takes_too_long(mut place: Place) {
+    place.options.statement_timeout = Duration::from_millis(200);
+    let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+    for way in Way::ALL {
+        let before = runtime.block_on(database.world(way, 1)).expect("it is there");
+        outside.lock();
+        let since = Instant::now();
+        let error = runtime.block_on(database.world(way, 1)).expect_err("it is locked");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}: {error}");
+        assert!(error.is_temporary() && since.elapsed() >= Duration::from_millis(190), "{:?}", since.elapsed());
+        let row = World { id: 1, random_number: before.random_number + 1 };
+        let error = runtime.block_on(database.update(way, &[row])).expect_err("it is locked");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}: {error}");
+        outside.unlock();
+        assert_eq!(runtime.block_on(database.world(way, 1)), Ok(before), "{way}");
+    }
+}
+
+fn a_question_that_nobody_waits_for(mut place: Place) {
+    place.options.pool_size = 1;
+    let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+    for way in Way::ALL {
+        runtime.block_on(database.world(way, 1)).expect("it is there");
+        outside.lock();
+        let question = async { tokio::time::timeout(Duration::from_millis(50), database.world(way, 1)).await };
+        runtime.block_on(question).expect_err("nobody waits so long");
+        outside.unlock();
+        for id in 2..6 {
+            assert_eq!(runtime.block_on(database.world(way, id)).expect("it is there").id, id, "{way}");
+            assert_eq!(runtime.block_on(database.item(way, id)).expect("it is there").id, id, "{way}");
+        }
+    }
+}
+
+fn a_pool_that_is_used_up(mut place: Place) {
+    place.options.pool_size = 1;
+    place.options.acquire_timeout = Duration::from_millis(600);
+    place.options.statement_timeout = Duration::from_millis(1200);
+    let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+    for (n, way) in (0..).zip(Way::ALL) {
+        let waits = database.pool_waits();
+        assert_eq!((waits.exhausted, waits.waiting), (n, 0));
+        outside.lock();
+        let one_waits = async {
+            while database.pool_waits().waiting != 1 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let both = join(database.world(way, 1), database.world(way, 2));
+        let seen = async { tokio::time::timeout(Duration::from_secs(10), one_waits).await };
+        let ((first, second), seen) = runtime.block_on(join(both, seen));
+        assert_eq!(seen, Ok(()), "that one waits is told while it does");
+        assert_eq!(first.expect_err("it is locked").kind(), ErrorKind::TimedOut);
+        let error = second.expect_err("the only connection is taken");
+        assert_eq!((error.kind(), error.side()), (ErrorKind::Exhausted, Side::Client), "{way}: {error}");
+        assert!(error.is_temporary());
+        outside.unlock();
+        let (first, second) = runtime.block_on(join(database.world(way, 1), database.world(way, 2)));
+        assert_eq!((first.map(|row| row.id), second.map(|row| row.id)), (Ok(1), Ok(2)), "{way}");
+        let after = database.pool_waits();
+        assert_eq!((after.waits, after.exhausted, after.waiting), (waits.waits + 2, n + 1, 0));
+        assert!(after.waited >= waits.waited + Duration::from_millis(600), "{after:?}");
+    }
+}
+
+fn places(make: Make, server: &Server) -> Vec<Place> {
+    let pooled = Place::at(server);
+    if make == Make::Postgres { vec![pooled, Place::at(server).pipelined()] } else { vec![pooled] }
+}
+
+/// How many statements wait for a lock.
+fn waiting(outside: &mut Outside) -> i64 {
+    outside.number(match outside {
+        Outside::Postgres(..) => "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+        _ => "SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting%'",
+    })
+}
+
+fn a_server_goes_and_comes_back(make: Make) {
+    let mut server = Server::start(make);
+    for mut place in places(make, &server) {
+        place.options.statement_timeout = Duration::from_secs(20);
+        let (database, runtime) = (place.open(), runtime());
+        for way in Way::ALL {
+            // Several connections are in the pool, with statements prepared.
+            let warm = try_join_all((1..=3).map(|id| database.world(way, id)));
+            runtime.block_on(warm).expect("they are there");
+        }
+        let (mut locking, mut looking) = (place.outside(), place.outside());
+        locking.lock();
+        let questions = Way::ALL.map(|way| database.world(way, 1));
+        let since = Instant::now();
+        let answers = thread::scope(|scope| {
+            scope.spawn(|| {
+                // Over one connection the builder's statement comes after the driver's.
+                let connections = if place.options.pipelined { 2 } else { 3 };
+                wait_until("all of them wait", || waiting(&mut looking) == connections);
+                server.kill();
+            });
+            runtime.block_on(join_all(questions))
+        });
+        assert!(since.elapsed() < place.options.statement_timeout, "at once, not by a time-out");
+        for (way, answer) in Way::ALL.into_iter().zip(answers) {
+            gone(way, answer);
+            gone(way, runtime.block_on(database.item(way, 1)));
+            gone(way, runtime.block_on(database.update(way, &[World { id: 1, random_number: 1 }])));
+            gone(way, database.blocking().item(way, 1));
+        }
+        server.start_again();
+        for way in Way::ALL {
+            for id in 1..=5 {
+                let item = runtime.block_on(database.item(way, id));
+                assert_eq!(item.map(|item| item.id), Ok(id), "{way}: the first question is answered again");
+            }
+            assert_eq!(database.blocking().world(way, 7).map(|world| world.id), Ok(7), "{way}");
+            nothing_is_half_written(&mut server, &database, way);
+        }
+    }
+}
+
+fn gone<T: std::fmt::Debug>(way: Way, answer: Result<T, DataError>) {
+    let error = answer.expect_err("the server is gone");
+    assert!(matches!(error.kind(), ErrorKind::Lost | ErrorKind::Refused), "{way}: {error:?}");
+    assert!(error.is_temporary() && error.side() == Side::Network && !error.to_string().contains('\n'), "{error:?}");
+}
+
+/// Updates all of its rows to the same number, again and again, until the server is killed.
+fn nothing_is_half_written(server: &mut Server, database: &Database, way: Way) {
+    let rows = |number| Vec::from_iter((1..=20).map(|id| World { id, random_number: number }));
+    let (kept, other) = (AtomicI32::new(0), database.clone());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            runtime().block_on(async {
+                for number in 1.. {
+                    match other.update(way, &rows(number)).await {
+                        Ok(_) => kept.store(number, SeqCst),
+                        Err(error) => return gone(way, Err::<(), _>(error)),
+                    }
+                }
+            });
+        });
+        wait_until("some updates are done", || kept.load(SeqCst) >= 10);
+        server.kill();
+    });
+    server.start_again();
+    let kept = kept.load(SeqCst);
+    let worlds = database.blocking().worlds(Way::Raw, &Vec::from_iter(1..=20)).expect("they are there");
+    let number = worlds[0].random_number;
+    assert!(number == kept || number == kept + 1, "{way}: {number} after {kept} was kept");
+    assert_eq!(worlds, rows(number), "{way}");
+}
+
+fn a_silent_server(make: Make) {
+    let server = Server::start(make);
+    for mut place in places(make, &server) {
+        place.options.statement_timeout = Duration::from_millis(200);
+        place.options.connect_timeout = Duration::from_millis(300);
+        place.options.acquire_timeout = Duration::from_millis(300);
+        let (database, runtime) = (place.open(), runtime());
+        for way in Way::ALL {
+            runtime.block_on(database.item(way, 1)).expect("it is there");
+            server.stop();
+            let since = Instant::now();
+            for question in ["over the connection that is open", "over a new one"] {
+                let error = runtime.block_on(database.item(way, 1)).expect_err("nobody answers");
+                assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}, {question}: {error}");
+            }
+            assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+            let options = Options { connect_timeout: Duration::from_millis(100), ..place.options.clone() };
+            let error = Database::open(&place.url, &options, |_| {}).expect_err("nobody answers");
+            assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+            // Many at a time: none waits for all before it.
+            let since = Instant::now();
+            let many = runtime.block_on(join_all((1..=40).map(|id| database.item(way, id))));
+            for answer in many {
+                let kind = answer.expect_err("nobody answers").kind();
+                assert!(matches!(kind, ErrorKind::TimedOut | ErrorKind::Exhausted), "{way}: {kind:?}");
+            }
+            assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+            server.go_on();
+            let item = runtime.block_on(database.item(way, 1)).expect("it answers again");
+            assert_eq!(item.id, 1);
+        }
+    }
+}
+
+fn refused(make: Make) {
+    let mut server = Server::start(make);
+    let mut place = Place::at(&server);
+    place.options.pool_size = 1;
+    let (database, runtime) = (place.open(), runtime());
+    for way in Way::ALL {
+        runtime.block_on(database.item(way, 1)).expect("it is there");
+    }
+    let name = place.url.rsplit('/').next().expect("the URL has a path").to_owned();
+    let open = |url: &str| Database::open(url, &place.options, |_| {}).expect_err("it cannot be used");
+    let wrong = "a wrong password";
+    let error = open(&server.url_with(wrong, &name));
+    assert_eq!((error.kind(), error.side()), (ErrorKind::Denied, Side::Server), "{error}");
+    let text = error.to_string();
+    assert!(!text.contains(wrong) && !text.contains(PASSWORD) && !text.contains('\n'), "{text}");
+    assert!(!error.is_temporary());
+    let error = open(&server.url("no_such_database"));
+    assert_eq!(error.kind(), ErrorKind::MissingDatabase, "{error}");
+    let error = open(&server.url("").replace("127.0.0.1", "127.0.0.1:x"));
+    assert_eq!((error.kind(), error.side()), (ErrorKind::BadUrl, Side::Client), "{error}");
+    server.kill();
+    let error = open(&place.url);
+    assert_eq!((error.kind(), error.side()), (ErrorKind::Refused, Side::Network), "{error}");
+    server.start_again();
+    for way in Way::ALL {
+        let item = runtime.block_on(database.item(way, 2));
+        assert_eq!(item.map(|item| item.id), Ok(2), "{way}: the only connection of the pool is replaced");
+    }
+}

@@ -1,0 +1,68 @@
+//! A place for tables: of each test its own, so that they do not meet.
+
+use crate::outside::Outside;
+use crate::server::{Make, Server, shared};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tempfile::TempDir;
+use torr_data::{DataError, Database, Options};
+
+/// Rows of the table `item`: enough for two batches and a rest.
+pub const ITEMS: u32 = 2500;
+
+pub struct Place {
+    pub url: String,
+    pub options: Options,
+    _folder: Option<TempDir>,
+}
+
+impl Place {
+    pub fn memory() -> Self {
+        Self::new("sqlite::memory:".to_owned(), None)
+    }
+
+    pub fn file() -> Self {
+        let folder = tempfile::tempdir().expect("there is a temporary folder");
+        Self::new(format!("sqlite:{}", folder.path().join("the tables.db").display()), Some(folder))
+    }
+
+    pub fn mariadb() -> Self {
+        Self::at(shared(Make::MariaDb))
+    }
+
+    pub fn postgres() -> Self {
+        Self::at(shared(Make::Postgres))
+    }
+
+    /// A new database of a server.
+    pub fn at(server: &Server) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("test{}", NUMBER.fetch_add(1, Relaxed));
+        Outside::new(&server.url(server.any_database())).run(&format!("CREATE DATABASE {name}"));
+        Self::new(server.url(&name), None)
+    }
+
+    fn new(url: String, folder: Option<TempDir>) -> Self {
+        Self { url, options: Options { rows: ITEMS, pool_size: 3, ..Options::default() }, _folder: folder }
+    }
+
+    pub fn pipelined(mut self) -> Self {
+        self.options.pipelined = true;
+        self
+    }
+
+    pub fn open(&self) -> Database {
+        self.try_open().unwrap_or_else(|error| panic!("{}: {error}", self.url))
+    }
+
+    pub fn try_open(&self) -> Result<Database, DataError> {
+        Database::open(&self.url, &self.options, |_| {})
+    }
+
+    pub fn is_sqlite(&self) -> bool {
+        self.url.starts_with("sqlite:")
+    }
+
+    pub fn outside(&self) -> Outside {
+        Outside::new(&self.url)
+    }
+}

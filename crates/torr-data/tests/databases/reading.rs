@@ -1,0 +1,114 @@
+//! Rows are right, and the same by every way on every database.
+
+use crate::outside::runtime;
+use crate::place::{ITEMS, Place};
+use std::collections::BTreeSet;
+use torr_data::{Database, ErrorKind, Fortune, Item, Kind, Options, Side, Way, World};
+
+crate::everywhere!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
+
+fn in_memory() -> Database {
+    Database::open("sqlite::memory:", &Options { rows: ITEMS, ..Options::default() }, |_| {}).expect("it is built in")
+}
+
+fn rows_are_the_same_by_every_way(place: Place) {
+    let (database, other) = (place.open(), in_memory());
+    assert_eq!(database.items(), ITEMS);
+    assert_eq!(database.kind() == Kind::Sqlite, place.is_sqlite());
+    runtime().block_on(async {
+        for way in Way::ALL {
+            for id in [1, 2, 999, 1000, 1001, ITEMS as i32] {
+                let item = database.item(way, id).await.expect("it is there");
+                assert_eq!((item.id, item.name.as_str()), (id, format!("Item {id:06}").as_str()), "{way}");
+                assert!((1..=10_000).contains(&item.number), "{item:?}");
+                assert_eq!(item, other.item(Way::Raw, id).await.expect("it is there"), "{way}");
+            }
+            let ids = [1, 10_000, 77, 77, 5000];
+            let worlds = database.worlds(way, &ids).await.expect("they are there");
+            assert_eq!(worlds.iter().map(|world| world.id).collect::<Vec<_>>(), ids, "{way}");
+            assert_eq!(worlds, other.worlds(Way::Raw, &ids).await.expect("they are there"), "{way}");
+            assert_eq!(worlds[2], database.world(way, 77).await.expect("it is there"), "{way}");
+            assert!(database.worlds(way, &[]).await.expect("nothing is asked").is_empty());
+            let mut fortunes = database.fortunes(way).await.expect("they are there");
+            fortunes.sort_by_key(|fortune| fortune.id);
+            assert_eq!(fortunes, techempowers(), "{way}");
+        }
+    });
+}
+
+/// As TechEmpower's schema has them.
+fn techempowers() -> Vec<Fortune> {
+    let texts = [
+        "fortune: No such file or directory",
+        "A computer scientist is someone who fixes things that aren't broken.",
+        "After enough decimal places, nobody gives a damn.",
+        "A bad random number generator: 1, 1, 1, 1, 1, 4.33e+67, 1, 1, 1",
+        "A computer program does what you tell it to do, not what you want it to do.",
+        "Emacs is a nice operating system, but I prefer UNIX. \u{2014} Tom Christaensen",
+        "Any program that runs right is obsolete.",
+        "A list is only as strong as its weakest link. \u{2014} Donald Knuth",
+        "Feature: A bug with seniority.",
+        "Computers make very fast, very accurate mistakes.",
+        r#"<script>alert("This should not be displayed in a browser alert box.");</script>"#,
+        "フレームワークのベンチマーク",
+    ];
+    (1..).zip(texts).map(|(id, text)| Fortune { id, message: text.to_owned() }).collect()
+}
+
+/// On a runtime's thread, too, where a worker's handler is.
+fn who_blocks_gets_the_same(place: Place) {
+    let database = place.open();
+    runtime().block_on(async {
+        for way in Way::ALL {
+            let blocking = database.blocking();
+            assert_eq!(blocking.item(way, 7), database.item(way, 7).await);
+            assert_eq!(blocking.world(way, 8), database.world(way, 8).await);
+            assert_eq!(blocking.worlds(way, &[9, 8]), database.worlds(way, &[9, 8]).await);
+            assert_eq!(blocking.fortunes(way), database.fortunes(way).await);
+            let row = World { id: 8, random_number: 1 };
+            let before = blocking.update(way, &[row]).expect("it is there");
+            assert_eq!(before[0].id, 8);
+            assert_eq!(database.world(way, 8).await, Ok(row));
+        }
+    });
+}
+
+fn an_id_without_row(place: Place) {
+    let database = place.open();
+    runtime().block_on(async {
+        for way in Way::ALL {
+            for error in [
+                database.item(way, ITEMS as i32 + 1).await.expect_err("there is none"),
+                database.world(way, 0).await.expect_err("there is none"),
+                database.worlds(way, &[1, -5]).await.expect_err("there is none"),
+            ] {
+                assert_eq!((error.kind(), error.side()), (ErrorKind::MissingRow, Side::Server), "{way}: {error}");
+                assert!(!error.is_temporary());
+            }
+        }
+    });
+    assert_eq!(database.pool_waits().waits, 0, "nobody was in anybody's way");
+}
+
+fn many_at_a_time(place: Place) {
+    let database = place.open();
+    let expected: BTreeSet<_> = (1..=50).map(|id| format!("Item {id:06}")).collect();
+    runtime().block_on(async {
+        for way in Way::ALL {
+            let items = futures_util::future::try_join_all((1..=50).map(|id| database.item(way, id))).await;
+            let names: BTreeSet<_> = items.expect("they are there").into_iter().map(|item: Item| item.name).collect();
+            assert_eq!(names, expected, "{way}");
+        }
+    });
+    let waits = database.pool_waits();
+    assert_eq!((waits.waiting, waits.exhausted), (0, 0));
+    if place.is_sqlite() {
+        assert_eq!((waits.waits, waits.opened), (0, 0));
+    } else if place.options.pipelined {
+        // All but one waited for the one connection of each lane, none for its turn on it.
+        assert_eq!(waits.opened, 2);
+    } else {
+        assert_eq!(waits.opened, 6, "three for the driver, three for the model");
+        assert!(waits.waits >= 3 * 40 && !waits.waited.is_zero(), "{waits:?}");
+    }
+}

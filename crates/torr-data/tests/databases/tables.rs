@@ -1,0 +1,164 @@
+//! Tables are made once and completely, and others' tables are left alone.
+
+use crate::outside::runtime;
+use crate::place::{ITEMS, Place};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use torr_data::{Database, ErrorKind, Progress, WORLDS, Way, World};
+
+crate::where_it_lasts!(
+    filling_tells_how_far_it_is,
+    interrupted_filling_is_done_again,
+    tables_with_missing_rows_are_filled_again,
+    others_tables_are_left_alone,
+    another_torr_meta_is_left_alone,
+    names_of_others_in_other_letters,
+    what_is_no_table_but_has_the_name,
+    two_at_the_same_time,
+    a_table_that_was_dropped,
+);
+
+#[test]
+fn each_database_in_memory_is_new() {
+    let mut place = Place::memory();
+    let first = place.open();
+    let row = World { id: 1, random_number: 12_345 };
+    first.blocking().update(Way::Raw, &[row]).expect("it is there");
+    place.options.rows = 3;
+    let second = place.open();
+    assert_eq!(told(&place).last(), Some(&Progress { table: "item", done: 3, of: 3 }));
+    assert_ne!(second.blocking().world(Way::Raw, 1), Ok(row));
+    assert_eq!((first.items(), second.items()), (ITEMS, 3));
+    let elsewhere = first.clone();
+    let seen = thread::spawn(move || elsewhere.blocking().world(Way::Model, 1)).join().expect("it does not panic");
+    assert_eq!(seen, Ok(row), "all threads share one");
+}
+
+fn told(place: &Place) -> Vec<Progress> {
+    let mut told = Vec::new();
+    Database::open(&place.url, &place.options, |progress| told.push(progress)).expect("it can be opened");
+    told
+}
+
+fn filling_tells_how_far_it_is(place: Place) {
+    let steps = told(&place);
+    let of = |table: &str| {
+        let steps = steps.iter().filter(|step| step.table == table);
+        steps.map(|step| (step.done, step.of)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("item"), [(0, ITEMS), (1000, ITEMS), (2000, ITEMS), (ITEMS, ITEMS)]);
+    assert_eq!(of("fortune"), [(0, 12), (12, 12)]);
+    assert_eq!(of("world").last(), Some(&(WORLDS, WORLDS)));
+    assert_eq!(told(&place), [], "all is there");
+    let mut outside = place.outside();
+    assert_eq!(outside.tables(), 4);
+    assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
+    assert_eq!(outside.number("SELECT COUNT(*) FROM world"), i64::from(WORLDS));
+}
+
+fn interrupted_filling_is_done_again(place: Place) {
+    let stop_at = |table: &str| {
+        let open = || {
+            Database::open(&place.url, &place.options, |progress| {
+                assert!(progress.table != table || progress.done == 0, "interrupted");
+            })
+        };
+        catch_unwind(AssertUnwindSafe(open)).expect_err("it was interrupted");
+    };
+    stop_at("world");
+    stop_at("item");
+    let steps = told(&place);
+    assert_eq!(steps.last().map(|step| (step.table, step.done)), Some(("item", ITEMS)));
+    assert_eq!(told(&place), []);
+    let mut outside = place.outside();
+    assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM item"), i64::from(ITEMS));
+    assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM world"), i64::from(WORLDS));
+}
+
+fn tables_with_missing_rows_are_filled_again(mut place: Place) {
+    let database = place.open();
+    let item = database.blocking().item(Way::Raw, 9).expect("it is there");
+    let mut outside = place.outside();
+    outside.run("DELETE FROM item WHERE id = 9");
+    assert_eq!(told(&place).first().map(|step| step.table), Some("item"));
+    assert_eq!(database.blocking().item(Way::Raw, 9), Ok(item));
+    place.options.rows = 700;
+    assert_eq!(told(&place).last().map(|step| step.done), Some(700));
+    assert_eq!(outside.number("SELECT COUNT(*) FROM item"), 700);
+}
+
+fn others_tables_are_left_alone(place: Place) {
+    for table in ["world", "fortune", "item"] {
+        let mut outside = place.outside();
+        outside.run(&format!("CREATE TABLE {table} (id INTEGER, theirs BIGINT)"));
+        outside.run(&format!("INSERT INTO {table} (id, theirs) VALUES (1, 42)"));
+        let error = place.try_open().expect_err("the table is not Torr's");
+        assert_eq!(error.kind(), ErrorKind::ForeignTable);
+        let text = error.to_string();
+        assert!(text.contains(table) && !text.contains('\n'), "{text}");
+        assert_eq!(outside.number(&format!("SELECT theirs FROM {table}")), 42);
+        assert_eq!(outside.tables(), 1, "nothing else was made");
+        outside.run(&format!("DROP TABLE {table}"));
+    }
+    place.open();
+}
+
+fn another_torr_meta_is_left_alone(place: Place) {
+    let mut outside = place.outside();
+    outside.run("CREATE TABLE torr_meta (theirs INTEGER)");
+    let error = place.try_open().expect_err("the table is not Torr's");
+    assert_eq!(error.kind(), ErrorKind::ForeignTable);
+    assert_eq!(outside.tables(), 1);
+}
+
+/// For SQLite they are the same names, for the others they are not.
+fn names_of_others_in_other_letters(place: Place) {
+    let mut outside = place.outside();
+    let quote = if place.url.starts_with("mysql") { '`' } else { '"' };
+    outside.run(&format!("CREATE TABLE {quote}World{quote} (theirs BIGINT)"));
+    outside.run(&format!("INSERT INTO {quote}World{quote} (theirs) VALUES (42)"));
+    match place.try_open() {
+        Err(error) => assert!(place.is_sqlite() && error.kind() == ErrorKind::ForeignTable, "{error}"),
+        Ok(database) => {
+            assert!(!place.is_sqlite());
+            assert_eq!(database.blocking().world(Way::Model, 3).expect("it is there").id, 3);
+        }
+    }
+    assert_eq!(outside.number(&format!("SELECT theirs FROM {quote}World{quote}")), 42);
+}
+
+fn what_is_no_table_but_has_the_name(place: Place) {
+    let mut outside = place.outside();
+    outside.run("CREATE TABLE theirs (id BIGINT)");
+    outside.run("CREATE VIEW item AS SELECT id FROM theirs");
+    assert_eq!(place.try_open().expect_err("the view is not Torr's").kind(), ErrorKind::ForeignTable);
+}
+
+fn two_at_the_same_time(place: Place) {
+    let databases = thread::scope(|scope| {
+        let opening = [(); 3].map(|()| scope.spawn(|| place.open()));
+        opening.map(|opening| opening.join().expect("it can be opened"))
+    });
+    for database in &databases {
+        assert_eq!(database.blocking().item(Way::Model, 5).expect("it is there").name, "Item 000005");
+    }
+    assert_eq!(place.outside().number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
+}
+
+fn a_table_that_was_dropped(place: Place) {
+    let (database, runtime) = (place.open(), runtime());
+    for way in Way::ALL {
+        runtime.block_on(database.item(way, 1)).expect("it is there");
+    }
+    place.outside().run("DROP TABLE item");
+    for way in Way::ALL {
+        let error = runtime.block_on(database.item(way, 1)).expect_err("it is gone");
+        assert_eq!(error.kind(), ErrorKind::MissingTable, "{way}: {error}");
+        runtime.block_on(database.world(way, 1)).expect("the others are there");
+    }
+    let again = place.open();
+    for way in Way::ALL {
+        runtime.block_on(again.item(way, 1)).expect("it is there again");
+        runtime.block_on(database.item(way, 1)).expect("it is there again");
+    }
+}
