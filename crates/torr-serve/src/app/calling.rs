@@ -1,0 +1,200 @@
+//! From a request to its handler, and to what that answers.
+
+use super::*;
+
+impl App {
+    /// A worker's copy of the router, if there is one.
+    pub(crate) fn local(&self) -> Option<Local> {
+        self.guest.as_ref().map(Guest::local)
+    }
+
+    /// Whether a request's body is passed on as it comes, rather than gathered for a handler of this application.
+    pub(crate) fn takes_body_as_it_comes(&self, head: &RequestHead<'_, '_>, cx: &Desk) -> bool {
+        cx.router.is_some() && self.find(head).is_none()
+    }
+
+    /// The handler of a request, with what its path holds.
+    #[inline]
+    fn find<'a, 'h>(&'a self, head: &RequestHead<'_, 'h>) -> Option<(&'a Handler, Params<'a, 'h>)> {
+        let (route, params) = self.paths.at(head.path())?;
+        Some((handler_of(head.method, &self.routes[route].handlers)?, params))
+    }
+
+    /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
+    /// most have their answer at hand.
+    #[inline]
+    pub(crate) fn call(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
+        match (self.find(head), content) {
+            (Some((handler, params)), Content::Whole(body)) => {
+                let request = Request { head, params, body, client };
+                guarded(cx, || match handler {
+                    Handler::Direct(handler) => Outcome::Ready(handler(&request)),
+                    Handler::Async(handler) => poll_once(handler(&request)),
+                    Handler::Blocking(_) => self.call_blocking(head, body, client, cx),
+                    Handler::Metrics => Outcome::Ready(Response::ok(METRICS, cx.meter.text())),
+                })
+            }
+            (None, content) if cx.router.is_some() => self.call_router(head, content, client, cx),
+            _ => Outcome::Ready(self.no_handler(head)),
+        }
+    }
+
+    /// The answer where neither a handler nor a router is there for it.
+    #[cold]
+    fn no_handler(&self, head: &RequestHead<'_, '_>) -> Response {
+        match self.paths.at(head.path()) {
+            Some((route, _)) => not_allowed(head.method, &self.routes[route].handlers),
+            None => no_route(head),
+        }
+    }
+
+    /// Calls a handler on a thread of the pool, which finds the request anew in bytes of its own.
+    fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &Desk) -> Outcome {
+        let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
+        let (counts, client, asked) = (cx.meter.elsewhere(), client.clone(), Instant::now());
+        let done = Done(counts.clone());
+        let call = move || {
+            let _done = done;
+            counts.add(Count::BlockedWait, clock::nanos(asked.elapsed()));
+            let response = catch_unwind(AssertUnwindSafe(|| owned.with(|head| app.block(head, &body, &client))));
+            response.unwrap_or_else(|_| {
+                counts.add(Count::Panicked, 1);
+                tracing::error!("a handler that blocks panicked");
+                failed()
+            })
+        };
+        match cx.pool.run(call) {
+            Some(called) => {
+                cx.meter.add(Count::Blocked, 1);
+                let mut called = Called(called);
+                Outcome::Pending(Box::pin(async move { (&mut called.0).await.unwrap_or_else(|_| failed()) }))
+            }
+            None => {
+                cx.meter.add(Count::BlockedRefused, 1);
+                Outcome::Ready(Response::error(503, "Too many requests are waiting\n"))
+            }
+        }
+    }
+
+    /// Calls a handler that blocks.
+    fn block(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client) -> Response {
+        match self.find(head) {
+            Some((Handler::Blocking(handler), params)) => handler(&Request { head, params, body, client }),
+            _ => self.no_handler(head),
+        }
+    }
+
+    fn call_router(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
+        let Some(router) = &cx.router else { return Outcome::Ready(self.no_handler(head)) };
+        let body = match content {
+            Content::Whole(body) => RequestBody::whole(body),
+            Content::Coming(incoming) => RequestBody::coming(incoming),
+        };
+        let Some(mut request) = guest::request(head, body) else {
+            return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
+        };
+        self.introduce(client, request.extensions_mut());
+        match guarded(cx, || router.call(request)) {
+            Outcome::Pending(future) => Outcome::Droppable(future),
+            outcome => outcome,
+        }
+    }
+
+    /// Puts what is known of a client into a request's extensions.
+    pub(crate) fn introduce(&self, client: &Client, extensions: &mut Extensions) {
+        if let Some(tls) = &client.tls {
+            extensions.insert(Arc::clone(tls));
+        }
+        if let Some(origin) = &client.origin {
+            extensions.insert(Arc::clone(origin));
+        }
+        if let Some(id) = &client.id {
+            extensions.insert(id.clone());
+        }
+        if let (Some(introduce), Some(address)) = (&self.introduce, client.address) {
+            introduce(extensions, address);
+        }
+    }
+}
+
+/// Counts a call on the pool as done, be it that it has run or that nobody waits for it any more.
+struct Done(Counts);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.add(Count::BlockedDone, 1);
+    }
+}
+
+/// A call on the pool. One that has not begun is taken back when nobody waits for it any more.
+struct Called(JoinHandle<Response>);
+
+impl Drop for Called {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Calls a handler. A panic is the handler's failure; what it leaves behind is the handler's own state only.
+#[inline]
+fn guarded(cx: &Desk, call: impl FnOnce() -> Outcome) -> Outcome {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(panicked(cx)))
+}
+
+/// Asks for an answer for the first time, with nobody to be woken.
+#[inline]
+pub(crate) fn poll_once(mut future: Pending) -> Outcome {
+    match future.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
+        Poll::Ready(response) => Outcome::Ready(response),
+        Poll::Pending => Outcome::Pending(future),
+    }
+}
+
+fn handler_of<'a>(method: &str, handlers: &'a [(Method, Handler)]) -> Option<&'a Handler> {
+    let of = |method: &str| handlers.iter().find(|(known, _)| known == method).map(|(_, handler)| handler);
+    of(method).or_else(|| of("GET").filter(|_| method == "HEAD"))
+}
+
+#[cold]
+fn no_route(head: &RequestHead<'_, '_>) -> Response {
+    match head.target {
+        "*" => Response::new(204),
+        _ if is_known(head.method) => Response::error(404, "Not found\n"),
+        _ => not_implemented(),
+    }
+}
+
+#[cold]
+fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
+    if !is_known(method) {
+        return not_implemented();
+    }
+    let mut allowed: Vec<_> = handlers.iter().map(|(method, _)| method.as_str()).collect();
+    if allowed.contains(&"GET") && !allowed.contains(&"HEAD") {
+        allowed.push("HEAD");
+    }
+    let allowed = HeaderValue::from_str(&allowed.join(", ")).expect("methods are tokens");
+    Response::error(405, "Method not allowed\n").header(ALLOW, allowed)
+}
+
+/// The answer for a handler that panicked.
+#[cold]
+pub(crate) fn panicked(cx: &Desk) -> Response {
+    cx.meter.add(Count::Panicked, 1);
+    tracing::error!("a handler panicked");
+    failed()
+}
+
+#[cold]
+fn failed() -> Response {
+    Response::error(500, "The handler failed\n").closing()
+}
+
+fn not_implemented() -> Response {
+    Response::error(501, "Method not implemented\n")
+}
+
+/// The methods of RFC 9110, section 9, and PATCH (RFC 5789).
+fn is_known(method: &str) -> bool {
+    ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"].contains(&method)
+}
