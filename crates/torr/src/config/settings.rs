@@ -284,7 +284,7 @@ pub const SETTINGS: &[Setting] = &[
         value: "FILE",
         meaning: "File for the number of the process to send signals to, there as long as it serves",
         must_be: "the name of a file, or nothing",
-        default: None,
+        default: Some("none"),
         kind: Kind::Text,
         take: |to, text| file(text).map(|file| to.settings.pid_file = file),
         text: |from| from.settings.pid_file.as_ref().map_or(String::new(), |file| file.display().to_string()),
