@@ -70,14 +70,7 @@ impl http_body::Body for InPieces {
     type Error = BodyFailed;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
-        let pieces = &mut self.0;
-        if pieces.length == 0 {
-            return Poll::Ready(None);
-        }
-        let Some(mut piece) = pieces.next.next() else { return Poll::Ready(Some(Err(BodyFailed))) };
-        piece.truncate(usize::try_from(pieces.length).unwrap_or(usize::MAX));
-        pieces.length -= piece.len() as u64;
-        Poll::Ready(Some(Ok(Frame::data(piece))))
+        Poll::Ready(self.0.take().map(|piece| piece.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {

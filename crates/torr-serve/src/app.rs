@@ -2,7 +2,7 @@
 
 mod calling;
 
-pub(crate) use calling::{panicked, poll_once};
+pub(crate) use calling::{panicked, poll_once, survive};
 
 use crate::client::{Client, Introduce};
 use crate::context::Desk;
@@ -20,7 +20,7 @@ use http::{Extensions, HeaderValue, Method};
 use matchit::Params;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

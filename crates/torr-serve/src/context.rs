@@ -4,7 +4,7 @@ use crate::access_log::AccessLog;
 use crate::app::App;
 use crate::guest::Local;
 use crate::mailbox::Mailbox;
-use crate::pool::Pool;
+use crate::pool::{Pool, Threads};
 use crate::settings::Settings;
 use crate::stamp::Stamp;
 use crate::telemetry::{Board, Meter};
@@ -26,6 +26,18 @@ pub(crate) struct Shared {
     pub tls: Option<TlsAcceptor>,
     pub board: Arc<Board>,
     pub log: Option<AccessLog>,
+}
+
+impl Shared {
+    /// For one worker that is looked at by itself, without TLS and log.
+    ///
+    /// # Errors
+    /// If the system has no memory or no descriptor.
+    pub fn alone(app: App, settings: Settings) -> io::Result<(Threads, Self)> {
+        let (threads, pool) = Pool::new(1, 0)?;
+        let (app, settings, board) = (Arc::new(app), Arc::new(settings), Arc::new(Board::new(1)?));
+        Ok((threads, Self { app, settings, pool, tls: None, board, log: None }))
+    }
 }
 
 /// What does not change, and is shared with connections that have left the engine.

@@ -25,7 +25,6 @@ use crate::worker::Running;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;

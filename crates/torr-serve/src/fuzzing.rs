@@ -3,13 +3,11 @@
 use crate::app::{App, Pending};
 use crate::context::{Context, Shared};
 use crate::http1::{self, After, Http1, Long, Part};
-use crate::pool::{Pool, Threads};
+use crate::pool::Threads;
 use crate::response::Pieces;
 use crate::settings::Settings;
 use crate::stamp::Stamp;
 use crate::stream::{Made, Stream};
-use crate::telemetry::Board;
-use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 /// What every connection needs. Its date stands still, so that answers can be compared.
@@ -25,10 +23,7 @@ impl Server {
     /// # Panics
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
-        let (threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-        let (app, settings) = (Arc::new(app), Arc::new(settings));
-        let board = Arc::new(Board::new(1).expect("there is memory"));
-        let shared = Shared { app, settings, pool, tls: None, board, log: None };
+        let (threads, shared) = Shared::alone(app, settings).expect("there is memory, and a descriptor is free");
         Self { stamp: Stamp::new(shared.settings.server_name), shared, _threads: threads }
     }
 }
@@ -114,18 +109,12 @@ impl Connection {
 }
 
 /// Sends a long body to its end.
-fn send(pieces: Pieces, after: After, out: &mut Vec<u8>) -> Next {
-    let mut left = pieces.length;
-    for piece in pieces.next {
-        if left == 0 {
-            break;
-        }
-        let fits = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        out.extend_from_slice(&piece[..fits]);
-        left -= fits as u64;
+fn send(mut pieces: Pieces, after: After, out: &mut Vec<u8>) -> Next {
+    while let Some(piece) = pieces.take() {
+        let Ok(piece) = piece else { return Next::Close };
+        out.extend_from_slice(&piece);
     }
-    // The handler gave less than it announced.
-    if left > 0 { Next::Close } else { follows(after) }
+    follows(after)
 }
 
 /// Sends a body of frames to its end, or to where it would have to be waited for.

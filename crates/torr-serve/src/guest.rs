@@ -99,7 +99,7 @@ where
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(never)) => match never {},
             Poll::Pending => {
-                return app::poll_once(self.wait(request, move |response| answer(response, to_head, None)));
+                return app::poll_once(self.wait(request, move |response| answer(response, to_head, &mut None)));
             }
         }
         let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));
@@ -108,11 +108,11 @@ where
             Poll::Ready(response) => {
                 future.as_mut().set(None);
                 self.future = Some(future);
-                Outcome::Ready(answer(response, to_head, Some(&mut self.body)))
+                Outcome::Ready(answer(response, to_head, &mut self.body))
             }
             Poll::Pending => Outcome::Pending(Box::pin(async move {
                 let response = poll_fn(|cx| poll(&mut future, cx)).await;
-                answer(response, to_head, None)
+                answer(response, to_head, &mut None)
             })),
         }
     }
@@ -194,7 +194,7 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<R
 fn answer<B: http_body::Body + Send + 'static>(
     response: http::Response<B>,
     to_head: bool,
-    room: Option<&mut Option<Pin<Box<Slot<B>>>>>,
+    room: &mut Option<Pin<Box<Slot<B>>>>,
 ) -> Response {
     let (parts, body) = response.into_parts();
     let status = parts.status.as_u16();
@@ -222,7 +222,7 @@ fn content<B: http_body::Body + Send + 'static>(
     status: u16,
     to_head: bool,
     length: Option<u64>,
-    room: Option<&mut Option<Pin<Box<Slot<B>>>>>,
+    room: &mut Option<Pin<Box<Slot<B>>>>,
 ) -> Body {
     if status == 204 || status == 304 {
         return Body::Empty;
@@ -240,14 +240,9 @@ fn content<B: http_body::Body + Send + 'static>(
     if has_ended {
         return Body::Empty;
     }
-    let Some(room) = room else { return Stream::new(body, length).whole_or_stream() };
-    match Stream::in_room(body, length, room.take()) {
-        (Body::Bytes(bytes), left) => {
-            *room = left;
-            Body::Bytes(bytes)
-        }
-        (body, _) => body,
-    }
+    let (body, left) = Stream::in_room(body, length, room.take());
+    *room = left;
+    body
 }
 
 fn says_close(value: &HeaderValue) -> bool {

@@ -101,8 +101,7 @@ async fn see_through<C: Future>(
     // When it was told to end, and when it has to.
     let (mut told, mut last) = (None::<Instant>, None::<Instant>);
     loop {
-        let idle = exchange.filter(|exchange| !exchange.has_tunnel()).map(Exchange::idle_for);
-        let patience = match (idle, told) {
+        let patience = match (exchange.map(Exchange::idle_for), told) {
             (None, _) => Duration::MAX,
             (Some(idle), None) => desk.settings.idle_timeout.saturating_sub(idle),
             (Some(idle), Some(told)) => GRACE.saturating_sub(idle.min(told.elapsed())),
@@ -127,7 +126,7 @@ async fn see_through<C: Future>(
             () = sleep(patience) => {
                 let stuck = exchange.map_or(Duration::ZERO, Exchange::stuck_for);
                 let is_moving = exchange.is_some_and(Exchange::is_moving);
-                let idle = exchange.filter(|exchange| !exchange.has_tunnel()).map_or(Duration::ZERO, Exchange::idle_for);
+                let idle = exchange.map_or(Duration::ZERO, Exchange::idle_for);
                 match told {
                     _ if stuck >= desk.settings.write_timeout && !is_moving => return,
                     None if idle >= desk.settings.idle_timeout => {

@@ -263,7 +263,7 @@ impl Http1 {
                 Framing::Length(length) if length <= after_head.len() as u64 && length <= most_at_once => {
                     &after_head[..length as usize]
                 }
-                _ if cx.app.takes_body_as_it_comes(&head, cx) => {
+                _ if cx.app.takes_body_as_it_comes(head.method, head.path(), cx) => {
                     let (used, next) = self.begin_taking(&head, after_head, cx, out);
                     at += head.len + used;
                     match next {
@@ -467,7 +467,7 @@ impl Http1 {
 #[cold]
 fn is_exotic(head: &RequestHead<'_, '_>, cx: &Context) -> bool {
     let offered = || head.header("upgrade").is_some_and(|protocol| !protocol.eq_ignore_ascii_case(b"h2c"));
-    (head.method == "CONNECT" || offered()) && cx.app.takes_body_as_it_comes(head, cx)
+    (head.method == "CONNECT" || offered()) && cx.app.takes_body_as_it_comes(head.method, head.path(), cx)
 }
 
 #[cfg(test)]

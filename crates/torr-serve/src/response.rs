@@ -1,10 +1,12 @@
 //! An answer, as a handler makes it.
 
+use crate::answer_body::BodyFailed;
 use crate::stream::{Framing, Stream};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Bodies up to this size are sent together with their head.
 pub(crate) const SMALL: usize = 64 * 1024;
@@ -87,6 +89,21 @@ pub enum Body {
 pub struct Pieces {
     pub(crate) length: u64,
     pub(crate) next: Box<dyn Iterator<Item = Bytes> + Send>,
+}
+
+impl Pieces {
+    /// The next one, cut to what may still come; a failure if the handler gives less than it announced.
+    pub(crate) fn take(&mut self) -> Option<Result<Bytes, BodyFailed>> {
+        if self.length == 0 {
+            return None;
+        }
+        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
+        let next = catch_unwind(AssertUnwindSafe(|| self.next.next()));
+        let Ok(Some(mut piece)) = next else { return Some(Err(BodyFailed)) };
+        piece.truncate(usize::try_from(self.length).unwrap_or(usize::MAX));
+        self.length -= piece.len() as u64;
+        Some(Ok(piece))
+    }
 }
 
 impl Body {

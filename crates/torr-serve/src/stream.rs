@@ -112,18 +112,7 @@ impl Stream {
         self.framing = Framing::UntilClose;
     }
 
-    /// The body, whole if it is at hand in one frame.
-    pub(crate) fn whole_or_stream(mut self) -> crate::response::Body {
-        let Framing::Length(length) = self.framing else { return self.into() };
-        match self.poll_step(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Step::Data(data)) if data.len() as u64 == length => return data.into(),
-            Poll::Ready(step) => self.next = Some(step),
-            Poll::Pending => {}
-        }
-        self.into()
-    }
-
-    /// The same, in memory that another body has left. A body that is whole leaves it too.
+    /// A body, whole if it is at hand in one frame, in memory that another has left. One that is whole leaves it too.
     #[inline]
     pub(crate) fn in_room<B: Body + Send + 'static>(
         body: B,

@@ -7,6 +7,7 @@ mod text;
 
 use std::cell::Cell;
 use std::io;
+use std::ops::Deref;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,48 +84,66 @@ pub(crate) struct Board {
     cells: SharedCells,
 }
 
-/// A worker's place on the board.
+/// A worker's place on the board, for its own thread.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    board: Arc<Board>,
-    place: usize,
+    counts: Counts,
     /// Answers since the engine last asked.
     answers: Cell<u64>,
-    awake: Arc<AtomicU64>,
 }
 
-/// The counts of a worker, for other threads.
+/// The counts of a worker, for any thread.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     board: Arc<Board>,
     place: usize,
-    /// Until when the worker's time is counted, as busy or as not.
+    /// Until when the worker's time is counted, as busy or as not. Only its own thread counts it.
     awake: Arc<AtomicU64>,
 }
 
 impl Counts {
+    #[inline]
+    fn cell(&self, at: usize) -> &AtomicU64 {
+        &self.board.of(self.place)[at]
+    }
+
     /// The worker has waited until then.
+    #[inline]
     pub fn awake_since(&self, now: Nanos) {
         self.awake.store(now, Ordering::Relaxed);
     }
 
     /// The worker has not waited since it was last counted.
+    #[inline]
     pub fn busy_until(&self, now: Nanos) {
-        self.add(Count::Busy, now.saturating_sub(self.awake.swap(now, Ordering::Relaxed)));
+        let since = self.awake.load(Ordering::Relaxed);
+        self.awake.store(now, Ordering::Relaxed);
+        self.add(Count::Busy, now.saturating_sub(since));
     }
 
+    /// Adds to a count.
+    #[inline]
     pub fn add(&self, count: Count, n: u64) {
-        self.board.of(self.place)[count as usize].fetch_add(n, Ordering::Relaxed);
+        self.cell(count as usize).fetch_add(n, Ordering::Relaxed);
     }
 
     pub fn one_more(&self, gauge: Gauge) {
-        self.board.of(self.place)[COUNTS + gauge as usize].fetch_add(1, Ordering::Relaxed);
+        self.cell(COUNTS + gauge as usize).fetch_add(1, Ordering::Relaxed);
     }
 
     /// What outlives its worker is not counted any more.
     pub fn one_less(&self, gauge: Gauge) {
-        let cell = &self.board.of(self.place)[COUNTS + gauge as usize];
+        let cell = self.cell(COUNTS + gauge as usize);
         let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+    }
+}
+
+impl Deref for Meter {
+    type Target = Counts;
+
+    #[inline]
+    fn deref(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -164,9 +183,12 @@ impl Board {
 
     /// The worker at this place has ended, in whatever way: nothing of it is open or runs.
     pub fn close(&self, place: usize) {
-        let row = self.of(place);
-        row[COUNTS..COUNTS + GAUGES].iter().for_each(|gauge| gauge.store(0, Ordering::Relaxed));
-        row[Count::BlockedDone as usize].store(self.count(place, Count::Blocked), Ordering::Relaxed);
+        self.nothing_open(place);
+        self.of(place)[Count::BlockedDone as usize].store(self.count(place, Count::Blocked), Ordering::Relaxed);
+    }
+
+    fn nothing_open(&self, place: usize) {
+        self.of(place)[COUNTS..COUNTS + GAUGES].iter().for_each(|gauge| gauge.store(0, Ordering::Relaxed));
     }
 
     fn places(&self) -> usize {
@@ -202,18 +224,11 @@ impl Meter {
     /// A worker begins to serve at this place.
     pub fn new(board: Arc<Board>, place: usize) -> Self {
         let awake = Arc::new(AtomicU64::new(clock::exact()));
-        let meter = Self { board, place, answers: Cell::new(0), awake };
+        board.nothing_open(place);
+        let meter = Self { counts: Counts { board, place, awake }, answers: Cell::new(0) };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         meter.cell(Count::Started as usize).store(now.as_secs(), Ordering::Relaxed);
-        for gauge in 0..GAUGES {
-            meter.cell(COUNTS + gauge).store(0, Ordering::Relaxed);
-        }
         meter
-    }
-
-    #[inline]
-    fn cell(&self, at: usize) -> &AtomicU64 {
-        &self.board.of(self.place)[at]
     }
 
     /// Adds to a cell that nobody but this thread writes to, which costs less.
@@ -221,26 +236,6 @@ impl Meter {
     fn add_alone(&self, at: usize, n: u64) {
         let cell = self.cell(at);
         cell.store(cell.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
-    }
-
-    /// Adds to a count.
-    #[inline]
-    pub fn add(&self, count: Count, n: u64) {
-        self.cell(count as usize).fetch_add(n, Ordering::Relaxed);
-    }
-
-    /// The worker has waited until then.
-    #[inline]
-    pub fn awake_since(&self, now: Nanos) {
-        self.awake.store(now, Ordering::Relaxed);
-    }
-
-    /// The worker has not waited since it was last counted. Only its own thread counts.
-    #[inline]
-    pub fn busy_until(&self, now: Nanos) {
-        let since = self.awake.load(Ordering::Relaxed);
-        self.awake.store(now, Ordering::Relaxed);
-        self.add(Count::Busy, now.saturating_sub(since));
     }
 
     /// Sets a gauge.
@@ -280,7 +275,7 @@ impl Meter {
 
     /// Something that adds to the same counts from any thread.
     pub fn elsewhere(&self) -> Counts {
-        Counts { board: Arc::clone(&self.board), place: self.place, awake: Arc::clone(&self.awake) }
+        self.counts.clone()
     }
 
     /// All workers' numbers, in Prometheus' text format.
@@ -290,8 +285,7 @@ impl Meter {
 }
 
 impl Drop for Meter {
-    /// Nothing is open any more.
     fn drop(&mut self) {
-        (0..GAUGES).for_each(|gauge| self.cell(COUNTS + gauge).store(0, Ordering::Relaxed));
+        self.board.nothing_open(self.place);
     }
 }

@@ -13,11 +13,8 @@ use crate::stream::Stream;
 use crate::telemetry::{Count, Gauge};
 use crate::watched;
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::{Notify, watch};
 use tokio::task::{self, JoinHandle};
@@ -108,24 +105,24 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
         if tokio.num_alive_tasks() == 0 {
             // Nobody else lives here, so there is nobody whom it would hold up to wait in the kernel itself.
             engine.turn(true)?;
-            start(&mut engine, &completed);
+            start(&mut engine, &completed, &desk);
             more = true;
         } else {
             tokio::select! {
                 biased;
                 guard = ready.readable(), if !more => {
-                    more = work(&mut engine, &completed)?;
+                    more = work(&mut engine, &completed, &desk)?;
                     if !more {
                         guard?.clear_ready();
                     }
                 }
                 () = completed.arrived.notified() => {}
                 // The engine has more to do, but all others come first.
-                () = task::yield_now(), if more => more = work(&mut engine, &completed)?,
+                () = task::yield_now(), if more => more = work(&mut engine, &completed, &desk)?,
             }
         }
         complete(&mut engine, &completed);
-        start(&mut engine, &completed);
+        start(&mut engine, &completed, &desk);
         more |= engine.has_more();
         let (running, elsewhere) = (completed.running.get(), completed.elsewhere.get());
         desk.meter.set(Gauge::Waiting, (running - elsewhere) as u64);
@@ -135,12 +132,12 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
 }
 
 /// Lets the engine work. Returns whether there may be more to do.
-fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
+fn work(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::Result<bool> {
     for _ in 0..TURNS {
         if !engine.turn(false)? {
             return Ok(false);
         }
-        start(engine, completed);
+        start(engine, completed, desk);
         if completed.running.get() > 0 {
             return Ok(true);
         }
@@ -149,18 +146,18 @@ fn work(engine: &mut Engine, completed: &Rc<Completed>) -> io::Result<bool> {
 }
 
 /// Starts tasks for what has to be waited for.
-fn start(engine: &mut Engine, completed: &Rc<Completed>) {
-    let (mut waiters, desk) = (Vec::new(), engine.desk());
+fn start(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) {
+    let mut waiters = Vec::new();
     for Task { token, work } in engine.take_tasks() {
         let counted = Counted::new(completed);
         match work {
             Work::Answer(future) => {
                 desk.meter.add(Count::Waited, 1);
-                waiters.push((token, Running(task::spawn_local(answer(token, future, counted, Rc::clone(&desk))))));
+                waiters.push((token, Running(task::spawn_local(answer(token, future, counted, Rc::clone(desk))))));
             }
             Work::Body(stream) => waiters.push((token, Running(task::spawn_local(body(token, stream, counted))))),
             Work::HandOver(handed) => {
-                drop(task::spawn_local(elsewhere(handed, Rc::clone(&desk), Elsewhere::new(counted))));
+                drop(task::spawn_local(elsewhere(handed, Rc::clone(desk), Elsewhere::new(counted))));
             }
         }
     }
@@ -168,13 +165,8 @@ fn start(engine: &mut Engine, completed: &Rc<Completed>) {
 }
 
 /// Waits for a handler.
-async fn answer(token: Token, mut future: Pending, counted: Counted, desk: Rc<Desk>) {
-    // A panic is the handler's failure; what it leaves behind is the handler's own state only.
-    let poll = |cx: &mut Context<'_>| {
-        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
-            .unwrap_or_else(|_| Poll::Ready(app::panicked(&desk)))
-    };
-    let response = poll_fn(poll).await;
+async fn answer(token: Token, future: Pending, counted: Counted, desk: Rc<Desk>) {
+    let response = app::survive(future, || app::panicked(&desk)).await;
     counted.0.answers.borrow_mut().push((token, response));
     counted.0.arrived.notify_one();
 }

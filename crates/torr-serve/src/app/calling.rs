@@ -9,22 +9,22 @@ impl App {
     }
 
     /// Whether a request's body is passed on as it comes, rather than gathered for a handler of this application.
-    pub(crate) fn takes_body_as_it_comes(&self, head: &RequestHead<'_, '_>, cx: &Desk) -> bool {
-        cx.router.is_some() && self.find(head).is_none()
+    pub(crate) fn takes_body_as_it_comes(&self, method: &str, path: &str, cx: &Desk) -> bool {
+        cx.router.is_some() && self.find(method, path).is_none()
     }
 
     /// The handler of a request, with what its path holds.
     #[inline]
-    fn find<'a, 'h>(&'a self, head: &RequestHead<'_, 'h>) -> Option<(&'a Handler, Params<'a, 'h>)> {
-        let (route, params) = self.paths.at(head.path())?;
-        Some((handler_of(head.method, &self.routes[route].handlers)?, params))
+    fn find<'a, 'h>(&'a self, method: &str, path: &'h str) -> Option<(&'a Handler, Params<'a, 'h>)> {
+        let (route, params) = self.paths.at(path)?;
+        Some((handler_of(method, &self.routes[route].handlers)?, params))
     }
 
     /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
     /// most have their answer at hand.
     #[inline]
     pub(crate) fn call(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
-        match (self.find(head), content) {
+        match (self.find(head.method, head.path()), content) {
             (Some((handler, params)), Content::Whole(body)) => {
                 let request = Request { head, params, body, client };
                 guarded(cx, || match handler {
@@ -78,7 +78,7 @@ impl App {
 
     /// Calls a handler that blocks.
     fn block(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client) -> Response {
-        match self.find(head) {
+        match self.find(head.method, head.path()) {
             Some((Handler::Blocking(handler), params)) => handler(&Request { head, params, body, client }),
             _ => self.no_handler(head),
         }
@@ -139,6 +139,14 @@ impl Drop for Called {
 #[inline]
 fn guarded(cx: &Desk, call: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(panicked(cx)))
+}
+
+/// Waits for an answer, or for what stands for it after a panic, in the same sense.
+pub(crate) async fn survive<T>(mut future: Pin<Box<impl Future<Output = T> + ?Sized>>, panicked: impl Fn() -> T) -> T {
+    let poll = |cx: &mut task::Context<'_>| {
+        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(panicked()))
+    };
+    poll_fn(poll).await
 }
 
 /// Asks for an answer for the first time, with nobody to be woken.

@@ -100,13 +100,11 @@ fn make_ready(body: &mut Option<Long>, buffer: &mut Vec<u8>) -> (Made, u64) {
         }
         Some(Long::Pieces(pieces)) => pieces,
     };
-    while pieces.length > 0 && buffer.len() < PIECE {
-        // A panic is the handler's failure; what it leaves behind is the handler's own state only.
-        let next = catch_unwind(AssertUnwindSafe(|| pieces.next.next()));
-        let Ok(Some(piece)) = next else { return (Made::Short, buffer.len() as u64) };
-        let fits = piece.len().min(usize::try_from(pieces.length).unwrap_or(usize::MAX));
-        buffer.extend_from_slice(&piece[..fits]);
-        pieces.length -= fits as u64;
+    while buffer.len() < PIECE
+        && let Some(piece) = pieces.take()
+    {
+        let Ok(piece) = piece else { return (Made::Short, buffer.len() as u64) };
+        buffer.extend_from_slice(&piece);
     }
     (Made::Ready, buffer.len() as u64)
 }

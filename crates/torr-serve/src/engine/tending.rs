@@ -58,12 +58,6 @@ impl Engine {
             }
         }
         self.cx.visits.flush();
-        // Until the handler has taken what there is, the client cannot send: its time begins when it may.
-        let cannot_send = |c: &Connection| !matches!(c.doing, Doing::Sending | Doing::Ending(_)) && c.http.is_full();
-        let full: Vec<_> = self.connections.iter().filter(|(_, c)| cannot_send(c)).map(|(token, _)| token).collect();
-        for token in full {
-            self.connections.get_mut(token).into_iter().for_each(|connection| connection.since = self.now);
-        }
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
         for token in overdue {
@@ -134,6 +128,10 @@ impl Engine {
         for token in self.cx.mailbox.empty() {
             let Some(connection) = self.connections.get_mut(token) else { continue };
             let start = self.out.len();
+            // As long as there was no room, the client could not send: its time begins now.
+            if !matches!(connection.doing, Doing::Sending | Doing::Ending(_)) {
+                connection.since = self.now;
+            }
             connection.http.invite(&mut self.out);
             let next = connection.seal(&mut self.out, start, &mut self.plain, Next::Stay);
             if connection.unread && !connection.http.is_full() {

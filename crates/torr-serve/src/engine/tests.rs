@@ -3,9 +3,7 @@
 use super::*;
 use crate::app::App;
 use crate::context::Shared;
-use crate::pool::Pool;
 use crate::settings::Settings;
-use crate::telemetry::Board;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,10 +43,7 @@ impl Rig {
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
-        let (_, pool) = Pool::new(1, 0).expect("there is room for descriptors");
-        let (app, settings) = (Arc::new(app), Arc::new(Settings::default()));
-        let board = Arc::new(Board::new(1).expect("there is memory"));
-        let shared = Shared { app, settings, pool, tls: None, board, log: None };
+        let (_, shared) = Shared::alone(app, Settings::default()).expect("there is memory");
         let mut engine = Engine::new(
             Context::new(shared, 0).expect("a descriptor is free"),
             Seats::new(100),

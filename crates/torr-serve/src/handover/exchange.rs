@@ -19,7 +19,6 @@ use hyper::body::Incoming;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -210,14 +209,9 @@ impl Exchange {
         if self.0.held.get() > 0 { self.0.flowed.get().elapsed() } else { Duration::ZERO }
     }
 
-    /// Whether a request has made a tunnel of its stream.
-    pub fn has_tunnel(&self) -> bool {
-        self.0.has_tunnel.get()
-    }
-
-    /// How long there has been no request.
+    /// How long there has been no request. With a tunnel the connection is never idle.
     pub fn idle_for(&self) -> Duration {
-        if self.0.active.get() > 0 { Duration::ZERO } else { self.0.since.get().elapsed() }
+        if self.0.active.get() > 0 || self.0.has_tunnel.get() { Duration::ZERO } else { self.0.since.get().elapsed() }
     }
 }
 
@@ -234,7 +228,8 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let (version, begin) = (request.version(), Instant::now());
             let asks_for_tunnel = version == Version::HTTP_2 && request.method() == Method::CONNECT;
             let (client, mut note) = inner.visit(&request);
-            let mut answer = pin_answer(inner, &client, request).await;
+            let answering = Box::pin(answer(inner, &client, request));
+            let mut answer = app::survive(answering, || own(app::panicked(&inner.desk), false)).await;
             note.answered(answer.status().as_u16(), 0);
             if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
                 answer.headers_mut().entry(FIELD).or_insert(id);
@@ -255,24 +250,15 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
     }
 }
 
-/// The answer of whatever is there for a request; a panic is the handler's failure.
-async fn pin_answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
-    let mut answering = Box::pin(answer(inner, client, request));
-    poll_fn(|cx| {
-        catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(cx)))
-            .unwrap_or_else(|_| Poll::Ready(own(app::panicked(&inner.desk), false)))
-    })
-    .await
-}
-
+/// The answer of whatever is there for a request.
 async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
     let desk = &*inner.desk;
     let (parts, body) = request.into_parts();
-    let (head, to_head, patience) =
-        (OwnedHead::of_parts(&parts), parts.method == Method::HEAD, desk.settings.body_timeout);
+    let (to_head, patience) = (parts.method == Method::HEAD, desk.settings.body_timeout);
     let own = |response| own(response, to_head);
+    let path = parts.uri.path();
     if let Some(router) = &desk.router
-        && head.with(|head| desk.app.takes_body_as_it_comes(head, desk))
+        && desk.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path }, desk)
     {
         let most = desk.settings.most_streamed();
         if body.size_hint().lower() > most {
@@ -300,7 +286,7 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
         Ok(body) => body.to_bytes(),
         Err(error) => return own(refusal(error)),
     };
-    let outcome = head.with(|head| desk.app.call(head, Content::Whole(&body), client, desk));
+    let outcome = OwnedHead::of_parts(&parts).with(|head| desk.app.call(head, Content::Whole(&body), client, desk));
     own(match outcome {
         Outcome::Ready(response) => response,
         Outcome::Pending(future) | Outcome::Droppable(future) => future.await,

@@ -81,14 +81,12 @@ impl Line {
         let is_end = received.is_empty();
         self.counts.add(Count::Received, received.len() as u64);
         let taken = secure.receive(received, &mut self.unsent, &mut self.arrived);
+        // Without a word of it, something may have been cut off.
+        let is_cut = is_end && !secure.is_closed();
         // An alert, a ticket or a change of keys; if it does not fit now, it goes with what is sent next.
         let _ = self.poll_unsent(cx)?;
         taken.map_err(broken)?;
-        match is_end && !secure_is_closed(&self.secure) {
-            // Without a word: something may have been cut off.
-            true => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-            false => Poll::Ready(Ok(!is_end)),
-        }
+        Poll::Ready(if is_cut { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(!is_end) })
     }
 
     /// Sends ciphertext that waits.
@@ -110,10 +108,6 @@ impl Drop for Line {
     fn drop(&mut self) {
         self.counts.one_less(Gauge::Elsewhere);
     }
-}
-
-fn secure_is_closed(secure: &Option<Box<TlsServer>>) -> bool {
-    secure.as_ref().is_some_and(|secure| secure.is_closed())
 }
 
 fn broken(error: TlsError) -> io::Error {

@@ -3,14 +3,11 @@
 use super::*;
 use crate::app::App;
 use crate::context::Shared;
-use crate::pool::Pool;
 use crate::settings::Settings;
-use crate::telemetry::Board;
 use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 const MAX_BODY: u64 = 100;
@@ -91,10 +88,7 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 
 /// Runs with what a connection needs.
 fn with_context<T>(run: impl FnOnce(&mut Context) -> T) -> T {
-    let (_threads, pool) = Pool::new(1, 0).expect("a descriptor is free");
-    let (app, settings) = (Arc::new(app()), Arc::new(settings()));
-    let board = Arc::new(Board::new(1).expect("there is memory"));
-    let shared = Shared { app, settings, pool, tls: None, board, log: None };
+    let (_threads, shared) = Shared::alone(app(), settings()).expect("there is memory");
     run(&mut Context::new(shared, 0).expect("a descriptor is free"))
 }
 
