@@ -14,7 +14,7 @@ use exchange::{Observed, exchange};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use subjects::{Hyper, Torr, nginx};
+use subjects::{Torr, hyper, nginx};
 
 /// Cases under way at a time: most of a case is waiting for the other side.
 const AT_A_TIME: usize = 8;
@@ -67,7 +67,7 @@ fn cuts_anywhere_change_nothing() {
 
 #[test]
 fn hyper_does_as_the_cases_say() {
-    let hyper = Hyper::start();
+    let hyper = hyper();
     check("hyper", Subject::Hyper, hyper.address, as_written);
 }
 

@@ -1,15 +1,18 @@
 //! The servers that the corpus is put to. The handler of each tells what it saw of a request.
 
+#[path = "../../crates/torr-serve/tests/support/axum_serve.rs"]
+mod axum_serve;
+
 use crate::exchange::SAW;
 use crate::support::servers::{Nginx, free_port};
 use axum::body::Bytes;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use axum_serve::AxumServe;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::{self};
 use std::time::Duration;
-use tokio::sync::oneshot;
 use torr_serve::{App, Server, Settings, Stop};
 
 /// Torr in this process, which ends with its value.
@@ -61,40 +64,9 @@ impl Drop for Torr {
     }
 }
 
-/// hyper as `axum::serve` runs it, on a thread that ends with this value.
-pub struct Hyper {
-    pub address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Hyper {
-    pub fn start() -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        listener.set_nonblocking(true).expect("a socket takes options");
-        let address = listener.local_addr().expect("it is bound");
-        let (stop, stopped) = oneshot::channel::<()>();
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
-                tokio::select! {
-                    ended = axum::serve(listener, router()).into_future() => panic!("axum::serve ended: {ended:?}"),
-                    _ = stopped => {}
-                }
-            });
-        });
-        Self { address, stop: Some(stop), thread: Some(thread) }
-    }
-}
-
-impl Drop for Hyper {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
+/// hyper as `axum::serve` runs it.
+pub fn hyper() -> AxumServe {
+    AxumServe::start(router())
 }
 
 /// nginx in front of a second server of its own: so it reads bodies, and tells what it would pass on.

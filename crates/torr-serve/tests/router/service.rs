@@ -1,6 +1,9 @@
 //! The router that is compared, and servers of it.
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
+#[path = "../support/axum_serve.rs"]
+mod axum_serve;
+
 use super::support::{PATIENCE, Running};
 use super::wire::{Exchange, read_answers};
 use axum::body::{Body, Bytes};
@@ -9,19 +12,18 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::sse::{Event, Sse};
 use axum::response::{AppendHeaders, IntoResponse, Redirect};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt;
 use axum::{Json, Router};
+use axum_serve::AxumServe;
 use futures_util::{Stream, StreamExt, stream};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc as std_mpsc};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use torr_serve::{App, Peer};
@@ -38,14 +40,14 @@ use tower_http::trace::TraceLayer;
 
 /// One router under `axum::serve` and under Torr.
 pub struct Both {
-    theirs: Theirs,
+    theirs: AxumServe,
     ours: Running,
 }
 
 impl Both {
     pub fn start() -> Self {
         let ours = Running::start(App::new().router(router()).peer_as(ConnectInfo::<SocketAddr>).peer_as(Peer));
-        Self { theirs: Theirs::start(), ours }
+        Self { theirs: AxumServe::start(router()), ours }
     }
 
     pub fn connect(&self) -> [TcpStream; 2] {
@@ -59,44 +61,6 @@ impl Both {
     /// The answers of `axum::serve` and of Torr.
     pub fn ask(&self, requests: &[u8]) -> [Exchange; 2] {
         self.connect().map(|stream| read_answers(stream, requests))
-    }
-}
-
-/// `axum::serve` on a thread, which ends with this value.
-struct Theirs {
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Theirs {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        listener.set_nonblocking(true).expect("a socket takes options");
-        let address = listener.local_addr().expect("it is bound");
-        let (stop, stopped) = oneshot::channel::<()>();
-        let thread = thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
-                let listener = listener.tap_io(|stream| stream.set_nodelay(true).expect("a socket takes options"));
-                let service = router().into_make_service_with_connect_info::<SocketAddr>();
-                tokio::select! {
-                    ended = axum::serve(listener, service) => panic!("axum::serve ended: {ended:?}"),
-                    _ = stopped => {}
-                }
-            });
-        });
-        Self { address, stop: Some(stop), thread: Some(thread) }
-    }
-}
-
-impl Drop for Theirs {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 
