@@ -107,8 +107,8 @@ async fn see_through<C: Future>(
             (Some(idle), Some(told)) => GRACE.saturating_sub(idle.min(told.elapsed())),
         };
         let patience = patience.min(last.map_or(Duration::MAX, |last| last.saturating_duration_since(Instant::now())));
-        let stuck = exchange.map_or(Duration::ZERO, Exchange::stuck_for);
-        let patience = patience.min(desk.settings.write_timeout.saturating_sub(stuck)).max(LEAST_PATIENCE);
+        let until_stuck = |exchange: &Exchange| desk.settings.write_timeout.saturating_sub(exchange.stuck_for());
+        let patience = patience.min(exchange.map_or(Duration::MAX, until_stuck)).max(LEAST_PATIENCE);
         tokio::select! {
             // What has arrived is read before the connection is told to end.
             biased;
