@@ -4,19 +4,12 @@
 //! is shown. CPU is this process's only: with SQLite that is the database too, otherwise the client alone. `--pin` keeps this
 //! process on the first core and the private servers on the last, for figures that can be compared.
 
-#[allow(dead_code, reason = "the tests need more of it")]
-#[path = "../tests/databases/outside.rs"]
-mod outside;
-#[allow(dead_code, reason = "the tests need more of it")]
-#[path = "../tests/databases/server.rs"]
-mod server;
-
 use futures_util::future::join_all;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
-use server::{Make, Server};
 use std::time::{Duration, Instant};
 use torr_data::{DataError, Database, Kind, Options, WORLDS, Way, World};
+use torr_test_databases::{Make, Outside, Server};
 
 const USAGE: &str = "usage: cost [--private] [--pin] [--pipelined] [--blocking] [--tasks N] [--rounds N] [--millis N] [URL...]
 --private: SQLite in memory, and MariaDB and PostgreSQL started for this alone; a URL is sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME";
@@ -64,7 +57,7 @@ fn main() {
         if plan.private { vec![Server::start(Make::MariaDb), Server::start(Make::Postgres)] } else { Vec::new() };
     pin(&plan, 0);
     for server in &servers {
-        outside::Outside::new(&server.url(server.any_database())).run("CREATE DATABASE torr");
+        Outside::new(&server.url(server.any_database())).run("CREATE DATABASE torr");
     }
     let private = servers.iter().map(|server| server.url("torr"));
     let memory = plan.private.then(|| "sqlite::memory:".to_owned());

@@ -1,19 +1,30 @@
 //! Servers that go away, are silent, refuse; pools that are used up: errors at once or in time, and recovery by itself.
 
-use crate::outside::{Outside, runtime};
 use crate::place::Place;
-use crate::server::{Make, PASSWORD, Server, wait_until};
 use futures_util::future::{join, join_all, try_join_all};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_data::{DataError, Database, ErrorKind, Options, Side, Way, World};
+use torr_test_databases::{Make, Outside, PASSWORD, Server, runtime, wait_until};
 
 crate::at_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
 crate::tests_at!(pool_of_mariadb, crate::place::Place::mariadb(), a_pool_that_is_used_up);
 crate::tests_at!(pool_of_postgres, crate::place::Place::postgres(), a_pool_that_is_used_up);
-crate::tests_at!(own_mariadb, crate::server::Make::MariaDb, a_server_goes_and_comes_back, a_silent_server, refused);
-crate::tests_at!(own_postgres, crate::server::Make::Postgres, a_server_goes_and_comes_back, a_silent_server, refused);
+crate::tests_at!(
+    own_mariadb,
+    torr_test_databases::Make::MariaDb,
+    a_server_goes_and_comes_back,
+    a_silent_server,
+    refused
+);
+crate::tests_at!(
+    own_postgres,
+    torr_test_databases::Make::Postgres,
+    a_server_goes_and_comes_back,
+    a_silent_server,
+    refused
+);
 
 #[test]
 fn a_file_that_somebody_else_writes() {

@@ -1,10 +1,8 @@
 //! The same tests for every database: SQLite in memory and in a file, and private instances of MariaDB and PostgreSQL.
 
 mod failures;
-mod outside;
 mod place;
 mod reading;
-mod server;
 mod tables;
 mod writing;
 

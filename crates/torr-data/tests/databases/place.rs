@@ -1,10 +1,9 @@
 //! A place for tables: of each test its own, so that they do not meet.
 
-use crate::outside::Outside;
-use crate::server::{Make, Server, shared};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tempfile::TempDir;
 use torr_data::{DataError, Database, Options};
+use torr_test_databases::{Make, Outside, Server, shared};
 
 /// Rows of the table `item`: enough for two batches and a rest.
 pub const ITEMS: u32 = 2500;

@@ -1,9 +1,9 @@
 //! Rows are right, and the same by every way on every database.
 
-use crate::outside::runtime;
 use crate::place::{ITEMS, Place};
 use std::collections::BTreeSet;
 use torr_data::{Database, ErrorKind, Fortune, Item, Kind, Options, Side, Way, World};
+use torr_test_databases::runtime;
 
 crate::everywhere!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
 

@@ -1,10 +1,10 @@
 //! Tables are made once and completely, and others' tables are left alone.
 
-use crate::outside::runtime;
 use crate::place::{ITEMS, Place};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use torr_data::{Database, ErrorKind, Progress, WORLDS, Way, World};
+use torr_test_databases::runtime;
 
 crate::where_it_lasts!(
     filling_tells_how_far_it_is,

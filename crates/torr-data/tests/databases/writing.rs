@@ -1,9 +1,9 @@
 //! Updates are kept, all of them or none, and none is lost.
 
-use crate::outside::runtime;
 use crate::place::Place;
 use std::thread;
 use torr_data::{ErrorKind, Way, World};
+use torr_test_databases::runtime;
 
 crate::everywhere!(updates_are_kept, all_or_none, none_is_lost_among_many_writers);
 

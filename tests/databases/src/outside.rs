@@ -7,16 +7,21 @@ use tokio::runtime::{Builder, Runtime};
 
 /// A connection of somebody else.
 pub enum Outside {
+    /// By its library.
     Sqlite(rusqlite::Connection),
+    /// With the runtime that it lives on.
     MariaDb(Runtime, mysql_async::Conn),
+    /// With the runtime that it lives on.
     Postgres(Runtime, tokio_postgres::Client),
 }
 
+/// A runtime of this thread alone.
 pub fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
 }
 
 impl Outside {
+    /// To the database of a URL as `torr serve` takes it.
     pub fn new(url: &str) -> Self {
         if let Some(file) = url.strip_prefix("sqlite:") {
             return Self::Sqlite(rusqlite::Connection::open(file).expect("the file can be opened"));
@@ -71,6 +76,7 @@ impl Outside {
         });
     }
 
+    /// Lets them again.
     pub fn unlock(&mut self) {
         self.run(match self {
             Self::MariaDb(..) => "UNLOCK TABLES",

@@ -10,11 +10,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// Of the user torr in all of them.
 pub const PASSWORD: &str = "a password of no use";
 
+/// Whose server it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Make {
+    /// MariaDB.
     MariaDb,
+    /// PostgreSQL.
     Postgres,
 }
 
@@ -22,6 +26,7 @@ pub enum Make {
 pub struct Server {
     make: Make,
     folder: TempDir,
+    /// On the loopback address.
     pub port: u16,
     process: Option<Child>,
 }
@@ -47,6 +52,7 @@ pub fn shared(make: Make) -> &'static Server {
 }
 
 impl Server {
+    /// A new one with nothing in it.
     pub fn start(make: Make) -> Self {
         let folder = tempfile::Builder::new().prefix("torr-data-").tempdir().expect("there is a temporary folder");
         let mut server = Self { make, folder, port: 0, process: None };
@@ -57,7 +63,7 @@ impl Server {
             server.port = free.expect("there is a free port").port();
             if server.run() {
                 if make == Make::MariaDb {
-                    super::outside::give_mariadb_its_user(&server.socket());
+                    crate::outside::give_mariadb_its_user(&server.socket());
                 }
                 return server;
             }
@@ -125,10 +131,12 @@ impl Server {
         processes().filter(is_child).chain([parent]).collect()
     }
 
+    /// The URL of one of its databases.
     pub fn url(&self, database: &str) -> String {
         self.url_with(PASSWORD, database)
     }
 
+    /// The same with another password.
     pub fn url_with(&self, password: &str, database: &str) -> String {
         let scheme = if self.make == Make::MariaDb { "mysql" } else { "postgres" };
         format!("{scheme}://torr:{}@127.0.0.1:{}/{database}", password.replace(' ', "%20"), self.port)
@@ -231,8 +239,8 @@ impl Server {
 
     fn answers(&self) -> bool {
         match self.make {
-            Make::MariaDb => super::outside::mariadb_answers(&self.socket()),
-            Make::Postgres => super::outside::postgres_answers(&self.url("postgres")),
+            Make::MariaDb => crate::outside::mariadb_answers(&self.socket()),
+            Make::Postgres => crate::outside::postgres_answers(&self.url("postgres")),
         }
     }
 
