@@ -38,9 +38,9 @@ impl<'a> Run<'a> {
         Run {
             schema: "torr.bench/2",
             started_at: moment(started),
-            rounds: options.rounds(),
-            turn_seconds: options.seconds(),
-            quick: options.quick,
+            rounds: options.size.rounds(),
+            turn_seconds: options.size.seconds(),
+            quick: options.size.quick,
             machine,
             scenarios: measured,
         }

@@ -13,12 +13,23 @@ use crate::interrupt;
 /// How a program is built.
 #[derive(Clone, Copy)]
 pub struct Build {
-    /// Folder of its cargo workspace, in this one.
+    /// What builds it.
+    pub by: By,
+    /// Folder of its cargo workspace or Go module, in this one.
     pub folder: &'static str,
     /// Its package, and the program's name.
     pub package: &'static str,
-    /// The crate whose version is the program's, where it does not tell one itself.
-    pub tells: Option<&'static str>,
+    /// The crates or modules whose versions are the program's, where it does not tell one itself.
+    pub tells: &'static [&'static str],
+}
+
+/// What builds a program.
+#[derive(Clone, Copy)]
+pub enum By {
+    /// cargo, in release mode.
+    Cargo,
+    /// go.
+    Go,
 }
 
 /// The workspace's folder.
@@ -28,24 +39,24 @@ pub fn workspace() -> PathBuf {
 }
 
 impl Build {
-    /// Builds it in release mode, and returns where cargo put it.
+    /// Builds it, and returns where its program is.
     pub fn run(&self) -> Result<PathBuf, Error> {
-        let package = self.package;
-        eprintln!("building {package}");
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
-            .args(["build", "--release", "--locked", "-p", package, "--message-format=json-render-diagnostics"])
-            .current_dir(workspace().join(self.folder))
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(Error::at(format!("cannot run cargo to build {package}")))?;
+        eprintln!("building {}", self.package);
+        let built = match self.by {
+            By::Cargo => self.by_cargo(),
+            By::Go => self.by_go(),
+        };
         interrupt::check()?;
-        if !built.status.success() {
-            return Err(Error::failed(format!(
-                "{package} does not build; leave it out with --only, or measure another torr with --torr PATH"
-            )));
-        }
-        String::from_utf8_lossy(&built.stdout)
+        built
+    }
+
+    fn by_cargo(&self) -> Result<PathBuf, Error> {
+        let package = self.package;
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(["build", "--release", "--locked", "-p", package, "--message-format=json-render-diagnostics"]);
+        let stdout = self.output(command)?;
+        stdout
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .filter(|message| message["target"]["name"] == package)
@@ -53,28 +64,97 @@ impl Build {
             .ok_or_else(|| Error::failed(format!("cargo built {package} but named no program")))
     }
 
-    /// The version of the crate that it is about.
+    /// Into a folder `target` of its own.
+    fn by_go(&self) -> Result<PathBuf, Error> {
+        let go = on_path("go").unwrap_or_else(|| "/usr/local/go/bin/go".into());
+        let program = fs::canonicalize(workspace().join(self.folder))?.join("target").join(self.package);
+        let mut command = Command::new(go);
+        command.args(["build", "-mod=readonly", "-o"]).arg(&program).arg(".");
+        self.output(command).map(|_| program)
+    }
+
+    /// What a command writes on stdout, run in the folder; an error if it fails.
+    fn output(&self, mut command: Command) -> Result<String, Error> {
+        let name = self.package;
+        let with = command.get_program().to_string_lossy().into_owned();
+        let out = command.current_dir(workspace().join(self.folder)).stderr(Stdio::inherit()).output();
+        let out = out.map_err(Error::at(format!("cannot run {with} to build {name}")))?;
+        match out.status.success() {
+            true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
+            false => Err(Error::failed(format!(
+                "{name} does not build; leave it out with --only, or measure another torr with --torr PATH"
+            ))),
+        }
+    }
+
+    /// The versions of the crates or modules that it is about.
     pub fn version(&self) -> Option<String> {
-        let name = self.tells?;
-        let lock = fs::read_to_string(workspace().join(self.folder).join("Cargo.lock")).ok()?;
-        Some(format!("{name} {}", locked(&lock, name)?))
+        let (file, read): (_, fn(&str, &str) -> Option<String>) = match self.by {
+            By::Cargo => ("Cargo.lock", locked),
+            By::Go => ("go.mod", required),
+        };
+        let text = fs::read_to_string(workspace().join(self.folder).join(file)).ok()?;
+        let versions = self.tells.iter().map(|name| {
+            let short = name.rsplit('/').find(|part| !is_major(part)).unwrap_or(name);
+            Some(format!("{short} {}", read(&text, name)?))
+        });
+        Some(versions.collect::<Option<Vec<_>>>()?.join(", "))
     }
 }
 
+/// A program on the PATH, or where Debian keeps those that are not for everybody: nginx, PostgreSQL's.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let postgres = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let postgres = postgres.map(|version| version.path().join("bin"));
+    env::split_paths(&path)
+        .chain([PathBuf::from("/usr/sbin")])
+        .chain(postgres)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
 /// The version that a lock file has of a crate.
-fn locked<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
+fn locked(lock: &str, name: &str) -> Option<String> {
     let mut lines = lock.lines().skip_while(|line| *line != format!("name = \"{name}\""));
-    lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')
+    Some(lines.nth(1)?.strip_prefix("version = \"")?.strip_suffix('"')?.to_owned())
+}
+
+/// The version that a `go.mod` asks for of a module.
+fn required(go_mod: &str, name: &str) -> Option<String> {
+    let line = |line: &str| Some(line.trim().strip_prefix(name)?.strip_prefix(" v")?.to_owned());
+    go_mod.lines().find_map(line)
+}
+
+/// The part of a Go module's name that says its major version, such as `v5`.
+fn is_major(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|rest| rest.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::locked;
+    use super::{Build, By, locked, required};
 
     #[test]
     fn versions_are_as_locked() {
         let lock = "[[package]]\nname = \"axum-core\"\nversion = \"0.5\"\n\n[[package]]\nname = \"axum\"\nversion = \"0.8.9\"\n";
-        assert_eq!(locked(lock, "axum"), Some("0.8.9"));
+        assert_eq!(locked(lock, "axum"), Some("0.8.9".into()));
         assert_eq!(locked(lock, "actix-web"), None);
+    }
+
+    #[test]
+    fn versions_are_as_required() {
+        let go_mod =
+            "module m\n\nrequire (\n\tgithub.com/gin-gonic/gin v1.12.0\n\tgithub.com/jackc/pgx/v5 v5.12.0\n)\n";
+        assert_eq!(required(go_mod, "github.com/gin-gonic/gin"), Some("1.12.0".into()));
+        assert_eq!(required(go_mod, "github.com/gin-gonic"), None);
+    }
+
+    #[test]
+    fn peers_tell_the_versions_of_what_they_show() {
+        let tells = &["github.com/gin-gonic/gin", "github.com/jackc/pgx/v5"];
+        let version = Build { by: By::Go, folder: "bench/peers/gin", package: "gin-peer", tells }.version();
+        let version = version.expect("both are in its go.mod");
+        assert!(version.starts_with("gin 1.") && version.contains(", pgx 5."), "{version}");
     }
 }

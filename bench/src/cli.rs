@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
+use crate::data::scenario::{Group, Operation};
 use crate::error::Error;
 use crate::scenario::Style;
 
@@ -28,6 +29,8 @@ pub enum Command {
     Serve(Options),
     /// Measure the load generators with TLS, HTTP/2, pipelining and an open loop only
     Transport(Options),
+    /// Measure what each way to a database costs through HTTP
+    Data(DataOptions),
     /// Reload a server under full load, over and over, and count the requests that fail
     Reload(ReloadOptions),
     /// The floor of HTTP service: answers every blank line with a fixed page
@@ -41,9 +44,9 @@ pub enum Command {
     Launch(Launch),
 }
 
-/// How a benchmark is run.
+/// How many turns there are, and how long they are.
 #[derive(Args)]
-pub struct Options {
+pub struct Size {
     /// Short turns and few rounds: shows that all works, not what it costs
     #[arg(long)]
     pub quick: bool,
@@ -53,6 +56,14 @@ pub struct Options {
     /// Length of one turn in seconds [default: 2, quick: 1]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: Option<u32>,
+}
+
+/// How a benchmark is run.
+#[derive(Args)]
+pub struct Options {
+    /// How many turns, and how long.
+    #[command(flatten)]
+    pub size: Size,
     /// Connections of the keep-alive scenarios
     #[arg(long, value_delimiter = ',', default_value = "100,1000,8000", value_parser = clap::value_parser!(u32).range(1..))]
     pub connections: Vec<u32>,
@@ -70,7 +81,7 @@ pub struct Options {
     pub no_archive: bool,
 }
 
-impl Options {
+impl Size {
     /// Number of rounds.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(if self.quick { 2 } else { 7 })
@@ -80,6 +91,32 @@ impl Options {
     pub fn seconds(&self) -> u32 {
         self.seconds.unwrap_or(if self.quick { 1 } else { 2 })
     }
+}
+
+/// How the ways to a database are measured.
+#[derive(Args)]
+pub struct DataOptions {
+    /// How many turns, and how long.
+    #[command(flatten)]
+    pub size: Size,
+    /// Connections of the load, kept alive
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// Only these databases and groups
+    #[arg(long, value_delimiter = ',')]
+    pub styles: Vec<Group>,
+    /// Only these operations
+    #[arg(long, value_delimiter = ',')]
+    pub operations: Vec<Operation>,
+    /// Only these candidates, of torr, sqlx (with SeaORM), gin and php
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the tables only
+    #[arg(long)]
+    pub no_archive: bool,
 }
 
 /// How a server is reloaded under load.
@@ -163,7 +200,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Error::Usage("say what to measure: all, press, serve, transport or reload (see --help)".into())
+            Error::Usage("say what to measure: all, press, serve, transport, data or reload (see --help)".into())
         }
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),
     })

@@ -6,6 +6,16 @@ use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::error::Error;
+
+/// Puts this thread, and all that it starts from here on, on one CPU.
+pub fn pin(cpu: usize) -> Result<(), Error> {
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu);
+    sched_setaffinity(None, &cpus).map_err(Error::at(format!("cannot run on CPU {cpu}")))
+}
 
 /// CPU seconds used so far by all threads of a process and of its living descendants, once they are at rest.
 ///
@@ -22,6 +32,11 @@ pub fn at_rest(pid: u32) -> f64 {
         used = now;
     }
     used as f64 / 1e9
+}
+
+/// The same at this moment, for what is never wholly at rest: a database has tasks of its own.
+pub fn used(pid: u32) -> f64 {
+    tree(pid) as f64 / 1e9
 }
 
 /// CPU nanoseconds of a process tree. A process that is gone counts as nothing.

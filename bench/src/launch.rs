@@ -7,10 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::cli;
 use crate::error::Error;
+use crate::{cli, cpu};
 
 /// Becomes the program; returns only if that fails.
 pub fn run(args: &cli::Launch) -> Result<(), Error> {
@@ -18,9 +17,7 @@ pub fn run(args: &cli::Launch) -> Result<(), Error> {
     if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() != args.parent) {
         return Err(Error::Interrupted); // the driver died before the line above
     }
-    let mut cpus = CpuSet::new();
-    cpus.set(args.cpu);
-    sched_setaffinity(None, &cpus).map_err(Error::at(format!("cannot run on CPU {}", args.cpu)))?;
+    cpu::pin(args.cpu)?;
     let program = &args.command[0];
     Err(Error::at(format!("cannot start {}", program.display()))(Command::new(program).args(&args.command[1..]).exec()))
 }

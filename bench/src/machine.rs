@@ -68,7 +68,7 @@ impl Machine {
     pub fn describe(roster: &Roster) -> Self {
         let own = |name: &'static str| (name, format!("torr-bench {}", env!("CARGO_PKG_VERSION")));
         let tools = roster.tools().map(|(tool, program)| match tool.origin {
-            Origin::Built(build) if build.tells.is_some() => (tool.name, build.version().unwrap_or_default()),
+            Origin::Built(build) if !build.tells.is_empty() => (tool.name, build.version().unwrap_or_default()),
             _ => (tool.name, version(program, tool.version)),
         });
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -10,6 +10,7 @@ mod candidates;
 mod child;
 mod cli;
 mod cpu;
+mod data;
 mod error;
 mod floor;
 mod interrupt;
@@ -22,6 +23,7 @@ mod probe;
 mod reload;
 mod report;
 mod roster;
+mod rounds;
 mod scenario;
 mod scrape;
 mod serve;
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         cli::Command::Press(options) => bench(&options, &[scenario::Side::Press]),
         cli::Command::Serve(options) => bench(&options, &[scenario::Side::Serve]),
         cli::Command::Transport(options) => bench(&options, &[scenario::Side::Transport]),
+        cli::Command::Data(options) => data::run(&options),
         cli::Command::Reload(options) => reload::run(&options),
     });
     match done {

@@ -57,7 +57,7 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
         server.cpu_at_rest()?; // the next turn begins when the server has closed this one's connections
         turn
     };
-    let seconds = f64::from(options.seconds());
+    let seconds = f64::from(options.size.seconds());
     let rate = match (scenario.style, first) {
         (Style::OpenLoop, _) => {
             let closed = press(CLOSED_LOOP, seconds, 0)?;

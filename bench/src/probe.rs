@@ -1,6 +1,6 @@
-//! One request to a server before it is measured: only servers that give the same page can be compared.
+//! Requests to a server before it is measured: only servers that give the same page can be compared.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
@@ -27,5 +27,35 @@ pub fn answer_length(port: u16, path: &str, page: &str, close: bool) -> Result<u
     match answer.starts_with(b"HTTP/1.1 200 ") && answer.ends_with(page.as_bytes()) {
         true => Ok(answer.len() as u64),
         false => Err(Error::failed(format!("GET {path} did not give the page {page} with status 200"))),
+    }
+}
+
+/// The page that a server gives with status 200, for pages that are not always the same.
+pub fn page(port: u16, path: &str) -> Result<String, Error> {
+    let talk = || -> std::io::Result<(String, String)> {
+        let mut stream = BufReader::new(TcpStream::connect((Ipv4Addr::LOCALHOST, port))?);
+        stream.get_ref().set_read_timeout(Some(Duration::from_secs(10)))?;
+        stream.get_mut().write_all(request(path, true).as_bytes())?;
+        let (mut status, mut length) = (String::new(), 0);
+        stream.read_line(&mut status)?;
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line)?;
+            match line.trim_end().split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse().unwrap_or(0);
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut page = Vec::new();
+        stream.take(length).read_to_end(&mut page)?;
+        Ok((status, String::from_utf8_lossy(&page).into_owned()))
+    };
+    let (status, page) = talk().map_err(Error::at(format!("GET {path}")))?;
+    match status.starts_with("HTTP/1.1 200 ") {
+        true => Ok(page),
+        false => Err(Error::failed(format!("GET {path} gave {} {page}", status.trim_end()))),
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::candidates::FLOOR;
 use crate::limits::limits;
-use crate::measure::{Measured, Ratio, Summary};
+use crate::measure::{Measured, Summary};
+use crate::rounds::Ratio;
 use crate::scenario::{Side, Style};
 
 /// As many scenarios as stand beside each other in a table.
 const AT_A_GLANCE: usize = 7;
 /// A cell with nothing in it.
-const NONE: &str = "-";
+pub const NONE: &str = "-";
 
 /// One table at a glance per side, then one per scenario with all that was measured.
 pub fn tables(measured: &[Measured]) -> String {
@@ -119,17 +120,22 @@ fn detail(measured: &Measured) -> String {
         std::iter::once(s.candidate.to_owned()).chain(ratios).chain(figures).collect()
     };
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(measured.summary.iter().map(row)).collect();
-    let filled = |column: &usize| rows[1..].iter().any(|row| row[*column] != NONE);
-    let kept: Vec<usize> = (0..rows[0].len()).filter(filled).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| kept.iter().map(|&i| row[i].clone()).collect()).collect();
-    let mut text = if measured.summary.is_empty() { String::new() } else { table(&rows) };
+    let mut text = if measured.summary.is_empty() { String::new() } else { table(&filled(&rows)) };
     for skipped in &measured.skipped {
         text += &format!("\n{} was skipped: {}\n", skipped.candidate, skipped.reason);
     }
     text
 }
 
-fn spread(ratio: &Ratio) -> String {
+/// The table without the columns in which nobody has anything.
+pub fn filled(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let has_some = |column: &usize| rows[1..].iter().any(|row| row[*column] != NONE);
+    let kept: Vec<usize> = (0..rows[0].len()).filter(has_some).collect();
+    rows.iter().map(|row| kept.iter().map(|&i| row[i].clone()).collect()).collect()
+}
+
+/// Median and range, as they stand in a cell.
+pub fn spread(ratio: &Ratio) -> String {
     format!("{:.3} ({:.3}-{:.3})", ratio.median, ratio.min, ratio.max)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use crate::built::on_path;
 use crate::candidates::loads::LOADS;
 use crate::candidates::servers::SERVICES;
 use crate::candidates::{FLOOR, Origin, TOOLS, TORR, Tool};
@@ -25,32 +26,46 @@ pub struct Roster {
 impl Roster {
     /// Finds all programs needed for these scenarios, and builds `torr` if it is needed.
     pub fn choose(options: &Options, scenarios: &[Scenario]) -> Result<Self, Error> {
+        let is_instrument = |tool: &str| scenarios.iter().any(|scenario| instruments(*scenario).contains(&tool));
+        let takes_part = |tool: &str| {
+            scenarios.iter().any(|&scenario| match scenario.side {
+                Side::Serve => SERVICES.iter().any(|s| s.tool == tool && serve::takes_part(s, scenario)),
+                Side::Press | Side::Transport => {
+                    LOADS.iter().any(|load| load.tool == tool && press::takes_part(load, scenario))
+                }
+            })
+        };
+        Self::find(&options.only, options.torr.as_deref(), is_instrument, takes_part)
+    }
+
+    /// Finds or builds the programs that are instruments, and those that take part and are wanted.
+    ///
+    /// `only` names the candidates that are wanted, all if it names none; `torr` is measured instead of this tree's.
+    pub fn find(
+        only: &[String],
+        torr: Option<&Path>,
+        is_instrument: impl Fn(&str) -> bool,
+        takes_part: impl Fn(&str) -> bool,
+    ) -> Result<Self, Error> {
         let known = || std::iter::once(FLOOR).chain(TOOLS.iter().map(|tool| tool.name));
-        if let Some(unknown) = options.only.iter().find(|name| !known().any(|k| k == *name)) {
+        if let Some(unknown) = only.iter().find(|name| !known().any(|k| k == *name)) {
             let known = known().collect::<Vec<_>>().join(", ");
             return Err(Error::Usage(format!("`{unknown}` in --only is none of {known}")));
         }
-        let wanted = (!options.only.is_empty()).then(|| options.only.clone());
+        let wanted = (!only.is_empty()).then(|| only.to_vec());
         let mut roster =
-            Roster { programs: BTreeMap::new(), wanted, torr_is_ours: options.torr.is_none(), left_out: Vec::new() };
+            Roster { programs: BTreeMap::new(), wanted, torr_is_ours: torr.is_none(), left_out: Vec::new() };
         roster.programs.insert(FLOOR, env::current_exe()?.to_string_lossy().into_owned());
 
         let (mut missing, mut to_build) = (Vec::new(), Vec::new());
         for tool in &TOOLS {
-            let is_instrument = |scenario: &Scenario| instruments(*scenario).contains(&tool.name);
-            let takes_part = |scenario: &Scenario| match scenario.side {
-                Side::Serve => SERVICES.iter().any(|s| s.tool == tool.name && serve::takes_part(s, *scenario)),
-                Side::Press | Side::Transport => {
-                    LOADS.iter().any(|load| load.tool == tool.name && press::takes_part(load, *scenario))
-                }
-            };
-            if !(scenarios.iter().any(is_instrument) || scenarios.iter().any(takes_part) && roster.wants(tool.name)) {
+            if !(is_instrument(tool.name) || takes_part(tool.name) && roster.wants(tool.name)) {
                 continue;
             }
             let mut found = |program: PathBuf| {
                 roster.programs.insert(tool.name, program.to_string_lossy().into_owned());
             };
-            match (tool.origin, &options.torr) {
+            match (tool.origin, torr) {
                 (Origin::Built(_), Some(given)) if tool.name == TORR => found(given_torr(given)?),
                 (Origin::Built(build), _) => to_build.push((tool.name, build)), // once all else is known to be here
                 (Origin::Package(package), _) => match on_path(tool.name) {
@@ -124,13 +139,4 @@ fn instruments(scenario: Scenario) -> Vec<&'static str> {
 /// The program that `--torr` names.
 pub fn given_torr(path: &Path) -> Result<PathBuf, Error> {
     fs::canonicalize(path).map_err(|e| Error::Usage(format!("--torr {}: {e}", path.display())))
-}
-
-/// A program on the PATH; Debian keeps nginx in a folder that only root's PATH has.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .chain([PathBuf::from("/usr/sbin")])
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
 }

@@ -10,10 +10,11 @@ use crate::candidates::{FLOOR, H2LOAD, TORR, WRK};
 use crate::child::{self, Server, free_port};
 use crate::cli::Options;
 use crate::error::Error;
-use crate::measure::{self, Measured, Skipped, Turn};
+use crate::measure::{self, Measured, Turn};
 use crate::press::WARM_UP;
 use crate::probe;
 use crate::roster::Roster;
+use crate::rounds::Skipped;
 use crate::scenario::{Scenario, Style};
 use crate::scrape::Scraper;
 use crate::turn::{self, Generator, PATIENCE};
@@ -62,7 +63,9 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
             Err(e) => return Err(e),
         }
     }
-    measure::rounds(scenario, options, names, skipped, |name| bench.press(&standing[name], options.seconds().into()))
+    measure::rounds(scenario, options, names, skipped, |name| {
+        bench.press(&standing[name], options.size.seconds().into())
+    })
 }
 
 /// A page of a server that is up, and that gives it.

@@ -1,6 +1,6 @@
 //! The candidates: the programs that take part, as load generators, as servers or as both.
 
-use crate::built::Build;
+use crate::built::{Build, By};
 
 pub mod arguments;
 pub mod certificate;
@@ -41,6 +41,17 @@ pub const JSON: &str = "torr /json";
 /// Name of the router's JSON.
 pub const ROUTER_JSON: &str = "torr router /json";
 
+/// Name of sqlx, whose program is SeaORM's too.
+pub const SQLX: &str = "sqlx";
+/// Name of the Go framework that is measured with `database/sql`.
+pub const GIN: &str = "gin";
+/// Name of PHP.
+pub const PHP: &str = "php";
+/// Name of MariaDB's server.
+pub const MARIADB: &str = "mariadbd";
+/// Name of PostgreSQL's server.
+pub const POSTGRES: &str = "postgres";
+
 /// A program that takes part.
 pub struct Tool {
     /// Name in tables, and of the program.
@@ -66,21 +77,30 @@ const fn tool(name: &'static str, version: &'static [&'static str], origin: Orig
     Tool { name, version, origin }
 }
 
-const fn router(name: &'static str) -> Tool {
-    let build = Build { folder: "", package: "torr-bench-router", tells: Some("axum") };
-    Tool { name, version: &[], origin: Origin::Built(build) }
+const fn built(
+    name: &'static str,
+    folder: &'static str,
+    package: &'static str,
+    tells: &'static [&'static str],
+) -> Tool {
+    tool(name, &[], Origin::Built(Build { by: By::Cargo, folder, package, tells }))
 }
 
-/// All that may take part, apart from the floor, which is this program.
-pub static TOOLS: [Tool; 10] = [
-    tool(TORR, &["--version"], Origin::Built(Build { folder: "", package: "torr", tells: None })),
-    router("router"),
-    router("axum"),
-    tool(
-        ACTIX,
-        &[],
-        Origin::Built(Build { folder: "bench/peers/actix", package: "actix-peer", tells: Some("actix-web") }),
-    ),
+/// What gin's program is about.
+const GIN_TELLS: &[&str] = &["github.com/gin-gonic/gin", "github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql"];
+const GIN_BUILD: Build = Build { by: By::Go, folder: "bench/peers/gin", package: "gin-peer", tells: GIN_TELLS };
+
+/// All that may take part, apart from the floor, which is this program; and the databases, which do in their own way.
+pub static TOOLS: [Tool; 15] = [
+    Tool { version: &["--version"], ..built(TORR, "", "torr", &[]) },
+    built("router", "", "torr-bench-router", &["axum"]),
+    built("axum", "", "torr-bench-router", &["axum"]),
+    built(ACTIX, "bench/peers/actix", "actix-peer", &["actix-web"]),
+    built(SQLX, "bench/peers/sqlx", "sqlx-peer", &["axum", "sqlx", "sea-orm"]),
+    tool(GIN, &[], Origin::Built(GIN_BUILD)),
+    tool(PHP, &["--version"], Origin::Package("php-cli php-mysql php-pgsql")),
+    tool(MARIADB, &["--version"], Origin::Package("mariadb-server-core mariadb-client-core")),
+    tool(POSTGRES, &["--version"], Origin::Package("postgresql")),
     tool(WRK, &["-v"], Origin::Package("wrk")),
     tool("ab", &["-V"], Origin::Package("apache2-utils")),
     tool(NGINX, &["-v"], Origin::Package("nginx-light")),

@@ -81,6 +81,11 @@ impl Server {
         std::mem::forget(command.spawn().expect("there is a shell"));
     }
 
+    /// The process that all others of it come from.
+    pub fn pid(&self) -> u32 {
+        self.process.as_ref().expect("it runs").id()
+    }
+
     /// Starts it again on its port and data.
     pub fn start_again(&mut self) {
         assert!(self.run(), "{:?} does not start again: {}", self.make, self.log());
@@ -125,7 +130,7 @@ impl Server {
     }
 
     fn pids(&self) -> Vec<u32> {
-        let parent = self.process.as_ref().expect("it runs").id();
+        let parent = self.pid();
         let is_child =
             |pid: &u32| stat(Path::new(&format!("/proc/{pid}"))).is_some_and(|stat| stat[1].parse() == Ok(parent));
         processes().filter(is_child).chain([parent]).collect()

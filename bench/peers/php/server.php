@@ -1,0 +1,90 @@
+<?php
+// What `torr serve` answers from a database, by PDO: `php server.php ADDRESS URL CONNECTIONS`. The tables are there already.
+//
+// A host as Workerman is one: processes that stay, each with its event loop, its listener on the shared port, its connection and
+// its prepared statements. PDO waits for each answer, so there is a process for each of the connections.
+
+declare(strict_types=1);
+
+require __DIR__ . '/database.php';
+
+if ($argc !== 4) {
+    fail('usage: php server.php ADDRESS URL CONNECTIONS');
+}
+[, $address, $url, $processes] = $argv;
+for ($n = 0; $n < (int) $processes; $n++) {
+    if (pcntl_fork() === 0) {
+        serve($address, new Database($url));
+    }
+}
+pcntl_wait($status);
+fail('a process has ended');
+
+function fail(string $why): never
+{
+    fwrite(STDERR, $why . "\n");
+    exit(1);
+}
+
+/** Answers requests until it is killed. */
+function serve(string $address, Database $database): never
+{
+    $options = ['backlog' => 4096, 'so_reuseport' => true, 'tcp_nodelay' => true];
+    $flags = STREAM_SERVER_BIND | STREAM_SERVER_LISTEN;
+    $listener = stream_socket_server("tcp://$address", $code, $why, $flags, stream_context_create(['socket' => $options]));
+    $listener !== false || fail("cannot listen on $address: $why");
+    stream_set_blocking($listener, false);
+    $sockets = [(int) $listener => $listener];
+    $started = [];
+    while (true) {
+        $ready = $sockets;
+        $none = null;
+        stream_select($ready, $none, $none, null);
+        foreach ($ready as $socket) {
+            if ($socket === $listener) {
+                $accepted = @stream_socket_accept($listener, 0);
+                if ($accepted !== false) {
+                    stream_set_blocking($accepted, false);
+                    stream_set_read_buffer($accepted, 0);
+                    $sockets[(int) $accepted] = $accepted;
+                    $started[(int) $accepted] = '';
+                }
+                continue;
+            }
+            $id = (int) $socket;
+            $got = fread($socket, 65536);
+            if ($got === '' || $got === false) {
+                fclose($socket);
+                unset($sockets[$id], $started[$id]);
+                continue;
+            }
+            $requests = explode("\r\n\r\n", $started[$id] . $got);
+            $started[$id] = array_pop($requests);
+            foreach ($requests as $request) {
+                fwrite($socket, answer($request, $database));
+            }
+        }
+    }
+}
+
+/** The answer to a request's head, as small as Workerman's. */
+function answer(string $head, Database $database): string
+{
+    $target = parse_url(explode(' ', $head, 3)[1]);
+    parse_str($target['query'] ?? '', $asked);
+    $count = min(max((int) ($asked['queries'] ?? 1), 1), 500);
+    try {
+        $rows = match ($target['path']) {
+            '/db/raw' => $database->item(),
+            '/queries/raw' => $database->worlds($count),
+            '/updates/raw' => $database->update($count),
+            default => null,
+        };
+        [$status, $page] = $rows === null ? ['404 Not Found', '{}'] : ['200 OK', json_encode($rows)];
+    } catch (PDOException $e) {
+        [$status, $page] = ['500 Internal Server Error', json_encode($e->getMessage())];
+    }
+    $length = strlen($page);
+    return "HTTP/1.1 $status\r\nServer: php\r\nConnection: keep-alive\r\nContent-Type: application/json\r\n"
+        . "Content-Length: $length\r\n\r\n$page";
+}
