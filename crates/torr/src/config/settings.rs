@@ -463,7 +463,7 @@ pub const SETTINGS: &[Setting] = &[
         value: "URL",
         meaning: "Database of the demo application: sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME; tables that are missing are made and filled",
         must_be: "the URL of a database, or nothing",
-        default: Some("SQLite in memory, filled when it is asked first"),
+        default: Some("SQLite in memory"),
         kind: Kind::Text,
         take: |to, text| line(text).map(|url| to.database = url),
         text: |from| from.database.clone().unwrap_or_default(),
