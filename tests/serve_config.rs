@@ -118,6 +118,14 @@ const OTHER: &[(&str, &str)] = &[
     ("request_ids", "true"),
     ("access_log", "\"a # log\""),
     ("access_log_format", "\"json\""),
+    ("database", "\"sqlite:a # b.db\""),
+    ("db_mode", "\"blocking\""),
+    ("db_pipelined", "true"),
+    ("db_pool_size", "3"),
+    ("db_acquire_timeout", "\"1s\""),
+    ("db_connect_timeout", "\"2s\""),
+    ("db_statement_timeout", "\"3s\""),
+    ("db_rows", "10"),
 ];
 
 fn other_file() -> String {

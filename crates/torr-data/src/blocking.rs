@@ -54,7 +54,14 @@ impl<'d> Blocking<'d> {
         self.run(move |database| database.update(way, &rows))
     }
 
-    fn run<T, F>(&self, ask: impl FnOnce(&Database) -> F + Send + 'static) -> Result<T, DataError>
+    /// Several operations, or one that is made of others: `database.blocking().run(|database| database.item(way, 7))`.
+    ///
+    /// # Errors
+    /// What they come to.
+    ///
+    /// # Panics
+    /// With SQLite, if the future waits for anything.
+    pub fn run<T, F>(&self, ask: impl FnOnce(&Database) -> F + Send + 'static) -> Result<T, DataError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, DataError>> + 'static,
@@ -73,6 +80,6 @@ impl<'d> Blocking<'d> {
 pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
-        Poll::Pending => unreachable!("nothing of SQLite waits"),
+        Poll::Pending => panic!("a future that waits for something else than SQLite, which never has to be waited for"),
     }
 }

@@ -9,7 +9,7 @@ use crate::fill::Progress;
 use crate::local::{self, Local};
 use crate::model::{Fortune, Item, World};
 use crate::options::Options;
-use crate::waits::{PoolWaits, Waits};
+use crate::waits::{PoolEvent, PoolWaits, Waits};
 use crate::way::Way;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -101,6 +101,11 @@ impl Database {
     /// How often and how long somebody waited for a connection so far.
     pub fn pool_waits(&self) -> PoolWaits {
         self.inner.waits.read()
+    }
+
+    /// Calls this whenever something happens at a pool, on the thread where it does. Only the first call has an effect.
+    pub fn observe_pool(&self, observer: impl Fn(PoolEvent) + Send + Sync + 'static) {
+        self.inner.waits.observe(Box::new(observer));
     }
 
     /// The same operations for who wants to block the thread meanwhile. With SQLite they are as direct as a call can be.

@@ -48,5 +48,5 @@ pub use error::{DataError, ErrorKind, Side};
 pub use fill::Progress;
 pub use model::{Fortune, Item, World};
 pub use options::Options;
-pub use waits::PoolWaits;
+pub use waits::{PoolEvent, PoolWaits};
 pub use way::Way;

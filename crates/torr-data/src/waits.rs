@@ -1,5 +1,7 @@
 //! How often and how long somebody waited for a connection.
 
+use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 #[cfg(feature = "network")]
@@ -20,14 +22,36 @@ pub struct PoolWaits {
     pub opened: u64,
 }
 
+/// Something that happens at a pool, for who keeps counts of his own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoolEvent {
+    /// A connection was opened.
+    Opened,
+    /// Somebody begins to wait for a connection.
+    WaitBegan,
+    /// Somebody has waited so long, be it in vain.
+    WaitEnded(Duration),
+    /// Somebody has waited in vain.
+    Exhausted,
+}
+
+type Observer = Box<dyn Fn(PoolEvent) + Send + Sync>;
+
 /// The counts behind [`PoolWaits`]. They are touched only where somebody waits, so nothing is shared on the way of others.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Waits {
     waits: AtomicU64,
     exhausted: AtomicU64,
     waited_ns: AtomicU64,
     waiting: AtomicU64,
     opened: AtomicU64,
+    observer: OnceLock<Observer>,
+}
+
+impl fmt::Debug for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.read().fmt(f)
+    }
 }
 
 impl Waits {
@@ -41,20 +65,33 @@ impl Waits {
         }
     }
 
+    /// Tells of all events from here on, if nobody is told already.
+    pub(crate) fn observe(&self, observer: Observer) {
+        let _ = self.observer.set(observer);
+    }
+
+    #[cfg(feature = "network")]
+    fn tell(&self, event: PoolEvent) {
+        self.observer.get().inspect(|observer| observer(event));
+    }
+
     #[cfg(feature = "network")]
     pub(crate) fn begin(&self) -> Waiting<'_> {
         self.waiting.fetch_add(1, Relaxed);
+        self.tell(PoolEvent::WaitBegan);
         Waiting { waits: self, since: Instant::now() }
     }
 
     #[cfg(feature = "network")]
     pub(crate) fn exhausted(&self) {
         self.exhausted.fetch_add(1, Relaxed);
+        self.tell(PoolEvent::Exhausted);
     }
 
     #[cfg(feature = "network")]
     pub(crate) fn opened(&self) {
         self.opened.fetch_add(1, Relaxed);
+        self.tell(PoolEvent::Opened);
     }
 }
 
@@ -68,9 +105,10 @@ pub(crate) struct Waiting<'w> {
 #[cfg(feature = "network")]
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let waited = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.waits.waited_ns.fetch_add(waited, Relaxed);
+        let waited = self.since.elapsed();
+        self.waits.waited_ns.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Relaxed);
         self.waits.waits.fetch_add(1, Relaxed);
         self.waits.waiting.fetch_sub(1, Relaxed);
+        self.waits.tell(PoolEvent::WaitEnded(waited));
     }
 }

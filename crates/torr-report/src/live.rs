@@ -55,6 +55,29 @@ impl Live {
     }
 }
 
+/// A bar for tables that are being filled, drawn as soon as there is something to show and stderr is a terminal.
+#[derive(Debug, Default)]
+pub struct Filling(Option<ProgressBar>);
+
+impl Filling {
+    /// So many rows of a table are there.
+    pub fn at(&mut self, table: &str, done: u32, of: u32) {
+        let bar = self.0.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} rows  {msg}");
+            bar.with_style(style.expect("the template is a constant that indicatif takes").progress_chars("━━ "))
+        });
+        bar.set_length(of.into());
+        bar.set_position(done.into());
+        bar.set_message(format!("filling the table {table}"));
+    }
+
+    /// Takes the line away.
+    pub fn clear(&self) {
+        self.0.iter().for_each(|bar| bar.finish_and_clear());
+    }
+}
+
 fn summary(progress: &Progress) -> String {
     let p99 = progress.p99_us.map_or("-".into(), |us| human::micros(us as f64));
     format!("{} requests/s  p99 {p99}  {} errors", human::rate(progress.rps), human::count(progress.errors))

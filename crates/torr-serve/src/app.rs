@@ -7,6 +7,7 @@ pub(crate) use calling::{panicked, poll_once, survive};
 use crate::client::{Client, Introduce};
 use crate::context::Desk;
 use crate::guest::{self, Guest, Local};
+use crate::metric::Metric;
 use crate::owned::OwnedHead;
 use crate::paths::Paths;
 use crate::request::Request;
@@ -76,6 +77,8 @@ pub struct App {
     /// What answers all that has no route here.
     guest: Option<Guest>,
     introduce: Option<Introduce>,
+    /// The application's own numbers.
+    metrics: Vec<Metric>,
 }
 
 struct Route {
@@ -227,6 +230,22 @@ impl App {
     /// As [`App::get`].
     pub fn metrics(self, path: &str) -> Self {
         self.add(Method::GET, path, Handler::Metrics)
+    }
+
+    /// Shows a number of the application's own among those of [`App::metrics`]. Names that begin with `torr_` are Torr's.
+    ///
+    /// # Panics
+    /// If it has one of this name already.
+    pub fn metric(mut self, metric: &Metric) -> Self {
+        let name = metric.name();
+        let taken = self.metrics.iter().any(|known| known.name() == name);
+        assert!(!taken, "there is a metric {name} already");
+        self.metrics.push(metric.clone());
+        self
+    }
+
+    pub(crate) fn own_metrics(&self) -> &[Metric] {
+        &self.metrics
     }
 
     /// Answers everything else by a tower service of http types, such as an `axum::Router`: whatever path and method has

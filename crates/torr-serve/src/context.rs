@@ -35,7 +35,8 @@ impl Shared {
     /// If the system has no memory or no descriptor.
     pub fn alone(app: App, settings: Settings) -> io::Result<(Threads, Self)> {
         let (threads, pool) = Pool::new(1, 0)?;
-        let (app, settings, board) = (Arc::new(app), Arc::new(settings), Arc::new(Board::new(1)?));
+        let board = Arc::new(Board::new(1, app.own_metrics())?);
+        let (app, settings) = (Arc::new(app), Arc::new(settings));
         Ok((threads, Self { app, settings, pool, tls: None, board, log: None }))
     }
 }

@@ -33,6 +33,11 @@ impl RequestId {
         Some(Self(Id::Given(text.into())))
     }
 
+    /// A new one, where a request has none because `request_ids` is not set.
+    pub fn fresh() -> Self {
+        RequestIds::new().make()
+    }
+
     /// Appends it to a head or a line.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {

@@ -243,11 +243,8 @@ impl Bound {
                 let threads = self.listeners.len();
                 let first = (member.number - 1) * threads;
                 // A supervisor of another version may have laid it out in another way.
-                let board = Board::inherited(member.board, first + threads).map(|board| Places {
-                    board,
-                    first,
-                    turn: member.turn,
-                });
+                let board = Board::inherited(member.board, first + threads, self.app.own_metrics())
+                    .map(|board| Places { board, first, turn: member.turn });
                 member::obey(Arc::clone(&channel), Arc::clone(&self.bell), self.settings.stop_timeout)?;
                 self.work(board, || member::tell_ready(&channel))
             }
@@ -306,7 +303,7 @@ impl Bound {
         let ready = std::mem::take(&mut self.hooks.ready);
         supervisor::run(Orders {
             program: Program::of_this_process()?,
-            board: Board::new(self.settings.processes * self.settings.workers.max(1))?,
+            board: Board::new(self.settings.processes * self.settings.workers.max(1), self.app.own_metrics())?,
             listeners: (0..self.settings.processes).map(of_one).collect(),
             settings: Arc::clone(&self.settings),
             bell: Arc::clone(&self.bell),
@@ -325,9 +322,12 @@ impl Bound {
         let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
-        let own = || Ok::<_, io::Error>(Places { board: Board::new(count)?, first: 0, turn: 0 });
+        let own = || Ok::<_, io::Error>(Places { board: Board::new(count, app.own_metrics())?, first: 0, turn: 0 });
         let Places { board, first, turn } = places.map_or_else(own, Ok)?;
-        let shared = Shared { app, settings, pool, tls, board: Arc::new(board), log };
+        let board = Arc::new(board);
+        // A process's own, so at the place of its first thread.
+        board.keep(app.own_metrics(), telemetry::place(first, turn));
+        let shared = Shared { app, settings, pool, tls, board, log };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, seats) = (shared.clone(), seats.clone());
             let (bell, built) = (Arc::clone(&bell), built.clone());

@@ -5,6 +5,7 @@
 
 mod text;
 
+use crate::metric::{self, Metric, MetricKind};
 use std::cell::Cell;
 use std::io;
 use std::ops::Deref;
@@ -74,7 +75,7 @@ pub(crate) enum Gauge {
 const COUNTS: usize = Count::Latency as usize + 1;
 const GAUGES: usize = Gauge::Waiting as usize + 1;
 const BUCKETS: usize = BOUNDS.len() + 1;
-/// The cells of one worker: counts, gauges, buckets, statuses.
+/// The server's own cells of one worker: counts, gauges, buckets, statuses. Those of the application follow.
 const CELLS: usize = COUNTS + GAUGES + BUCKETS + (STATUSES.end - STATUSES.start) as usize;
 
 /// All workers' numbers, those of other processes included.
@@ -82,6 +83,8 @@ const CELLS: usize = COUNTS + GAUGES + BUCKETS + (STATUSES.end - STATUSES.start)
 pub(crate) struct Board {
     /// Behind the first, which tells the layout.
     cells: SharedCells,
+    /// Of the cells that the application has of each worker, whether they are gauges.
+    own: Vec<bool>,
 }
 
 /// A worker's place on the board, for its own thread.
@@ -156,21 +159,30 @@ pub(crate) fn place(worker: usize, turn: usize) -> usize {
 }
 
 impl Board {
-    /// For so many workers.
+    /// For so many workers, and the application's own metrics.
     ///
     /// # Errors
     /// If the system has no memory for it.
-    pub fn new(workers: usize) -> io::Result<Self> {
-        let cells = SharedCells::new(1 + TURNS * workers.max(1) * CELLS)?;
-        cells[0].store(CELLS as u64, Ordering::Relaxed);
-        Ok(Self { cells })
+    pub fn new(workers: usize, metrics: &[Metric]) -> io::Result<Self> {
+        let cells = SharedCells::new(1 + TURNS * workers.max(1) * (CELLS + metrics.len()))?;
+        cells[0].store(layout(metrics), Ordering::Relaxed);
+        Ok(Self { cells, own: gauges(metrics) })
     }
 
     /// The one of a supervisor, if it has room for so many workers and is laid out as it is here.
-    pub fn inherited(descriptor: OwnedFd, workers: usize) -> Option<Self> {
+    pub fn inherited(descriptor: OwnedFd, workers: usize, metrics: &[Metric]) -> Option<Self> {
         let cells = SharedCells::of(descriptor).ok()?;
-        let fits = cells[0].load(Ordering::Relaxed) == CELLS as u64 && cells.len() > TURNS * workers * CELLS;
-        fits.then_some(Self { cells })
+        let fits = cells[0].load(Ordering::Relaxed) == layout(metrics)
+            && cells.len() > TURNS * workers * (CELLS + metrics.len());
+        fits.then_some(Self { cells, own: gauges(metrics) })
+    }
+
+    /// From here on the application's metrics are kept at this place.
+    pub fn keep(self: &Arc<Self>, metrics: &[Metric], place: usize) {
+        self.no_own_gauges(place);
+        for (number, metric) in metrics.iter().enumerate() {
+            metric.keep_at(self, 1 + place * self.width() + CELLS + number);
+        }
     }
 
     /// To be inherited.
@@ -184,6 +196,7 @@ impl Board {
     /// The worker at this place has ended, in whatever way: nothing of it is open or runs.
     pub fn close(&self, place: usize) {
         self.nothing_open(place);
+        self.no_own_gauges(place);
         self.of(place)[Count::BlockedDone as usize].store(self.count(place, Count::Blocked), Ordering::Relaxed);
     }
 
@@ -191,12 +204,34 @@ impl Board {
         self.of(place)[COUNTS..COUNTS + GAUGES].iter().for_each(|gauge| gauge.store(0, Ordering::Relaxed));
     }
 
-    fn places(&self) -> usize {
-        (self.cells.len() - 1) / CELLS
+    fn no_own_gauges(&self, place: usize) {
+        let own = &self.of(place)[CELLS..];
+        own.iter().zip(&self.own).filter(|(_, gauge)| **gauge).for_each(|(cell, _)| cell.store(0, Ordering::Relaxed));
     }
 
+    /// The cells of one place.
+    #[inline]
+    fn width(&self) -> usize {
+        CELLS + self.own.len()
+    }
+
+    fn places(&self) -> usize {
+        (self.cells.len() - 1) / self.width()
+    }
+
+    #[inline]
     fn of(&self, place: usize) -> &[AtomicU64] {
-        &self.cells[1..][place * CELLS..(place + 1) * CELLS]
+        &self.cells[1..][place * self.width()..][..self.width()]
+    }
+
+    /// One cell of all.
+    pub fn cell(&self, at: usize) -> &AtomicU64 {
+        &self.cells[at]
+    }
+
+    /// The application's metric of this number.
+    pub fn own(&self, place: usize, number: usize) -> u64 {
+        self.of(place)[CELLS + number].load(Ordering::Relaxed)
     }
 
     fn count(&self, place: usize, count: Count) -> u64 {
@@ -214,6 +249,14 @@ impl Board {
     fn status(&self, place: usize, status: u16) -> u64 {
         self.of(place)[status_cell(status)].load(Ordering::Relaxed)
     }
+}
+
+fn layout(metrics: &[Metric]) -> u64 {
+    (CELLS as u64).wrapping_add(metric::layout(metrics))
+}
+
+fn gauges(metrics: &[Metric]) -> Vec<bool> {
+    metrics.iter().map(|metric| metric.kind() == MetricKind::Gauge).collect()
 }
 
 const fn status_cell(status: u16) -> usize {
@@ -278,9 +321,9 @@ impl Meter {
         self.counts.clone()
     }
 
-    /// All workers' numbers, in Prometheus' text format.
-    pub fn text(&self) -> String {
-        text::of(&self.board)
+    /// All workers' numbers and the application's own, in Prometheus' text format.
+    pub fn text(&self, metrics: &[Metric]) -> String {
+        text::of(&self.board, metrics)
     }
 }
 

@@ -1,13 +1,16 @@
 //! `torr serve`: the demo application on a server.
 
 use crate::cli::ServeArgs;
-use crate::config::Config;
+use crate::config::{Chosen, Config};
 use crate::exit::Stop;
 use crate::output::Sink;
-use crate::service;
+use crate::service::{self, EMBEDDED, Source};
 use std::path::Path;
 use std::process::ExitCode;
-use torr_serve::{ServeError, Server};
+use std::sync::Arc;
+use torr_data::{DataError, ErrorKind};
+use torr_report::live::Filling;
+use torr_serve::{ServeError, Server, worker_number};
 use tracing_subscriber::filter::LevelFilter;
 
 /// Serves until it is told to leave by a signal.
@@ -19,6 +22,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     }
     trace(&config.chosen.log_level);
     let origin = config.origin_of_listen();
+    let source = Arc::new(source(&config.chosen)?);
     let (listen, settings) = (config.chosen.listen, config.chosen.settings);
     let (processes, workers) = (settings.processes, settings.workers);
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
@@ -31,7 +35,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         ServeError::Log { .. } => Stop::Usage(error.to_string()),
         error => Stop::Failed(error.to_string()),
     };
-    let server = Server::new(service::app()).settings(settings).bind(&listen).map_err(failed)?;
+    let server = Server::new(service::app(&source)).settings(settings).bind(&listen).map_err(failed)?;
     let threads = |n: usize| if n == 1 { "1 worker".into() } else { format!("{n} workers") };
     let with = match (processes, workers) {
         (0, n) => threads(n),
@@ -49,6 +53,28 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         return Ok(ExitCode::from(code));
     }
     ended.map_err(failed).map(|()| ExitCode::SUCCESS)
+}
+
+/// The database, with a progress bar as long as its tables are filled.
+fn source(chosen: &Chosen) -> Result<Source, Stop> {
+    let options = chosen.db_options.clone();
+    let url = chosen.database.as_deref();
+    // A supervisor makes the tables for its worker processes, but for those in memory, of which each process has its own.
+    let supervises = chosen.settings.processes > 0 && worker_number().is_none();
+    let Some(url) = url.filter(|url| !supervises || *url != EMBEDDED) else { return Ok(Source::embedded(options)) };
+    let mut filling = Filling::default();
+    let source = Source::open(url, options, chosen.db_mode, |step| filling.at(step.table, step.done, step.of));
+    filling.clear();
+    source.map_err(|error: DataError| {
+        let line = format!("cannot use the database: {error}");
+        match error.kind() {
+            ErrorKind::BadUrl | ErrorKind::NotBuiltIn | ErrorKind::Denied | ErrorKind::MissingDatabase => {
+                Stop::Usage(line)
+            }
+            ErrorKind::Refused | ErrorKind::TimedOut | ErrorKind::Lost => Stop::Unreachable(line),
+            _ => Stop::Failed(line),
+        }
+    })
 }
 
 /// Tells on standard error what happens inside, from this level on.

@@ -1,11 +1,19 @@
 //! The demo application: one path for each thing that a stress test wants to press.
 
+mod data;
+mod failure;
+mod fortunes;
+mod source;
+
+pub use source::{EMBEDDED, Mode, Source};
+
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::HeaderValue;
 use http::header::CONTENT_ENCODING;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use torr_serve::{App, Request, Response};
 
@@ -17,10 +25,10 @@ const LONGEST_WORK: Duration = Duration::from_secs(10);
 /// `/bytes` repeats this.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
 
-/// All of it.
-pub fn app() -> App {
+/// All of it, with this database.
+pub fn app(source: &Arc<Source>) -> App {
     let gzipped = gzip(HELLO.as_bytes());
-    App::new()
+    let app = App::new()
         .get("/", |_| Response::html(HELLO))
         .get("/benchmark", |_| Response::html(HELLO))
         .get("/plaintext", |_| Response::text("Hello, World!"))
@@ -35,7 +43,8 @@ pub fn app() -> App {
         .get_blocking("/pool/{ms}", |request| nap(duration(request, "ms", 1_000, LONGEST_NAP)))
         .metrics("/metrics")
         .get("/healthz", |_| Response::text("ok\n"))
-        .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()))
+        .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()));
+    data::add(app, source)
 }
 
 /// TechEmpower's rules want it serialised anew for each request.

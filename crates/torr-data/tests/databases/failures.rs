@@ -3,9 +3,10 @@
 use crate::place::Place;
 use futures_util::future::{join, join_all, try_join_all};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_data::{DataError, Database, ErrorKind, Options, Side, Way, World};
+use torr_data::{DataError, Database, ErrorKind, Options, PoolEvent, Side, Way, World};
 use torr_test_databases::{Make, Outside, PASSWORD, Server, runtime, wait_until};
 
 crate::at_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
@@ -96,6 +97,9 @@ fn a_pool_that_is_used_up(mut place: Place) {
     place.options.acquire_timeout = Duration::from_millis(600);
     place.options.statement_timeout = Duration::from_millis(1200);
     let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&events);
+    database.observe_pool(move |event| told.lock().expect("nobody panics").push(event));
     for (n, way) in (0..).zip(Way::ALL) {
         let waits = database.pool_waits();
         assert_eq!((waits.exhausted, waits.waiting), (n, 0));
@@ -119,6 +123,17 @@ fn a_pool_that_is_used_up(mut place: Place) {
         let after = database.pool_waits();
         assert_eq!((after.waits, after.exhausted, after.waiting), (waits.waits + 2, n + 1, 0));
         assert!(after.waited >= waits.waited + Duration::from_millis(600), "{after:?}");
+        let (mut opened, mut began, mut exhausted, mut waited) = (0, 0, 0, Duration::ZERO);
+        for event in &*events.lock().expect("nobody panics") {
+            match event {
+                PoolEvent::Opened => opened += 1,
+                PoolEvent::WaitBegan => began += 1,
+                PoolEvent::WaitEnded(time) => waited += *time,
+                PoolEvent::Exhausted => exhausted += 1,
+            }
+        }
+        let told = (opened, began, exhausted, waited);
+        assert_eq!(told, (after.opened, after.waits, after.exhausted, after.waited), "whoever observes is told all");
     }
 }
 

@@ -31,7 +31,7 @@ impl App {
                     Handler::Direct(handler) => Outcome::Ready(handler(&request)),
                     Handler::Async(handler) => poll_once(handler(&request)),
                     Handler::Blocking(_) => self.call_blocking(head, body, client, cx),
-                    Handler::Metrics => Outcome::Ready(Response::ok(METRICS, cx.meter.text())),
+                    Handler::Metrics => Outcome::Ready(Response::ok(METRICS, cx.meter.text(self.own_metrics()))),
                 })
             }
             (None, content) if cx.router.is_some() => self.call_router(head, content, client, cx),

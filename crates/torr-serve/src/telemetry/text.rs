@@ -1,10 +1,11 @@
 //! The board in Prometheus' text format.
 
 use super::{BOUNDS, BUCKETS, Board, Count, Gauge, STATUSES, TURNS};
+use crate::metric::{Metric, MetricKind};
 use std::fmt::{Display, Write};
 
 /// All of it. A worker that has not begun is left out.
-pub(super) fn of(board: &Board) -> String {
+pub(super) fn of(board: &Board, metrics: &[Metric]) -> String {
     let places: Vec<_> = (0..board.places()).filter(|place| board.count(*place, Count::Started) > 0).collect();
     let sum = |count| places.iter().map(|place| board.count(*place, count)).sum::<u64>();
     let gauges = |gauge| places.iter().map(|place| board.gauge(*place, gauge)).sum::<u64>();
@@ -43,6 +44,14 @@ pub(super) fn of(board: &Board) -> String {
     out.one("torr_handler_panics_total", "counter", "Handlers that panicked.", sum(Count::Panicked));
     blocking(&sum, &mut out);
     each_worker(board, &places, &mut out);
+    for (number, metric) in metrics.iter().enumerate() {
+        let sum = places.iter().map(|place| board.own(*place, number)).sum::<u64>();
+        match metric.kind() {
+            MetricKind::Counter => out.one(metric.name(), "counter", metric.help(), sum),
+            MetricKind::Seconds => out.one(metric.name(), "counter", metric.help(), seconds(sum)),
+            MetricKind::Gauge => out.one(metric.name(), "gauge", metric.help(), sum),
+        }
+    }
     out.0
 }
 

@@ -9,7 +9,8 @@ mod similar;
 pub use flags::Flags;
 
 use crate::exit::Stop;
-use settings::{Chosen, PREFIX, SETTINGS};
+pub use settings::Chosen;
+use settings::{PREFIX, SETTINGS};
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;

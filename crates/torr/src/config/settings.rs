@@ -1,10 +1,12 @@
 //! Every setting of `torr serve`: its name, what it takes, what it means.
 
 use crate::cli::duration;
+use crate::service::Mode;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use torr_data::Options;
 use torr_serve::{LogTarget, ProxyProtocol, Settings, TlsSettings};
 
 /// What all settings together come to.
@@ -16,6 +18,10 @@ pub struct Chosen {
     pub tls_key: Vec<PathBuf>,
     pub tls_client_ca: Option<PathBuf>,
     pub log_level: String,
+    /// The database's URL, unless it is the embedded one.
+    pub database: Option<String>,
+    pub db_mode: Mode,
+    pub db_options: Options,
     pub settings: Settings,
 }
 
@@ -27,6 +33,9 @@ impl Default for Chosen {
             tls_key: Vec::new(),
             tls_client_ca: None,
             log_level: "warn".into(),
+            database: None,
+            db_mode: Mode::default(),
+            db_options: Options::default(),
             settings: Settings::default(),
         }
     }
@@ -449,6 +458,86 @@ pub const SETTINGS: &[Setting] = &[
         take: |to, text| text.parse().ok().map(|it| to.settings.access_log_format = it),
         text: |from| from.settings.access_log_format.to_string(),
     },
+    Setting {
+        key: "database",
+        value: "URL",
+        meaning: "Database of the demo application: sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME; tables that are missing are made and filled",
+        must_be: "the URL of a database, or nothing",
+        default: Some("SQLite in memory"),
+        kind: Kind::Text,
+        take: |to, text| line(text).map(|url| to.database = url),
+        text: |from| from.database.clone().unwrap_or_default(),
+    },
+    Setting {
+        key: "db_mode",
+        value: "async|blocking",
+        meaning: "Whether a worker serves others while a database beyond a socket answers",
+        must_be: "async or blocking",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| text.parse().ok().map(|mode| to.db_mode = mode),
+        text: |from| from.db_mode.to_string(),
+    },
+    Setting {
+        key: "db_pipelined",
+        value: "true|false",
+        meaning: "PostgreSQL: each worker has one connection, over which statements do not wait for each other's answers",
+        must_be: "true or false",
+        default: None,
+        kind: Kind::Boolean,
+        take: |to, text| text.parse().ok().map(|yes| to.db_options.pipelined = yes),
+        text: |from| from.db_options.pipelined.to_string(),
+    },
+    Setting {
+        key: "db_pool_size",
+        value: "N",
+        meaning: "Connections that a worker has to the database at most; as many again for the model",
+        must_be: "a whole number from 1 to 10000",
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=10_000).map(|n| to.db_options.pool_size = n),
+        text: |from| from.db_options.pool_size.to_string(),
+    },
+    Setting {
+        key: "db_acquire_timeout",
+        value: "TIME",
+        meaning: "How long a request may wait for one of them",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.db_options.acquire_timeout = time),
+        text: |from| shown(from.db_options.acquire_timeout),
+    },
+    Setting {
+        key: "db_connect_timeout",
+        value: "TIME",
+        meaning: "How long one may take to be opened",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.db_options.connect_timeout = time),
+        text: |from| shown(from.db_options.connect_timeout),
+    },
+    Setting {
+        key: "db_statement_timeout",
+        value: "TIME",
+        meaning: "How long a statement may take",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.db_options.statement_timeout = time),
+        text: |from| shown(from.db_options.statement_timeout),
+    },
+    Setting {
+        key: "db_rows",
+        value: "N",
+        meaning: "Rows of the table item, 100,000 in the documents",
+        must_be: "a whole number from 1 to 100000000",
+        default: None,
+        kind: Kind::Number,
+        take: |to, text| within(text, 1..=100_000_000).map(|n| to.db_options.rows = n),
+        text: |from| from.db_options.rows.to_string(),
+    },
 ];
 
 fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {
@@ -478,6 +567,12 @@ fn time(text: &str) -> Option<Duration> {
 
 fn file(text: &str) -> Option<Option<PathBuf>> {
     if text.is_empty() { Some(None) } else { path(text).map(Some) }
+}
+
+/// A text of one line; none is an empty one.
+fn line(text: &str) -> Option<Option<String>> {
+    let sound = !text.chars().any(char::is_control);
+    sound.then(|| (!text.is_empty()).then(|| text.to_owned()))
 }
 
 fn shown(time: Duration) -> String {

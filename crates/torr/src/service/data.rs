@@ -1,0 +1,142 @@
+//! The paths that ask a database: the documents' row of 100,000, and TechEmpower's tests, by each way.
+
+use super::source::Source;
+use super::{failure, fortunes};
+use serde::Serialize;
+use std::sync::Arc;
+use torr_data::{DataError, Database, WORLDS, Way, World};
+use torr_serve::{App, Request, Response};
+
+/// Most rows that one request may ask for, by TechEmpower's rules.
+const MOST: usize = 500;
+
+/// Adds them.
+pub fn add(app: App, source: &Arc<Source>) -> App {
+    let mut paths = Paths { app: source.show(app), source };
+    let items = source.items();
+    for way in Way::ALL {
+        paths.get(&format!("/db/{way}"), move |_| id(items), move |db, id| db.item(way, id), |row| json(&row));
+        paths.worlds(way, &format!("/queries/{way}"));
+        paths.updates(way, &format!("/updates/{way}"));
+        paths.fortunes(way, &format!("/fortunes/{way}"));
+    }
+    paths.get("/db", |_| id(WORLDS), |db, id| db.world(Way::Raw, id), |row| json(&row));
+    // The rules call some of these by a slash at their end.
+    for path in ["/queries", "/queries/"] {
+        paths.worlds(Way::Raw, path);
+    }
+    for path in ["/updates", "/updates/"] {
+        paths.updates(Way::Raw, path);
+    }
+    paths.fortunes(Way::Raw, "/fortunes");
+    paths.app
+}
+
+/// Paths of one application that ask one database.
+struct Paths<'s> {
+    app: App,
+    source: &'s Arc<Source>,
+}
+
+impl Paths<'_> {
+    fn worlds(&mut self, way: Way, path: &str) {
+        let ids = |request: &Request<'_>| (0..count(request, "queries")).map(|_| id(WORLDS)).collect::<Vec<_>>();
+        self.get(path, ids, move |db, ids| db.worlds(way, &ids), |rows| json(&rows));
+    }
+
+    fn updates(&mut self, way: Way, path: &str) {
+        let update = move |db: &Database, rows: Vec<World>| {
+            let update = db.update(way, &rows);
+            async move { update.await.map(|_| rows) }
+        };
+        self.get(path, |request| changes(count(request, "queries")), update, |rows| json(&rows));
+    }
+
+    fn fortunes(&mut self, way: Way, path: &str) {
+        self.get(path, |_| (), move |db, ()| db.fortunes(way), fortunes::page);
+    }
+
+    /// One path: what to take from the request, what to ask, and how to show what comes of it.
+    fn get<A, T, F>(
+        &mut self,
+        path: &str,
+        take: impl Fn(&Request<'_>) -> A + Send + Sync + 'static,
+        ask: impl Fn(&Database, A) -> F + Copy + Send + Sync + 'static,
+        show: fn(T) -> Response,
+    ) where
+        A: Send + 'static,
+        T: Send + 'static,
+        F: Future<Output = Result<T, DataError>> + 'static,
+    {
+        let source = Arc::clone(self.source);
+        let app = std::mem::take(&mut self.app);
+        self.app = if source.answers_on_the_spot() {
+            app.get(path, move |request| {
+                let argument = take(request);
+                let outcome = source.database().and_then(|db| db.blocking().run(move |db| ask(db, argument)));
+                outcome.map_or_else(|error| failure::answer(&error, request.id().cloned()), show)
+            })
+        } else {
+            app.get_async(path, move |request| {
+                let (asked, id) = (source.database().map(|db| ask(db, take(request))), request.id().cloned());
+                async move {
+                    let outcome = match asked {
+                        Ok(asked) => asked.await,
+                        Err(error) => Err(error),
+                    };
+                    outcome.map_or_else(|error| failure::answer(&error, id), show)
+                }
+            })
+        };
+    }
+}
+
+/// How many rows are wanted: whatever is no number counts as 1.
+fn count(request: &Request<'_>, name: &str) -> usize {
+    let mut fields = request.query().unwrap_or_default().split('&').filter_map(|field| field.split_once('='));
+    let value = fields.find_map(|(key, value)| (key == name).then_some(value)).unwrap_or_default();
+    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    // Only a number that is too large cannot be read then.
+    if digits { value.parse().unwrap_or(MOST).clamp(1, MOST) } else { 1 }
+}
+
+/// The id of any row.
+fn id(rows: u32) -> i32 {
+    fastrand::i32(1..=i32::try_from(rows).unwrap_or(i32::MAX))
+}
+
+/// So many rows, no two of them the same, with new numbers.
+fn changes(count: usize) -> Vec<World> {
+    let mut taken = [0_u64; WORLDS as usize / 64 + 1];
+    let mut rows = Vec::with_capacity(count);
+    while rows.len() < count {
+        let id = id(WORLDS);
+        let (word, bit) = (&mut taken[id as usize / 64], 1 << (id % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            rows.push(World { id, random_number: self::id(WORLDS) });
+        }
+    }
+    rows
+}
+
+fn json(value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(text) => Response::json(text),
+        Err(error) => Response::error(500, format!("{error}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_rows_that_may_be_changed_are_all_different() {
+        let mut ids: Vec<_> = changes(MOST).into_iter().map(|row| row.id).collect();
+        assert!(ids.iter().all(|id| (1..=WORLDS as i32).contains(id)));
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), MOST);
+    }
+}

@@ -1,0 +1,133 @@
+//! The demo application's database: opened at the start if one is named, else SQLite in memory once somebody asks it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use torr_data::{DataError, Database, Kind, Options, PoolEvent, Progress};
+use torr_serve::{App, Metric};
+
+/// What is asked for if nothing is named.
+pub const EMBEDDED: &str = "sqlite::memory:";
+
+/// How handlers wait for a database beyond a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// As tasks of their worker, which serves others meanwhile.
+    #[default]
+    Async,
+    /// On the worker's thread, which does nothing else meanwhile.
+    Blocking,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Async { "async" } else { "blocking" })
+    }
+}
+
+impl FromStr for Mode {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        [Self::Async, Self::Blocking].into_iter().find(|mode| mode.to_string() == name).ok_or(())
+    }
+}
+
+/// A database, perhaps not yet open.
+#[derive(Debug)]
+pub struct Source {
+    options: Options,
+    mode: Mode,
+    database: OnceLock<Result<Database, DataError>>,
+    pool: Pool,
+}
+
+impl Source {
+    /// SQLite in memory, which is filled when it is asked first.
+    pub fn embedded(options: Options) -> Self {
+        Self { options, mode: Mode::default(), database: OnceLock::new(), pool: Pool::new() }
+    }
+
+    /// The database of a URL, with its tables made and filled if they are missing.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub fn open(
+        url: &str,
+        options: Options,
+        mode: Mode,
+        progress: impl FnMut(Progress) + Send,
+    ) -> Result<Self, DataError> {
+        let (database, pool) = (Database::open(url, &options, progress)?, Pool::new());
+        pool.observe(&database);
+        Ok(Self { options, mode, database: OnceLock::from(Ok(database)), pool })
+    }
+
+    /// The database.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn database(&self) -> Result<&Database, DataError> {
+        let open = || Database::open(EMBEDDED, &self.options, |_| {});
+        self.database.get_or_init(open).as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether handlers stay on their worker's thread until the database has answered. SQLite does so within microseconds.
+    pub fn answers_on_the_spot(&self) -> bool {
+        let is_sqlite = |database: &Database| database.kind() == Kind::Sqlite;
+        self.mode == Mode::Blocking || self.database.get().is_none_or(|it| it.as_ref().is_ok_and(is_sqlite))
+    }
+
+    /// Rows of the table `item`.
+    pub fn items(&self) -> u32 {
+        self.options.rows
+    }
+
+    /// Shows what happens at the pools.
+    pub fn show(&self, app: App) -> App {
+        self.pool.metrics().into_iter().fold(app, App::metric)
+    }
+}
+
+/// What happens at the pools of all workers.
+#[derive(Debug, Clone)]
+struct Pool {
+    opened: Metric,
+    waits: Metric,
+    waited: Metric,
+    exhausted: Metric,
+    waiting: Metric,
+}
+
+impl Pool {
+    fn new() -> Self {
+        Self {
+            opened: Metric::counter("torr_database_connections_opened_total", "Connections opened to the database."),
+            waits: Metric::counter(
+                "torr_database_pool_waits_total",
+                "Waits for a connection of a pool that have ended.",
+            ),
+            waited: Metric::seconds("torr_database_pool_wait_seconds_total", "Time that they took."),
+            exhausted: Metric::counter("torr_database_pool_exhausted_total", "Those of them that were in vain."),
+            waiting: Metric::gauge("torr_database_pool_waiting", "Requests that wait for a connection of a pool now."),
+        }
+    }
+
+    fn metrics(&self) -> [&Metric; 5] {
+        [&self.opened, &self.waits, &self.waited, &self.exhausted, &self.waiting]
+    }
+
+    fn observe(&self, database: &Database) {
+        let pool = self.clone();
+        database.observe_pool(move |event| match event {
+            PoolEvent::Opened => pool.opened.add(1),
+            PoolEvent::WaitBegan => pool.waiting.add(1),
+            PoolEvent::WaitEnded(time) => {
+                pool.waiting.sub(1);
+                pool.waits.add(1);
+                pool.waited.add_time(time);
+            }
+            PoolEvent::Exhausted => pool.exhausted.add(1),
+        });
+    }
+}
