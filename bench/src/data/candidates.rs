@@ -110,7 +110,7 @@ impl Candidate {
         let address = format!("127.0.0.1:{port}");
         match self.tool {
             TORR => words(&format!("serve --listen {address} {} --db-pool-size {POOL} --database", self.told)),
-            // What Workerman's manual has: without it, PHP compiles nothing ahead.
+            // On the command line, PHP keeps and compiles nothing unless it is told to.
             PHP => words(&format!(
                 "-d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing {peers}/php/server.php \
                  {address}"
