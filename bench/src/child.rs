@@ -187,8 +187,8 @@ impl Server {
                 sleep(Duration::from_millis(200)); // to settle
                 return Ok(server);
             }
-            if begin.elapsed() > Duration::from_secs(10) {
-                return Err(Error::failed(format!("{name} did not listen within 10 s")));
+            if begin.elapsed() > Duration::from_secs(30) {
+                return Err(Error::failed(format!("{name} did not listen within 30 s")));
             }
         }
     }

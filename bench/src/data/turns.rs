@@ -34,6 +34,8 @@ pub fn measure(
     let folder = tempfile::tempdir()?;
     let database = Database::start(group, folder.path())?;
     let mut bench = Bench { roster, options, folder: folder.path(), database, servers: BTreeMap::new() };
+    let first = CANDIDATES.iter().find(|c| c.takes_part(scenarios[0])).expect("each scenario has candidates");
+    bench.up(first)?; // wanted or not, it makes the tables
     for &scenario in scenarios {
         let (mut names, mut skipped) = (Vec::new(), Vec::new());
         for candidate in CANDIDATES.iter().filter(|c| roster.has(c.tool) && c.takes_part(scenario)) {
@@ -65,8 +67,8 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Has the candidate up, its answers checked, and its caches warm.
-    fn prepare(&mut self, candidate: &'static Candidate, scenario: Scenario) -> Result<(), Error> {
+    /// Has the candidate's server started, unless that was tried before.
+    fn up(&mut self, candidate: &Candidate) -> Result<(), Error> {
         if !self.servers.contains_key(candidate.server) {
             let started = match self.start(candidate) {
                 Ok(server) => Ok(server),
@@ -75,6 +77,12 @@ impl Bench<'_> {
             };
             self.servers.insert(candidate.server, started);
         }
+        Ok(())
+    }
+
+    /// Has the candidate up, its answers checked, and its caches warm.
+    fn prepare(&mut self, candidate: &'static Candidate, scenario: Scenario) -> Result<(), Error> {
+        self.up(candidate)?;
         let port = self.server(candidate)?.port();
         check(candidate, port, scenario.operation, &self.database)?;
         self.press(candidate, scenario, WARM_UP).map(drop)
