@@ -56,6 +56,9 @@ pub fn page(port: u16, path: &str) -> Result<String, Error> {
     let (status, page) = talk().map_err(Error::at(format!("GET {path}")))?;
     match status.starts_with("HTTP/1.1 200 ") {
         true => Ok(page),
-        false => Err(Error::failed(format!("GET {path} gave {} {page}", status.trim_end()))),
+        false => {
+            let said: String = page.chars().take(200).collect();
+            Err(Error::failed(format!("GET {path} gave {} {said}", status.trim_end())))
+        }
     }
 }

@@ -29,30 +29,31 @@ impl Figure {
 /// What is compared in a scenario. To be ahead of somebody is to reach 1.
 pub fn figures(scenario: Scenario) -> Vec<Figure> {
     let Scenario { group, operation } = scenario;
-    let to_reach = |at_least: f64| (operation != Operation::Fortunes).then_some(at_least);
+    // With 20 queries a request, HTTP hardly counts: that is told, not judged.
     let of_one_row = |at_least: f64| (operation == Operation::Item).then_some(at_least);
+    let ahead = (operation != Operation::Fortunes).then_some(1.0);
     let figures: &[(&str, &str, Option<f64>)] = match group {
         Group::SqliteMemory => {
-            &[(BUILDER, RAW, to_reach(0.93)), (MODEL, RAW, to_reach(0.95)), (RAW, HELLO, of_one_row(0.60))]
+            &[(BUILDER, RAW, of_one_row(0.93)), (MODEL, RAW, of_one_row(0.95)), (RAW, HELLO, of_one_row(0.60))]
         }
         Group::SqliteFile => &[
-            (BUILDER, RAW, to_reach(0.93)),
-            (MODEL, RAW, to_reach(0.95)),
+            (BUILDER, RAW, of_one_row(0.93)),
+            (MODEL, RAW, of_one_row(0.95)),
             (RAW, HELLO, of_one_row(0.60)),
             (RAW, SQLX, None),
             (MODEL, SEAORM, None),
         ],
         Group::Mariadb | Group::Postgres => &[
-            (BUILDER, RAW, to_reach(0.93)),
-            (MODEL, RAW, to_reach(0.95)),
-            (RAW, SQLX, to_reach(1.0)),
-            (RAW, GIN, to_reach(1.0)),
-            (RAW, PHP, to_reach(1.0)),
+            (BUILDER, RAW, of_one_row(0.93)),
+            (MODEL, RAW, of_one_row(0.95)),
+            (RAW, SQLX, ahead),
+            (RAW, GIN, ahead),
+            (RAW, PHP, ahead),
             (MODEL, SEAORM, None),
         ],
         Group::PostgresPipelined => &[
-            (BUILDER_PIPELINED, RAW_PIPELINED, to_reach(0.93)),
-            (MODEL_PIPELINED, RAW_PIPELINED, to_reach(0.95)),
+            (BUILDER_PIPELINED, RAW_PIPELINED, of_one_row(0.93)),
+            (MODEL_PIPELINED, RAW_PIPELINED, of_one_row(0.95)),
             (RAW_PIPELINED, RAW, of_one_row(1.8)),
             (BUILDER_PIPELINED, BUILDER, None),
             (MODEL_PIPELINED, MODEL, of_one_row(1.8)),
@@ -93,8 +94,8 @@ mod tests {
         assert_eq!(
             texts(Group::Mariadb, Operation::Updates20),
             [
-                "torr builder / torr raw at least 0.93",
-                "torr model / torr raw at least 0.95",
+                "torr builder / torr raw told",
+                "torr model / torr raw told",
                 "torr raw / sqlx at least 1.00",
                 "torr raw / gin at least 1.00",
                 "torr raw / php at least 1.00",
