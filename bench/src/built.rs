@@ -69,7 +69,7 @@ impl Build {
         let go = on_path("go").unwrap_or_else(|| "/usr/local/go/bin/go".into());
         let program = fs::canonicalize(workspace().join(self.folder))?.join("target").join(self.package);
         let mut command = Command::new(go);
-        command.args(["build", "-mod=readonly", "-o"]).arg(&program).arg(".");
+        command.args(["build", "-mod=readonly", "-buildvcs=false", "-o"]).arg(&program).arg(".");
         self.output(command).map(|_| program)
     }
 

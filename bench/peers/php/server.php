@@ -12,13 +12,30 @@ if ($argc !== 4) {
     fail('usage: php server.php ADDRESS URL CONNECTIONS');
 }
 [, $address, $url, $processes] = $argv;
+$children = [];
 for ($n = 0; $n < (int) $processes; $n++) {
-    if (pcntl_fork() === 0) {
+    $child = pcntl_fork();
+    if ($child === 0) {
         serve($address, new Database($url));
     }
+    $children[] = $child;
 }
+// They end with this process.
+pcntl_async_signals(true);
+pcntl_signal(SIGTERM, static function () use ($children): never {
+    end_all($children);
+    exit(0);
+}, false);
 pcntl_wait($status);
+end_all($children);
 fail('a process has ended');
+
+function end_all(array $children): void
+{
+    foreach ($children as $child) {
+        posix_kill($child, SIGKILL);
+    }
+}
 
 function fail(string $why): never
 {

@@ -61,10 +61,14 @@ impl Database {
         }
         let mut outside = Outside::new(&self.url);
         for world in worlds {
-            let there = outside.number(&format!("SELECT randomnumber FROM world WHERE id = {}", world.id));
-            if !worlds.iter().any(|other| other.id == world.id && i64::from(other.random_number) == there) {
-                let (id, told) = (world.id, world.random_number);
-                return Err(Error::failed(format!("it wrote {told} into row {id}, but the database has {there}")));
+            let told = worlds.iter().filter(|other| other.id == world.id).map(|other| other.random_number.to_string());
+            let (id, told) = (world.id, told.collect::<Vec<_>>().join(", "));
+            // A count has the same type in all databases.
+            let sql = format!("SELECT COUNT(*) FROM world WHERE id = {id} AND randomnumber IN ({told})");
+            if outside.number(&sql) != 1 {
+                return Err(Error::failed(format!(
+                    "it says that it wrote {told} into row {id}, but that is not there"
+                )));
             }
         }
         Ok(())
