@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 use torr_data::{DataError, Database, Kind, Options, WORLDS, Way, World};
-use torr_test_databases::{Make, Outside, Server};
+use torr_test_databases::{Make, Server};
 
 const USAGE: &str = "usage: cost [--private] [--pin] [--pipelined] [--blocking] [--tasks N] [--rounds N] [--millis N] [URL...]
 --private: SQLite in memory, and MariaDB and PostgreSQL started for this alone; a URL is sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME";
@@ -56,10 +56,7 @@ fn main() {
     let servers =
         if plan.private { vec![Server::start(Make::MariaDb), Server::start(Make::Postgres)] } else { Vec::new() };
     pin(&plan, 0);
-    for server in &servers {
-        Outside::new(&server.url(server.any_database())).run("CREATE DATABASE torr");
-    }
-    let private = servers.iter().map(|server| server.url("torr"));
+    let private = servers.iter().map(Server::new_database);
     let memory = plan.private.then(|| "sqlite::memory:".to_owned());
     for url in memory.into_iter().chain(private).chain(plan.urls.clone()) {
         if let Err(error) = measure(&plan, &url) {

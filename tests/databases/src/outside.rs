@@ -58,6 +58,15 @@ impl Outside {
         }
     }
 
+    /// What [`Outside::number`] can read: some databases tell integers of 32 bits from others.
+    pub fn wide_integer(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "INTEGER",
+            Self::MariaDb(..) => "SIGNED",
+            Self::Postgres(..) => "BIGINT",
+        }
+    }
+
     /// How many tables there are.
     pub fn tables(&mut self) -> i64 {
         self.number(match self {

@@ -1,11 +1,13 @@
 //! Private database servers: in folders and on ports of their own, ended with the test whatever happens.
 
+use crate::outside::Outside;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -129,6 +131,14 @@ impl Server {
         let is_child =
             |pid: &u32| stat(Path::new(&format!("/proc/{pid}"))).is_some_and(|stat| stat[1].parse() == Ok(parent));
         processes().filter(is_child).chain([parent]).collect()
+    }
+
+    /// The URL of a new database, which nobody else has.
+    pub fn new_database(&self) -> String {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("test{}", NUMBER.fetch_add(1, Relaxed));
+        Outside::new(&self.url(self.any_database())).run(&format!("CREATE DATABASE {name}"));
+        self.url(&name)
     }
 
     /// The URL of one of its databases.
