@@ -133,10 +133,10 @@ fn rows(place: Place) {
 
 fn fortunes(place: Place) {
     let serve = place.serve();
+    // Some write the entities by names, some by numbers.
+    let entity = Regex::new("&#(x?)([0-9a-f]+);").expect("it is a pattern");
     for answer in by_each_way(&serve, "/fortunes") {
         sound(&answer, "text/html; charset=utf-8");
-        // Some write the entities by names, some by numbers.
-        let entity = Regex::new("&#(x?)([0-9a-f]+);").expect("it is a pattern");
         let same = entity.replace_all(answer.text(), |number: &regex::Captures<'_>| {
             let radix = if number[1].is_empty() { 10 } else { 16 };
             match u32::from_str_radix(&number[2], radix) {
