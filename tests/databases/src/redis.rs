@@ -30,7 +30,8 @@ impl Program for Redis {
     fn command(&self, folder: &Folder, port: u16) -> Command {
         let mut command = folder.command(&link(folder), &[]);
         command.args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--requirepass", PASSWORD]);
-        command.args(["--save", "", "--appendonly", "no"]).arg("--dir").arg(folder.data());
+        // A database for each test.
+        command.args(["--save", "", "--appendonly", "no", "--databases", "100"]).arg("--dir").arg(folder.data());
         command
     }
 
