@@ -24,6 +24,7 @@ impl<C> Shared<C> {
     }
 
     /// Whether somebody connects just now.
+    #[cfg(feature = "network")]
     pub(crate) fn is_connecting(&self) -> bool {
         self.connecting.try_lock().is_err()
     }
