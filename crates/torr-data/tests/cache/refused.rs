@@ -55,8 +55,10 @@ fn passwords_and_databases() {
     }
     let error = opening(&server.url("4000"));
     assert_eq!((error.kind(), error.side()), (ErrorKind::MissingDatabase, Side::Server), "{error}");
-    Cache::open(&server.url("0").replace("redis://:", "redis://default:"), &CacheOptions::default())
-        .expect("a user may be named");
+    let url = server.url("0").replace("redis://:", "redis://default:");
+    let cache = Cache::open(&url, &CacheOptions::default()).expect("a user may be named");
+    let shown = format!("{cache:?}");
+    assert!(shown.contains("127.0.0.1") && !shown.contains("no use"), "{shown}");
 }
 
 #[test]
