@@ -40,8 +40,7 @@ impl Database {
         cpu::pin(LOAD_CPU)?; // what is started inherits it
         let server = Server::start(make);
         sched_setaffinity(None, &everywhere)?;
-        Outside::new(&server.url(server.any_database())).run("CREATE DATABASE bench");
-        Ok(Database { url: server.url("bench"), server: Some(server), shared: true })
+        Ok(Database { url: server.new_database(), server: Some(server), shared: true })
     }
 
     /// Its URL, as `torr serve` takes it.

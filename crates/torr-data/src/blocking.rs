@@ -70,7 +70,10 @@ impl<'d> Blocking<'d> {
             return at_once(ask(self.database));
         }
         #[cfg(feature = "network")]
-        return crate::companion::run(self.database.clone(), ask);
+        {
+            let database = self.database.clone();
+            crate::companion::run(move || ask(&database))
+        }
         #[cfg(not(feature = "network"))]
         unreachable!("only SQLite is built in");
     }

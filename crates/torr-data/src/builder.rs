@@ -6,25 +6,21 @@ use sea_query::{CaseStatement, LockType};
 use sea_query::{Expr, ExprTrait, Query, SelectStatement, UpdateStatement, Value, Values};
 
 pub(crate) fn world(id: i32) -> SelectStatement {
-    Query::select().columns(["id", "randomnumber"]).from("world").and_where(Expr::col("id").eq(id)).to_owned()
+    Query::select().columns(["id", "randomnumber"]).from("world").and_where(Expr::col("id").eq(id)).take()
 }
 
 pub(crate) fn item(id: i32) -> SelectStatement {
-    Query::select().columns(["id", "name", "number"]).from("item").and_where(Expr::col("id").eq(id)).to_owned()
+    Query::select().columns(["id", "name", "number"]).from("item").and_where(Expr::col("id").eq(id)).take()
 }
 
 pub(crate) fn fortunes() -> SelectStatement {
-    Query::select().columns(["id", "message"]).from("fortune").to_owned()
+    Query::select().columns(["id", "message"]).from("fortune").take()
 }
 
 /// Writes one row.
 #[cfg(feature = "sqlite")]
 pub(crate) fn write_one(row: World) -> UpdateStatement {
-    Query::update()
-        .table("world")
-        .value("randomnumber", row.random_number)
-        .and_where(Expr::col("id").eq(row.id))
-        .to_owned()
+    Query::update().table("world").value("randomnumber", row.random_number).and_where(Expr::col("id").eq(row.id)).take()
 }
 
 /// Writes many rows at once. `locked` first locks them by their ids: PostgreSQL may meet them in any order, and two that
@@ -41,7 +37,7 @@ pub(crate) fn write(rows: &[World], locked: bool) -> UpdateStatement {
             .and_where(Expr::col("id").is_in(ids))
             .order_by("id", sea_query::Order::Asc)
             .lock(LockType::Update)
-            .to_owned();
+            .take();
         Expr::col("id").in_subquery(lock)
     } else {
         Expr::col("id").is_in(ids)
@@ -50,7 +46,7 @@ pub(crate) fn write(rows: &[World], locked: bool) -> UpdateStatement {
         .table("world")
         .value("randomnumber", case.finally(Expr::col("randomnumber")))
         .and_where(which)
-        .to_owned()
+        .take()
 }
 
 /// The values to be bound: the statements here have integers only.

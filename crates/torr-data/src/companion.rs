@@ -1,7 +1,6 @@
 //! A thread beside one that blocks. The drivers need a runtime that polls sockets, and a thread on which one runs already
 //! cannot run another: so that one is on this thread, while the other waits.
 
-use crate::database::Database;
 use crate::error::{DataError, ErrorKind};
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -18,8 +17,8 @@ thread_local! {
     static COMPANION: RefCell<Option<UnboundedSender<Job>>> = const { RefCell::new(None) };
 }
 
-/// Asks a database on the companion's thread, and waits.
-pub(crate) fn run<T, F>(database: Database, ask: impl FnOnce(&Database) -> F + Send + 'static) -> Result<T, DataError>
+/// Asks on the companion's thread, and waits.
+pub(crate) fn run<T, F>(ask: impl FnOnce() -> F + Send + 'static) -> Result<T, DataError>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, DataError>> + 'static,
@@ -27,7 +26,7 @@ where
     let (reply, answer) = mpsc::sync_channel(1);
     let job: Job = Box::new(move || {
         Box::pin(async move {
-            let outcome = ask(&database).await;
+            let outcome = ask().await;
             // Who asked waits for it, unless his thread has panicked.
             let _ = reply.send(outcome);
         })
@@ -35,7 +34,7 @@ where
     hand_over(job)?;
     answer.recv().unwrap_or_else(|_| {
         COMPANION.take();
-        Err(DataError::new(ErrorKind::Other, "the thread that talks to the database has panicked"))
+        Err(DataError::new(ErrorKind::Other, "the thread that talks to the server has panicked"))
     })
 }
 
@@ -64,5 +63,5 @@ fn start() -> Result<UnboundedSender<Job>, DataError> {
 }
 
 fn failed(error: impl std::fmt::Display) -> DataError {
-    DataError::new(ErrorKind::Other, format_args!("the thread that talks to the database: {error}"))
+    DataError::new(ErrorKind::Other, format_args!("the thread that talks to the server: {error}"))
 }

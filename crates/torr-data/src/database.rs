@@ -62,13 +62,13 @@ impl Database {
             #[cfg(feature = "mysql")]
             Address::Server(Kind::MySql, url) => {
                 let patient = crate::mysql::Plan::new(url, crate::network::PATIENCE)?;
-                crate::network::prepare(async || patient.prepare(options, &mut progress).await)?;
+                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
                 Ok(Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?)))
             }
             #[cfg(feature = "postgres")]
             Address::Server(Kind::Postgres, url) => {
                 let patient = crate::postgres::Plan::new(url, crate::network::PATIENCE)?;
-                crate::network::prepare(async || patient.prepare(options, &mut progress).await)?;
+                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
                 Ok(Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?)))
             }
             #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]

@@ -1,4 +1,4 @@
-//! What can go wrong with a database, sorted by what somebody can do about it.
+//! What can go wrong with a database or cache, sorted by what somebody can do about it.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use std::fmt;
 pub enum ErrorKind {
     /// The URL cannot be read, or asks for something that does not exist.
     BadUrl,
-    /// The URL is right, but the library was built without that database.
+    /// The URL is right, but the library was built without that database or cache.
     NotBuiltIn,
     /// Nobody listens there, or the file cannot be opened.
     Refused,
-    /// The database does not accept this user or password.
+    /// The server does not accept this user or password.
     Denied,
     /// The server has no database of this name.
     MissingDatabase,
@@ -22,13 +22,13 @@ pub enum ErrorKind {
     MissingTable,
     /// No row has this id.
     MissingRow,
-    /// All connections are in use, and none came free in time.
+    /// All connections are in use, and none came free in time; or the server has no room left.
     Exhausted,
-    /// The database took too long.
+    /// The server took too long.
     TimedOut,
     /// The connection ended while it was needed.
     Lost,
-    /// All else that the database or its driver says.
+    /// All else that the server or its driver says.
     Other,
 }
 
@@ -37,13 +37,13 @@ pub enum ErrorKind {
 pub enum Side {
     /// Here: settings, or the pool.
     Client,
-    /// Between here and the database: also if nobody answers.
+    /// Between here and the server: also if nobody answers.
     Network,
-    /// The database itself.
+    /// The server itself, or the embedded database.
     Server,
 }
 
-/// A failure of a database, or on the way to it.
+/// A failure of a database or cache, or on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DataError {
@@ -64,8 +64,8 @@ impl DataError {
         Self { kind, side, message: message.to_string(), sound: false }
     }
 
-    /// The database itself takes no more connections.
-    #[cfg(feature = "network")]
+    /// The server itself takes no more connections, or has no more memory.
+    #[cfg(feature = "sockets")]
     pub(crate) fn full(message: impl fmt::Display) -> Self {
         Self { side: Side::Server, ..Self::new(ErrorKind::Exhausted, message) }
     }
@@ -94,14 +94,14 @@ impl DataError {
         matches!(self.kind, ErrorKind::Refused | ErrorKind::Exhausted | ErrorKind::TimedOut | ErrorKind::Lost)
     }
 
-    /// Says that the database itself has said no, over a connection that goes on.
-    #[cfg(feature = "network")]
+    /// Says that the server itself has said no, over a connection that goes on.
+    #[cfg(feature = "sockets")]
     pub(crate) fn on_sound_connection(self) -> Self {
         Self { sound: true, ..self }
     }
 
     /// Whether the connection it came from can go on as if nothing had happened.
-    #[cfg(feature = "network")]
+    #[cfg(feature = "sockets")]
     pub(crate) fn leaves_connection_sound(&self) -> bool {
         self.sound
     }

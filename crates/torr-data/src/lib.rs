@@ -15,12 +15,17 @@
 //! operation has its own, opened when they are needed. Operations give futures that run on the thread's own tokio runtime (of a
 //! current thread, with time and sockets enabled) and so are not `Send`; those of SQLite are ready when they are polled first,
 //! and need none. [`Database::blocking`] has the same operations for who wants to wait.
+//!
+//! A [`Cache`], in memory or in Redis, is used in the same way. It keeps bytes by their keys, and rows of World.
 #![forbid(unsafe_code)]
 
 mod address;
+#[cfg(feature = "sockets")]
+mod aside;
 mod blocking;
 mod builder;
-#[cfg(feature = "network")]
+mod cache;
+#[cfg(feature = "sockets")]
 mod companion;
 mod contents;
 mod database;
@@ -28,13 +33,18 @@ mod error;
 mod fill;
 mod local;
 mod model;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod mover;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "network")]
 mod network;
 mod options;
+mod per_thread;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sockets")]
+mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod waits;
@@ -42,6 +52,7 @@ mod way;
 
 pub use address::Kind;
 pub use blocking::Blocking;
+pub use cache::{BlockingCache, Cache, CacheKind, CacheOptions};
 pub use contents::WORLDS;
 pub use database::Database;
 pub use error::{DataError, ErrorKind, Side};

@@ -3,10 +3,10 @@
 use crate::database::{Backend, Inner};
 use crate::error::DataError;
 use crate::model::{Fortune, Item, World};
+use crate::per_thread::PerThread;
 use crate::way::Way;
-use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 #[cfg(not(any(feature = "sqlite", feature = "mysql", feature = "postgres")))]
 compile_error!("torr-data needs at least one of its features: sqlite, mysql, postgres");
@@ -23,24 +23,12 @@ pub(crate) enum Local {
 
 thread_local! {
     /// Of each database that this thread has asked.
-    static LOCALS: RefCell<Vec<(Weak<Inner>, Rc<Local>)>> = const { RefCell::new(Vec::new()) };
+    static LOCALS: PerThread<Inner, Local> = const { PerThread::new() };
 }
 
 /// This thread's connections to a database.
 pub(crate) fn of(database: &Arc<Inner>) -> Rc<Local> {
-    let is = |(of, _): &&(Weak<Inner>, Rc<Local>)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(database));
-    if let Some(local) = LOCALS.with_borrow(|locals| locals.iter().find(is).map(|(_, local)| Rc::clone(local))) {
-        return local;
-    }
-    let local = Rc::new(Local::new(database));
-    let gone = LOCALS.with_borrow_mut(|locals| {
-        let gone: Vec<_> = locals.extract_if(.., |(of, _)| of.strong_count() == 0).collect();
-        locals.push((Arc::downgrade(database), Rc::clone(&local)));
-        gone
-    });
-    // Not before the list is free: what is dropped may look at it.
-    drop(gone);
-    local
+    LOCALS.with(|locals| locals.of(database, || Local::new(database)))
 }
 
 macro_rules! ask {

@@ -44,16 +44,6 @@ pub(crate) trait Link: Send + Sized + 'static {
     async fn write(&self, way: Way, rows: &[World]) -> Result<(), DataError>;
 }
 
-/// Runs the making of tables on a runtime and a thread of its own, so that it does not matter on what the caller runs.
-pub(crate) fn prepare(making: impl AsyncFnOnce() -> Result<(), DataError> + Send) -> Result<(), DataError> {
-    let work = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| DataError::new(ErrorKind::Other, error))?;
-        runtime.block_on(making())
-    };
-    std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
 /// A thread's way to a database.
 pub(crate) struct Local<L: Link> {
     driver: Lane<L>,

@@ -1,8 +1,6 @@
 //! Somebody else who works on the same database, by its driver.
 
-use super::server::PASSWORD;
 use mysql_async::prelude::Queryable;
-use std::path::Path;
 use tokio::runtime::{Builder, Runtime};
 
 /// A connection of somebody else.
@@ -58,6 +56,15 @@ impl Outside {
         }
     }
 
+    /// What [`Outside::number`] can read: some databases tell integers of 32 bits from others.
+    pub fn wide_integer(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "INTEGER",
+            Self::MariaDb(..) => "SIGNED",
+            Self::Postgres(..) => "BIGINT",
+        }
+    }
+
     /// How many tables there are.
     pub fn tables(&mut self) -> i64 {
         self.number(match self {
@@ -83,25 +90,4 @@ impl Outside {
             _ => "ROLLBACK",
         });
     }
-}
-
-pub fn mariadb_answers(socket: &Path) -> bool {
-    runtime().block_on(mysql_async::Conn::new(root(socket))).is_ok()
-}
-
-pub fn give_mariadb_its_user(socket: &Path) {
-    let sql = format!("GRANT ALL ON *.* TO torr@127.0.0.1 IDENTIFIED BY '{PASSWORD}'");
-    runtime().block_on(async {
-        let mut conn = mysql_async::Conn::new(root(socket)).await.expect("it answers");
-        conn.query_drop(sql).await.expect("root may do that");
-    });
-}
-
-fn root(socket: &Path) -> mysql_async::Opts {
-    let opts = mysql_async::OptsBuilder::default().user(Some("root"));
-    opts.socket(Some(socket.display().to_string())).into()
-}
-
-pub fn postgres_answers(url: &str) -> bool {
-    runtime().block_on(tokio_postgres::connect(url, tokio_postgres::NoTls)).is_ok()
 }

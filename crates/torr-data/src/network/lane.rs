@@ -5,28 +5,21 @@ use super::maker::Maker;
 use crate::Way;
 use crate::error::{DataError, ErrorKind};
 use crate::options::Options;
+use crate::shared::Shared;
 use crate::waits::Waits;
 use deadpool::Runtime;
 use deadpool::managed::{Manager, Object, Pool, PoolConfig, PoolError, QueueMode, TimeoutType, Timeouts};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Mutex;
 
 /// A pool, and above it the one connection, if there is but one.
 pub(super) struct Lane<L: Link> {
     pool: Pool<Maker<L>>,
     timeouts: Timeouts,
-    pipe: Option<Pipe<L>>,
+    pipe: Option<Shared<L>>,
     waits: Arc<Waits>,
-}
-
-/// A connection that all share.
-struct Pipe<L> {
-    link: RefCell<Option<Rc<L>>>,
-    /// Who holds it connects; all others wait for that.
-    connecting: Mutex<()>,
 }
 
 impl<L: Link> Lane<L> {
@@ -43,7 +36,7 @@ impl<L: Link> Lane<L> {
             .runtime(Runtime::Tokio1)
             .build()
             .expect("a pool with time-outs lacks nothing but a runtime, and has one");
-        let pipe = pipelined.then(|| Pipe { link: RefCell::new(None), connecting: Mutex::new(()) });
+        let pipe = pipelined.then(|| Shared::new(L::is_closed));
         Self { pool, timeouts, pipe, waits }
     }
 
@@ -88,26 +81,19 @@ impl<L: Link> Lane<L> {
         DataError::new(ErrorKind::TimedOut, format_args!("no connection to the database within {limit:?}: {error}"))
     }
 
-    async fn share(&self, pipe: &Pipe<L>) -> Result<Lease<'_, L>, DataError> {
-        let open = || pipe.link.borrow().as_ref().filter(|link| !link.is_closed()).map(Rc::clone);
+    async fn share(&self, pipe: &Shared<L>) -> Result<Lease<'_, L>, DataError> {
         let lease = |link, kept| Lease { lane: self, link: Held::Shared(link), kept, sound: Cell::new(false) };
-        if let Some(link) = open() {
+        if let Some(link) = pipe.current() {
             return Ok(lease(link, true));
         }
-        let _waiting = pipe.connecting.try_lock().is_err().then(|| self.waits.begin());
-        // Nobody waits for all who are before him, of whom each may have to learn for himself that the database is silent.
+        let _waiting = pipe.is_connecting().then(|| self.waits.begin());
+        let connect = async {
+            let limit = self.timeouts.create.unwrap_or(Duration::MAX);
+            let connected = tokio::time::timeout(limit, self.pool.manager().create()).await;
+            connected.map_err(|elapsed| self.silent(elapsed))?
+        };
         let wait = self.timeouts.wait.unwrap_or(Duration::MAX);
-        let turn = tokio::time::timeout(wait, pipe.connecting.lock()).await;
-        let _connecting = turn.map_err(|_| self.exhausted("others have been connecting"))?;
-        if let Some(link) = open() {
-            return Ok(lease(link, false));
-        }
-        let connect = self.pool.manager().create();
-        let link = tokio::time::timeout(self.timeouts.create.unwrap_or(Duration::MAX), connect)
-            .await
-            .map_err(|elapsed| self.silent(elapsed))??;
-        let link = Rc::new(link);
-        pipe.link.replace(Some(Rc::clone(&link)));
+        let link = pipe.open(wait, || self.exhausted("others have been connecting"), connect).await?;
         Ok(lease(link, false))
     }
 }
@@ -154,7 +140,7 @@ impl<L: Link> Lease<'_, L> {
         if let (Some(pipe), Held::Shared(link)) = (&self.lane.pipe, &self.link)
             && !self.sound.get()
         {
-            pipe.link.borrow_mut().take_if(|current| Rc::ptr_eq(current, link));
+            pipe.give_up(link);
         }
         outcome
     }

@@ -4,29 +4,11 @@ use super::error::{sorted, sorted_connecting};
 use super::store::Tables;
 use crate::error::{DataError, ErrorKind};
 use crate::fill::{self, Progress};
+use crate::mover::Mover;
 use crate::network::Patient;
 use crate::options::Options;
 use std::time::Duration;
-use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config, NoTls};
-
-/// The task that moves bytes between a connection's socket and its client. It ends with this value, also if the database
-/// still owes an answer.
-#[derive(Debug)]
-pub(super) struct Mover(JoinHandle<()>);
-
-impl Mover {
-    /// Whether the connection has ended.
-    pub(super) fn has_ended(&self) -> bool {
-        self.0.is_finished()
-    }
-}
-
-impl Drop for Mover {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
 
 /// What is needed to connect.
 #[derive(Debug)]
@@ -50,7 +32,7 @@ impl Plan {
     pub(super) async fn connect(&self) -> Result<(Client, Mover), DataError> {
         let (client, connection) = self.config.connect(NoTls).await.map_err(|error| sorted_connecting(&error))?;
         // What ends it, those learn who wait for answers.
-        let mover = Mover(tokio::spawn(async move { drop(connection.await) }));
+        let mover = Mover::start(async move { drop(connection.await) });
         let limit = self.statement_timeout.as_millis().max(1).to_string();
         let set = client.execute("SELECT set_config('statement_timeout', $1, false)", &[&limit]).await;
         set.map_err(|error| sorted(&error))?;

@@ -1,6 +1,5 @@
 //! A place for tables: of each test its own, so that they do not meet.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tempfile::TempDir;
 use torr_data::{DataError, Database, Options};
 use torr_test_databases::{Make, Outside, Server, shared};
@@ -34,10 +33,7 @@ impl Place {
 
     /// A new database of a server.
     pub fn at(server: &Server) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let name = format!("test{}", NUMBER.fetch_add(1, Relaxed));
-        Outside::new(&server.url(server.any_database())).run(&format!("CREATE DATABASE {name}"));
-        Self::new(server.url(&name), None)
+        Self::new(server.new_database(), None)
     }
 
     fn new(url: String, folder: Option<TempDir>) -> Self {

@@ -1,4 +1,4 @@
-//! Figures that the source documents give for a hello-world page, to stand beside those measured here.
+//! Figures that the source documents give, to stand beside those measured here.
 
 use serde::Serialize;
 use torr_report::human;
@@ -21,12 +21,26 @@ pub struct Reference {
 impl Reference {
     /// In thousands.
     pub fn range(&self) -> String {
+        if self.least == self.most {
+            return human::rate(f64::from(self.most));
+        }
         let thousands = |n: u32| human::count(u64::from(n) / 1000);
         format!("{}-{}k", thousands(self.least), thousands(self.most))
     }
 }
 
-/// What the documents have for this setting.
+/// What the documents have for a row of 100,000 in MySQL on the same machine, by ways of the same kind.
+pub fn query(way: &str) -> Vec<Reference> {
+    let (system, rate) = match way {
+        "raw" => ("PDO", 17_800),
+        "builder" => ("Laravel's builder", 9_400),
+        "model" => ("Laravel's model", 7_200),
+        _ => return vec![],
+    };
+    vec![Reference { system, least: rate, most: rate }]
+}
+
+/// What the documents have for the page.
 pub fn hello(connections: usize, keep_alive: bool) -> Vec<Reference> {
     let webman = if keep_alive { (80_000, 160_000) } else { (10_000, 30_000) };
     let (drogon, nginx) = match (connections, keep_alive) {

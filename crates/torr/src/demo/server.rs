@@ -2,6 +2,7 @@
 
 use crate::config;
 use crate::exit::Stop;
+use crate::service::EMBEDDED;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -18,7 +19,7 @@ impl Server {
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
         let mut child = config::without_variables(&mut command)
-            .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])
+            .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string(), "--database", EMBEDDED])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -37,9 +38,9 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it serves.
-    pub fn url(&self) -> String {
-        format!("{}/", self.url)
+    /// Where it serves this path.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
     }
 }
 

@@ -1,0 +1,100 @@
+//! What each way costs on a database.
+
+use crate::plan::Plan;
+use crate::rounds::{Cost, blocking_round, round};
+use torr_data::{DataError, Database, Kind, Options, WORLDS, Way, World};
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq)]
+enum Operation {
+    Item,
+    Fortunes,
+    Queries,
+    Updates,
+}
+
+pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
+    let options = Options { pool_size: plan.tasks, pipelined: plan.pipelined, ..Options::default() };
+    let database = Database::open(url, &options, |progress| {
+        if progress.done == progress.of {
+            eprintln!("{}: {} rows", progress.table, progress.of);
+        }
+    })?;
+    let name = match database.kind() {
+        Kind::Sqlite => "sqlite",
+        Kind::MySql => "mysql",
+        Kind::Postgres if plan.pipelined => "postgres |",
+        Kind::Postgres => "postgres",
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+    for operation in [Operation::Item, Operation::Fortunes, Operation::Queries, Operation::Updates] {
+        let mut costs = Way::ALL.map(|_| Vec::new());
+        // The first round warms up: connections, statements, the database's memory.
+        for round in 0..=plan.rounds {
+            for (costs, way) in costs.iter_mut().zip(Way::ALL) {
+                let cost = if plan.blocking {
+                    round_that_blocks(plan, &database, operation, way)?
+                } else {
+                    runtime.block_on(round_of(plan, &database, operation, way))?
+                };
+                if round > 0 {
+                    costs.push(cost);
+                }
+            }
+        }
+        let costs = costs.map(|costs| Cost::median(&costs));
+        let what = match operation {
+            Operation::Item => "item",
+            Operation::Fortunes => "fortunes",
+            Operation::Queries => "queries20",
+            Operation::Updates => "updates20",
+        };
+        for (way, cost) in Way::ALL.into_iter().zip(costs) {
+            let (rate, cpu) = (cost.per_second / costs[0].per_second, costs[0].cpu_us / cost.cpu_us);
+            println!(
+                "{name:<12}{what:<10}{way:<9}{:>12.0}{:>10.2}{rate:>12.3}{cpu:>12.3}",
+                cost.per_second, cost.cpu_us
+            );
+        }
+    }
+    let waits = database.pool_waits();
+    println!("{name:<12}{} connections opened, {} waits for one, {:?} in all", waits.opened, waits.waits, waits.waited);
+    Ok(())
+}
+
+async fn round_of(plan: &Plan, database: &Database, operation: Operation, way: Way) -> Result<Cost, DataError> {
+    // SQLite answers at once: several tasks would only take turns without need.
+    let tasks = if database.kind() == Kind::Sqlite { 1 } else { plan.tasks };
+    round(plan.round, tasks, async || {
+        match operation {
+            Operation::Item => drop(database.item(way, any(database.items())).await?),
+            Operation::Fortunes => drop(database.fortunes(way).await?),
+            Operation::Queries => drop(database.worlds(way, &[(); 20].map(|()| any(WORLDS))).await?),
+            Operation::Updates => drop(database.update(way, &[(); 20].map(|()| changed())).await?),
+        }
+        Ok(())
+    })
+    .await
+}
+
+fn round_that_blocks(plan: &Plan, database: &Database, operation: Operation, way: Way) -> Result<Cost, DataError> {
+    let (items, database) = (database.items(), database.blocking());
+    blocking_round(plan.round, || {
+        match operation {
+            Operation::Item => drop(database.item(way, any(items))?),
+            Operation::Fortunes => drop(database.fortunes(way)?),
+            Operation::Queries => drop(database.worlds(way, &[(); 20].map(|()| any(WORLDS)))?),
+            Operation::Updates => drop(database.update(way, &[(); 20].map(|()| changed()))?),
+        }
+        Ok(())
+    })
+}
+
+/// The id of any row.
+fn any(rows: u32) -> i32 {
+    fastrand::i32(1..=rows as i32)
+}
+
+fn changed() -> World {
+    World { id: any(WORLDS), random_number: any(WORLDS) }
+}

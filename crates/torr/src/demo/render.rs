@@ -1,0 +1,90 @@
+//! The demo's tables.
+
+use super::reference::{self, Reference};
+use super::{Demo, QUERY_CONNECTIONS, Row};
+use std::fmt::Write;
+use torr_gauge::RunResult;
+use torr_report::style::{FAINT, STRONG, paint};
+use torr_report::{human, table, text};
+
+/// All that is shown, with the file that has all figures.
+pub fn text(demo: &Demo, json: &str) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n", paint(STRONG, "torr serve, pressed by torr"));
+    let (hello, queries): (Vec<_>, Vec<_>) = demo.rows.iter().partition(|row| row.setting.path == "/");
+    append(&mut out, hello_table(&hello));
+    if !queries.is_empty() {
+        let _ = writeln!(out, "\n  one row of 100,000 as JSON, {QUERY_CONNECTIONS} connections kept alive\n");
+        append(&mut out, query_table(&queries));
+    }
+    let machine = &demo.machine;
+    let cores = |n: usize| if n == 1 { "1 CPU".to_owned() } else { format!("{n} CPUs") };
+    let _ = writeln!(
+        out,
+        "\n  here    {}, {}, {} GiB, {}; server and generator share it, {} worker{}; embedded SQLite",
+        machine.cpu,
+        cores(machine.cores),
+        machine.memory_gib,
+        machine.kernel,
+        demo.workers,
+        if demo.workers == 1 { "" } else { "s" }
+    );
+    for (name, machine) in reference::MACHINES {
+        let _ = writeln!(out, "  {name:<7} {machine}");
+    }
+    if let Some(verdict) = &demo.verdict {
+        let _ = write!(out, "\n{}", text::verdict(verdict));
+    }
+    let _ = writeln!(out, "\n  {}", paint(FAINT, format!("all figures are in {json}")));
+    out
+}
+
+fn append(out: &mut String, rows: Vec<Vec<String>>) {
+    out.extend(table::align(&rows).lines().map(|line| format!("  {line}\n")));
+}
+
+fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {
+    let heading = ["hello world", "requests/s", "p50", "p99", "errors", "limit", "webman", "Drogon", "nginx"];
+    let row = |row: &&Row| {
+        let limit = row.run.verdict.as_ref().map_or("-".into(), |verdict| verdict.factor.to_string());
+        let column = |name| row.setting.references.iter().find(|r| r.system == name);
+        let column = |(name, _)| paint(FAINT, column(name).map_or("-".into(), Reference::range));
+        let own = [measured(row), vec![limit]].concat();
+        own.into_iter().chain(reference::MACHINES.map(column)).collect()
+    };
+    heading_of(&heading).chain(rows.iter().map(row)).collect()
+}
+
+fn query_table(rows: &[&Row]) -> Vec<Vec<String>> {
+    let heading = ["by", "requests/s", "p50", "p99", "errors", "of raw", "webman", "of raw", "by"];
+    let raw = rows.first();
+    let row = |row: &&Row| {
+        let ratio = |of: f64, whole: Option<f64>| whole.map_or("-".into(), |whole| format!("{:.2}", of / whole));
+        let known = row.setting.references.first();
+        let known_raw = raw.and_then(|raw| raw.setting.references.first()).map(|known| f64::from(known.most));
+        let theirs = match known {
+            Some(known) => [known.range(), ratio(known.most.into(), known_raw), known.system.to_owned()],
+            None => ["-", "-", "-"].map(str::to_owned),
+        };
+        let own = [measured(row), vec![ratio(row.run.rps, raw.map(|raw| raw.run.rps))]].concat();
+        own.into_iter().chain(theirs.map(|cell| paint(FAINT, cell))).collect()
+    };
+    heading_of(&heading).chain(rows.iter().map(row)).collect()
+}
+
+fn heading_of(cells: &[&str]) -> impl Iterator<Item = Vec<String>> {
+    std::iter::once(cells.iter().map(|cell| paint(FAINT, *cell)).collect())
+}
+
+/// What every table has of a row.
+fn measured(row: &Row) -> Vec<String> {
+    let run: &RunResult = &row.run;
+    let micros = |us: Option<u64>| us.map_or("-".into(), |us| human::micros(us as f64));
+    vec![
+        row.setting.name.clone(),
+        paint(STRONG, human::rate(run.rps)),
+        micros(run.latency_us.and_then(|latency| latency.p50)),
+        micros(run.latency_us.and_then(|latency| latency.p99)),
+        human::count(run.errors.total()),
+    ]
+}
