@@ -69,7 +69,7 @@ impl Machine {
         let own = |name: &'static str| (name, format!("torr-bench {}", env!("CARGO_PKG_VERSION")));
         let tools = roster.tools().map(|(tool, program)| match tool.origin {
             Origin::Built(build) if !build.tells.is_empty() => (tool.name, build.version().unwrap_or_default()),
-            _ => (tool.name, version(program, tool.version)),
+            _ => (tool.name, version(program, tool.version).replace(program, tool.name)), // some name their folder
         });
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         Machine {

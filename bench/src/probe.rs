@@ -62,3 +62,34 @@ pub fn page(port: u16, path: &str) -> Result<String, Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// What is read of an answer whose connection stays open.
+    fn read(answer: &'static str) -> Result<String, Error> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let server = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().expect("the probe connects");
+            connection.write_all(answer.as_bytes()).expect("the probe reads");
+            // Until the probe is done: it must not wait for the end of the connection.
+            let _ = connection.read_to_end(&mut Vec::new());
+        });
+        let page = page(port, "/");
+        server.join().expect("the server has no reason to panic");
+        page
+    }
+
+    #[test]
+    fn a_page_ends_with_its_length() {
+        let page = read("HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 4\r\n\r\n[1]\nbeyond");
+        assert_eq!(page.expect("it has status 200"), "[1]\n");
+        let page = read("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 3\r\n\r\nwhy");
+        let told = page.expect_err("it has not").to_string();
+        assert_eq!(told, "GET / gave HTTP/1.1 500 Internal Server Error why");
+    }
+}
