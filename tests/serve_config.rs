@@ -126,6 +126,9 @@ const OTHER: &[(&str, &str)] = &[
     ("db_connect_timeout", "\"2s\""),
     ("db_statement_timeout", "\"3s\""),
     ("db_rows", "10"),
+    ("cache", "\"redis://:secret@127.0.0.1:6379/3\""),
+    ("cache_ttl", "\"2s\""),
+    ("cache_timeout", "\"3s\""),
 ];
 
 fn other_file() -> String {

@@ -8,7 +8,7 @@ use crate::service::{self, EMBEDDED, Source};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use torr_data::{DataError, ErrorKind};
+use torr_data::{Cache, DataError, ErrorKind};
 use torr_report::live::Filling;
 use torr_serve::{ServeError, Server, worker_number};
 use tracing_subscriber::filter::LevelFilter;
@@ -23,6 +23,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     trace(&config.chosen.log_level);
     let origin = config.origin_of_listen();
     let source = Arc::new(source(&config.chosen)?);
+    let cache = config.chosen.cache.as_str();
+    let cache = Cache::open(cache, &config.chosen.cache_options).map_err(|error| unusable("cache", &error))?;
     let (listen, settings) = (config.chosen.listen, config.chosen.settings);
     let (processes, workers) = (settings.processes, settings.workers);
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
@@ -35,7 +37,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         ServeError::Log { .. } => Stop::Usage(error.to_string()),
         error => Stop::Failed(error.to_string()),
     };
-    let server = Server::new(service::app(&source)).settings(settings).bind(&listen).map_err(failed)?;
+    let server = Server::new(service::app(&source, &cache)).settings(settings).bind(&listen).map_err(failed)?;
     let threads = |n: usize| if n == 1 { "1 worker".into() } else { format!("{n} workers") };
     let with = match (processes, workers) {
         (0, n) => threads(n),
@@ -65,16 +67,16 @@ fn source(chosen: &Chosen) -> Result<Source, Stop> {
     let mut filling = Filling::default();
     let source = Source::open(url, options, chosen.db_mode, |step| filling.at(step.table, step.done, step.of));
     filling.clear();
-    source.map_err(|error: DataError| {
-        let line = format!("cannot use the database: {error}");
-        match error.kind() {
-            ErrorKind::BadUrl | ErrorKind::NotBuiltIn | ErrorKind::Denied | ErrorKind::MissingDatabase => {
-                Stop::Usage(line)
-            }
-            ErrorKind::Refused | ErrorKind::TimedOut | ErrorKind::Lost => Stop::Unreachable(line),
-            _ => Stop::Failed(line),
-        }
-    })
+    source.map_err(|error| unusable("database", &error))
+}
+
+fn unusable(what: &str, error: &DataError) -> Stop {
+    let line = format!("cannot use the {what}: {error}");
+    match error.kind() {
+        ErrorKind::BadUrl | ErrorKind::NotBuiltIn | ErrorKind::Denied | ErrorKind::MissingDatabase => Stop::Usage(line),
+        ErrorKind::Refused | ErrorKind::TimedOut | ErrorKind::Lost => Stop::Unreachable(line),
+        _ => Stop::Failed(line),
+    }
 }
 
 /// Tells on standard error what happens inside, from this level on.

@@ -3,6 +3,7 @@
 mod data;
 mod failure;
 mod fortunes;
+mod session;
 mod source;
 
 pub use source::{EMBEDDED, Mode, Source};
@@ -15,6 +16,7 @@ use http::header::CONTENT_ENCODING;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use torr_data::Cache;
 use torr_serve::{App, Request, Response};
 
 const HELLO: &str = "<p>Hello, world!</p>";
@@ -25,8 +27,8 @@ const LONGEST_WORK: Duration = Duration::from_secs(10);
 /// `/bytes` repeats this.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
 
-/// All of it, with this database.
-pub fn app(source: &Arc<Source>) -> App {
+/// All of it, with this database and this cache.
+pub fn app(source: &Arc<Source>, cache: &Cache) -> App {
     let gzipped = gzip(HELLO.as_bytes());
     let app = App::new()
         .get("/", |_| Response::html(HELLO))
@@ -44,7 +46,7 @@ pub fn app(source: &Arc<Source>) -> App {
         .metrics("/metrics")
         .get("/healthz", |_| Response::text("ok\n"))
         .post("/echo", |request| Response::ok("application/octet-stream", request.body().to_vec()));
-    data::add(app, source)
+    session::add(data::add(app, source, cache), cache)
 }
 
 /// TechEmpower's rules want it serialised anew for each request.

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use torr_data::Options;
+use torr_data::{CacheOptions, Options};
 use torr_serve::{LogTarget, ProxyProtocol, Settings, TlsSettings};
 
 /// What all settings together come to.
@@ -22,6 +22,9 @@ pub struct Chosen {
     pub database: Option<String>,
     pub db_mode: Mode,
     pub db_options: Options,
+    /// Where the cache is.
+    pub cache: String,
+    pub cache_options: CacheOptions,
     pub settings: Settings,
 }
 
@@ -36,6 +39,8 @@ impl Default for Chosen {
             database: None,
             db_mode: Mode::default(),
             db_options: Options::default(),
+            cache: "memory".into(),
+            cache_options: CacheOptions::default(),
             settings: Settings::default(),
         }
     }
@@ -537,6 +542,36 @@ pub const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         take: |to, text| within(text, 1..=100_000_000).map(|n| to.db_options.rows = n),
         text: |from| from.db_options.rows.to_string(),
+    },
+    Setting {
+        key: "cache",
+        value: "URL",
+        meaning: "Cache of the demo application, for cached queries and sessions: memory, or redis://:PASSWORD@HOST/NUMBER",
+        must_be: "memory, or the URL of Redis",
+        default: None,
+        kind: Kind::Text,
+        take: |to, text| line(text)?.map(|url| to.cache = url),
+        text: |from| from.cache.clone(),
+    },
+    Setting {
+        key: "cache_ttl",
+        value: "TIME",
+        meaning: "How long rows stay in the cache",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.cache_options.worlds_ttl = time),
+        text: |from| shown(from.cache_options.worlds_ttl),
+    },
+    Setting {
+        key: "cache_timeout",
+        value: "TIME",
+        meaning: "How long Redis may take to answer",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.cache_options.response_timeout = time),
+        text: |from| shown(from.cache_options.response_timeout),
     },
 ];
 

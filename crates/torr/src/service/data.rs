@@ -4,14 +4,14 @@ use super::source::Source;
 use super::{failure, fortunes};
 use serde::Serialize;
 use std::sync::Arc;
-use torr_data::{DataError, Database, WORLDS, Way, World};
+use torr_data::{Cache, CacheKind, DataError, Database, WORLDS, Way, World};
 use torr_serve::{App, Request, Response};
 
 /// Most rows that one request may ask for, by TechEmpower's rules.
 const MOST: usize = 500;
 
 /// Adds them.
-pub fn add(app: App, source: &Arc<Source>) -> App {
+pub fn add(app: App, source: &Arc<Source>, cache: &Cache) -> App {
     let mut paths = Paths { app: source.show(app), source };
     let items = source.items();
     for way in Way::ALL {
@@ -29,6 +29,9 @@ pub fn add(app: App, source: &Arc<Source>) -> App {
         paths.updates(Way::Raw, path);
     }
     paths.fortunes(Way::Raw, "/fortunes");
+    for path in ["/cached-worlds", "/cached-worlds/"] {
+        paths.cached(path, cache);
+    }
     paths.app
 }
 
@@ -40,8 +43,12 @@ struct Paths<'s> {
 
 impl Paths<'_> {
     fn worlds(&mut self, way: Way, path: &str) {
-        let ids = |request: &Request<'_>| (0..count(request, "queries")).map(|_| id(WORLDS)).collect::<Vec<_>>();
-        self.get(path, ids, move |db, ids| db.worlds(way, &ids), |rows| json(&rows));
+        self.get(
+            path,
+            |request| ids(count(request, "queries")),
+            move |db, ids| db.worlds(way, &ids),
+            |rows| json(&rows),
+        );
     }
 
     fn updates(&mut self, way: Way, path: &str) {
@@ -50,6 +57,17 @@ impl Paths<'_> {
             async move { update.await.map(|_| rows) }
         };
         self.get(path, |request| changes(count(request, "queries")), update, |rows| json(&rows));
+    }
+
+    fn cached(&mut self, path: &str, cache: &Cache) {
+        let on_the_spot = cache.kind() == CacheKind::Memory && self.source.answers_on_the_spot();
+        let cache = cache.clone();
+        let ask = move |db: &Database, ids: Vec<i32>| {
+            let (cache, db) = (cache.clone(), db.clone());
+            async move { cache.worlds(&db, Way::Raw, &ids).await }
+        };
+        let show = |rows: Vec<World>| json(&rows);
+        self.add(path, on_the_spot, |request| ids(count(request, "count")), ask, show);
     }
 
     fn fortunes(&mut self, way: Way, path: &str) {
@@ -61,7 +79,22 @@ impl Paths<'_> {
         &mut self,
         path: &str,
         take: impl Fn(&Request<'_>) -> A + Send + Sync + 'static,
-        ask: impl Fn(&Database, A) -> F + Copy + Send + Sync + 'static,
+        ask: impl Fn(&Database, A) -> F + Clone + Send + Sync + 'static,
+        show: fn(T) -> Response,
+    ) where
+        A: Send + 'static,
+        T: Send + 'static,
+        F: Future<Output = Result<T, DataError>> + 'static,
+    {
+        self.add(path, self.source.answers_on_the_spot(), take, ask, show);
+    }
+
+    fn add<A, T, F>(
+        &mut self,
+        path: &str,
+        on_the_spot: bool,
+        take: impl Fn(&Request<'_>) -> A + Send + Sync + 'static,
+        ask: impl Fn(&Database, A) -> F + Clone + Send + Sync + 'static,
         show: fn(T) -> Response,
     ) where
         A: Send + 'static,
@@ -70,9 +103,9 @@ impl Paths<'_> {
     {
         let source = Arc::clone(self.source);
         let app = std::mem::take(&mut self.app);
-        self.app = if source.answers_on_the_spot() {
+        self.app = if on_the_spot {
             app.get(path, move |request| {
-                let argument = take(request);
+                let (argument, ask) = (take(request), ask.clone());
                 let outcome = source.database().and_then(|db| db.blocking().run(move |db| ask(db, argument)));
                 outcome.map_or_else(|error| failure::answer(&error, request.id().cloned()), show)
             })
@@ -103,6 +136,11 @@ fn count(request: &Request<'_>, name: &str) -> usize {
 /// The id of any row.
 fn id(rows: u32) -> i32 {
     fastrand::i32(1..=i32::try_from(rows).unwrap_or(i32::MAX))
+}
+
+/// Of so many rows, of which some may be the same.
+fn ids(count: usize) -> Vec<i32> {
+    (0..count).map(|_| id(WORLDS)).collect()
 }
 
 /// So many rows, no two of them the same, with new numbers.

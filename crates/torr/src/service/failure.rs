@@ -1,4 +1,4 @@
-//! What a client is told when the database fails, and what the log is.
+//! What a client is told when the database or the cache fails, and what the log is.
 
 use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue};
@@ -18,9 +18,9 @@ pub fn answer(error: &DataError, given: Option<RequestId>) -> Response {
     let id = id.to_string();
     log(error, &id);
     let (status, what) = if error.is_temporary() {
-        (503, "the database cannot answer now, try again")
+        (503, "what stands behind this cannot answer now, try again")
     } else {
-        (500, "the database did not do what was asked of it")
+        (500, "what stands behind this did not do what it was asked")
     };
     let body = format!("{{\"error\":\"{what}\",\"request_id\":\"{id}\"}}\n");
     let mut response = Response::json(body).status(status);
@@ -40,8 +40,8 @@ fn log(error: &DataError, id: &str) {
     WRITTEN.set(Some((since, lines.saturating_add(1))));
     let (kind, side) = (error.kind(), error.side());
     if lines < LINES {
-        tracing::warn!(request_id = id, ?kind, ?side, "database: {error}");
+        tracing::warn!(request_id = id, ?kind, ?side, "{error}");
     } else if lines == LINES {
-        tracing::warn!("database: there are more failures, which are not told for a second");
+        tracing::warn!("there are more failures, which are not told for a second");
     }
 }

@@ -1,0 +1,96 @@
+//! Sessions: a cookie names what the cache keeps for a client.
+//!
+//! The name is 128 random bits, so nobody comes by one that is not his. A name that the cache does not know is never taken
+//! over, so nobody can give his own to somebody else.
+
+use super::failure;
+use http::header::{CACHE_CONTROL, SET_COOKIE};
+use http::{HeaderValue, Method};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use torr_data::{Cache, DataError};
+use torr_serve::{App, Request, Response};
+
+const COOKIE: &str = "torr_session";
+/// How long a session lives that nobody uses.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// What is kept for a client.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Session {
+    visits: u64,
+}
+
+/// Adds `/session`: GET counts a visit, DELETE ends the session.
+pub fn add(app: App, cache: &Cache) -> App {
+    let (visited, left) = (cache.clone(), cache.clone());
+    app.get_async("/session", move |request| {
+        let (cache, name, secure, id) = (visited.clone(), name_in(request), is_secure(request), request.id().cloned());
+        async move {
+            let visit = visit(&cache, name).await;
+            visit.map_or_else(|error| failure::answer(&error, id), |(session, new)| page(&session, new, secure))
+        }
+    })
+    .route_async(Method::DELETE, "/session", move |request| {
+        let (cache, name, id) = (left.clone(), name_in(request), request.id().cloned());
+        async move {
+            let removed = match name {
+                Some(name) => cache.remove(&key(&name)).await,
+                None => Ok(()),
+            };
+            removed.map_or_else(|error| failure::answer(&error, id), |()| Response::new(204))
+        }
+    })
+}
+
+/// Counts a visit. A name comes back if the client is to have a new one.
+async fn visit(cache: &Cache, name: Option<String>) -> Result<(Session, Option<String>), DataError> {
+    let kept = match &name {
+        Some(name) => cache.get(&key(name)).await?,
+        None => None,
+    };
+    let known = kept.and_then(|kept| serde_json::from_slice::<Session>(&kept).ok()).zip(name);
+    let (mut session, name, is_new) = match known {
+        Some((session, name)) => (session, name, false),
+        None => (Session::default(), random_name(), true),
+    };
+    session.visits += 1;
+    let kept = serde_json::to_vec(&session).expect("a number can be written as JSON");
+    cache.put(&key(&name), &kept, IDLE).await?;
+    Ok((session, is_new.then_some(name)))
+}
+
+fn page(session: &Session, new: Option<String>, secure: bool) -> Response {
+    let body = format!("{{\"visits\":{}}}", session.visits);
+    let response = Response::json(body).header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let Some(name) = new else { return response };
+    let cookie = format!("{COOKIE}={name}; Path=/; HttpOnly; SameSite=Lax{}", if secure { "; Secure" } else { "" });
+    match HeaderValue::from_str(&cookie) {
+        Ok(cookie) => response.header(SET_COOKIE, cookie),
+        Err(_) => unreachable!("hexadecimal digits may stand in a field"),
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("session:{name}")
+}
+
+fn random_name() -> String {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits).expect("the system has random numbers, since a process could hardly begin without");
+    format!("{:032x}", u128::from_ne_bytes(bits))
+}
+
+/// The name that the client gives, if it can be one.
+fn name_in(request: &Request<'_>) -> Option<String> {
+    let fields = request.headers().filter(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+    let texts = fields.filter_map(|(_, value)| std::str::from_utf8(value).ok());
+    let mut pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let name = pairs.find_map(|(cookie, name)| (cookie == COOKIE).then_some(name))?;
+    (name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| name.to_owned())
+}
+
+fn is_secure(request: &Request<'_>) -> bool {
+    let proxied = request.origin().is_some_and(|origin| origin.scheme == Some(torr_serve::Scheme::Https));
+    request.tls().is_some() || proxied
+}
