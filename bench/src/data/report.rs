@@ -67,11 +67,11 @@ impl Report {
 pub fn tables(measured: &[Measured]) -> String {
     let mut text = String::new();
     for of_group in measured.chunk_by(|a, b| a.scenario.group == b.scenario.group) {
-        text += &format!(
-            "\n## {}\n\nRequests per second, the one's over the other's; in brackets per second of the service's CPU time.\n\n{}",
-            of_group[0].scenario.group.title(),
-            glance(of_group)
-        );
+        text += &format!("\n## {}\n", of_group[0].scenario.group.title());
+        if of_group.iter().any(|m| !m.comparisons.is_empty()) {
+            text += "\nRequests per second, the one's over the other's; in brackets per second of the service's CPU time.\n\n";
+            text += &glance(of_group);
+        }
         for one in of_group {
             text += &format!("\n### {}\n\n{}", one.scenario, detail(one));
         }
