@@ -1,32 +1,39 @@
-//! The statements as the query builder makes them, anew for each query.
+//! The statements as the query builder makes them, anew for each query, in the words of whichever database.
 
 use crate::model::World;
 #[cfg(feature = "network")]
 use sea_query::{CaseStatement, LockType};
-use sea_query::{Expr, ExprTrait, Query, SelectStatement, UpdateStatement, Value, Values};
+use sea_query::{Expr, ExprTrait, Query, QueryBuilder, Value, Values};
 
-pub(crate) fn world(id: i32) -> SelectStatement {
-    Query::select().columns(["id", "randomnumber"]).from("world").and_where(Expr::col("id").eq(id)).take()
+/// A statement, and what is to be bound to it.
+pub(crate) type Built = (String, Values);
+
+pub(crate) fn world(id: i32, words: impl QueryBuilder) -> Built {
+    Query::select().columns(["id", "randomnumber"]).from("world").cond_where(Expr::col("id").eq(id)).build(words)
 }
 
-pub(crate) fn item(id: i32) -> SelectStatement {
-    Query::select().columns(["id", "name", "number"]).from("item").and_where(Expr::col("id").eq(id)).take()
+pub(crate) fn item(id: i32, words: impl QueryBuilder) -> Built {
+    Query::select().columns(["id", "name", "number"]).from("item").cond_where(Expr::col("id").eq(id)).build(words)
 }
 
-pub(crate) fn fortunes() -> SelectStatement {
-    Query::select().columns(["id", "message"]).from("fortune").take()
+pub(crate) fn fortunes(words: impl QueryBuilder) -> Built {
+    Query::select().columns(["id", "message"]).from("fortune").build(words)
 }
 
 /// Writes one row.
 #[cfg(feature = "sqlite")]
-pub(crate) fn write_one(row: World) -> UpdateStatement {
-    Query::update().table("world").value("randomnumber", row.random_number).and_where(Expr::col("id").eq(row.id)).take()
+pub(crate) fn write_one(row: World, words: impl QueryBuilder) -> Built {
+    Query::update()
+        .table("world")
+        .value("randomnumber", row.random_number)
+        .cond_where(Expr::col("id").eq(row.id))
+        .build(words)
 }
 
 /// Writes many rows at once. `locked` first locks them by their ids: PostgreSQL may meet them in any order, and two that
 /// meet in different orders would wait for each other.
 #[cfg(feature = "network")]
-pub(crate) fn write(rows: &[World], locked: bool) -> UpdateStatement {
+pub(crate) fn write(rows: &[World], locked: bool, words: impl QueryBuilder) -> Built {
     let case =
         rows.iter().fold(CaseStatement::new(), |case, row| case.case(Expr::col("id").eq(row.id), row.random_number));
     let ids = rows.iter().map(|row| row.id);
@@ -45,8 +52,8 @@ pub(crate) fn write(rows: &[World], locked: bool) -> UpdateStatement {
     Query::update()
         .table("world")
         .value("randomnumber", case.finally(Expr::col("randomnumber")))
-        .and_where(which)
-        .take()
+        .cond_where(which)
+        .build(words)
 }
 
 /// The values to be bound: the statements here have integers only.

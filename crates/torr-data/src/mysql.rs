@@ -100,7 +100,7 @@ impl network::Link for Link {
         let row = match &mut *self.0.lock().await {
             As::Driver(driver) if way == Way::Raw => driver.conn.exec_first(&driver.world, (id,)).await,
             As::Driver(driver) => {
-                let (sql, values) = builder::world(id).build(MysqlQueryBuilder);
+                let (sql, values) = builder::world(id, MysqlQueryBuilder);
                 driver.conn.exec_first(sql, bound(values)).await
             }
             As::Model(model) => {
@@ -114,7 +114,7 @@ impl network::Link for Link {
         let row = match &mut *self.0.lock().await {
             As::Driver(driver) if way == Way::Raw => driver.conn.exec_first(&driver.item, (id,)).await,
             As::Driver(driver) => {
-                let (sql, values) = builder::item(id).build(MysqlQueryBuilder);
+                let (sql, values) = builder::item(id, MysqlQueryBuilder);
                 driver.conn.exec_first(sql, bound(values)).await
             }
             As::Model(model) => {
@@ -128,7 +128,7 @@ impl network::Link for Link {
         let rows = match &mut *self.0.lock().await {
             As::Driver(driver) if way == Way::Raw => driver.conn.exec_map(&driver.fortunes, (), fortune).await,
             As::Driver(driver) => {
-                let (sql, values) = builder::fortunes().build(MysqlQueryBuilder);
+                let (sql, values) = builder::fortunes(MysqlQueryBuilder);
                 driver.conn.exec_map(sql, bound(values), fortune).await
             }
             As::Model(model) => return model::fortune::table.load(model.as_mut()).await.map_err(sorted_model),
@@ -144,7 +144,7 @@ impl network::Link for Link {
                 driver.conn.exec_drop(batch::sql(rows.len()), batch::values(&rows)).await
             }
             As::Driver(driver) => {
-                let (sql, values) = builder::write(&rows, false).build(MysqlQueryBuilder);
+                let (sql, values) = builder::write(&rows, false, MysqlQueryBuilder);
                 driver.conn.exec_drop(sql, bound(values)).await
             }
             As::Model(model) => {

@@ -138,7 +138,7 @@ impl network::Link for Link {
                 row.and_then(|row| row.as_ref().map(world).transpose()).map_err(|error| sorted(&error))
             }
             As::Driver(driver) => {
-                let rows = driver.built_rows(builder::world(id).build(PostgresQueryBuilder)).await;
+                let rows = driver.built_rows(builder::world(id, PostgresQueryBuilder)).await;
                 rows.and_then(|rows| rows.iter().map(world).next().transpose()).map_err(|error| sorted(&error))
             }
             As::Model(model) => {
@@ -154,7 +154,7 @@ impl network::Link for Link {
                 row.and_then(|row| row.as_ref().map(item).transpose()).map_err(|error| sorted(&error))
             }
             As::Driver(driver) => {
-                let rows = driver.built_rows(builder::item(id).build(PostgresQueryBuilder)).await;
+                let rows = driver.built_rows(builder::item(id, PostgresQueryBuilder)).await;
                 rows.and_then(|rows| rows.iter().map(item).next().transpose()).map_err(|error| sorted(&error))
             }
             As::Model(model) => {
@@ -166,7 +166,7 @@ impl network::Link for Link {
     async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
         let rows = match &self.as_what {
             As::Driver(driver) if way == Way::Raw => driver.client.query(&driver.fortunes, &[]).await,
-            As::Driver(driver) => driver.built_rows(builder::fortunes().build(PostgresQueryBuilder)).await,
+            As::Driver(driver) => driver.built_rows(builder::fortunes(PostgresQueryBuilder)).await,
             As::Model(model) => return model::fortune::table.load(&mut &*model).await.map_err(sorted_model),
         };
         rows.and_then(|rows| rows.iter().map(fortune).collect()).map_err(|error| sorted(&error))
@@ -178,9 +178,7 @@ impl network::Link for Link {
                 let (ids, numbers) = batch::columns(rows);
                 Client::execute(&driver.client, &driver.write, &[&ids, &numbers]).await.map(drop)
             }
-            As::Driver(driver) => {
-                driver.built_rows(builder::write(rows, true).build(PostgresQueryBuilder)).await.map(drop)
-            }
+            As::Driver(driver) => driver.built_rows(builder::write(rows, true, PostgresQueryBuilder)).await.map(drop),
             As::Model(model) => {
                 return Batch::new(rows).execute(&mut &*model).await.map(drop).map_err(sorted_model);
             }

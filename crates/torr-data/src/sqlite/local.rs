@@ -33,7 +33,7 @@ impl Local {
         match way {
             Way::Raw => self.driver(|db| row(db, WORLD, [id], world)),
             Way::Builder => self.driver(|db| {
-                let (sql, values) = builder::world(id).build(SqliteQueryBuilder);
+                let (sql, values) = builder::world(id, SqliteQueryBuilder);
                 row(db, &sql, bound(values), world)
             }),
             Way::Model => self.model(|db| model::world::table.find(id).get_result(db).optional()),
@@ -49,7 +49,7 @@ impl Local {
         match way {
             Way::Raw => self.driver(|db| row(db, ITEM, [id], item)),
             Way::Builder => self.driver(|db| {
-                let (sql, values) = builder::item(id).build(SqliteQueryBuilder);
+                let (sql, values) = builder::item(id, SqliteQueryBuilder);
                 row(db, &sql, bound(values), item)
             }),
             Way::Model => self.model(|db| model::item::table.find(id).get_result(db).optional()),
@@ -61,7 +61,7 @@ impl Local {
         match way {
             Way::Raw => self.driver(|db| db.prepare_cached(FORTUNES)?.query_map((), fortune)?.collect()),
             Way::Builder => self.driver(|db| {
-                let (sql, values) = builder::fortunes().build(SqliteQueryBuilder);
+                let (sql, values) = builder::fortunes(SqliteQueryBuilder);
                 db.prepare_cached(&sql)?.query_map(bound(values), fortune)?.collect()
             }),
             Way::Model => self.model(|db| model::fortune::table.load(db)),
@@ -81,7 +81,7 @@ impl Local {
                 self.write_by_driver(rows, |db, row| db.prepare_cached(WRITE)?.execute((row.random_number, row.id)))
             }
             Way::Builder => self.write_by_driver(rows, |db, row| {
-                let (sql, values) = builder::write_one(row).build(SqliteQueryBuilder);
+                let (sql, values) = builder::write_one(row, SqliteQueryBuilder);
                 db.prepare_cached(&sql)?.execute(bound(values))
             }),
             Way::Model => on(
