@@ -14,7 +14,7 @@ use crate::error::{DataError, ErrorKind};
 use crate::model::{Fortune, Item, World};
 use crate::options::Options;
 use crate::waits::Waits;
-use futures_util::future::try_join_all;
+use futures_util::future::{FutureExt, try_join_all};
 use lane::Lane;
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,8 +104,12 @@ impl<L: Link> Local<L> {
         if !once_more {
             return outcome;
         }
-        let lease = self.lane(way).lease().await?;
-        lease.end(read(lease.link()).await)
+        // What is rare has memory of its own: a future is moved as a whole, however little of it is needed.
+        Box::pin(async {
+            let lease = self.lane(way).lease().await?;
+            lease.end(read(lease.link()).await)
+        })
+        .await
     }
 
     async fn world_on(&self, link: &L, way: Way, id: i32) -> Result<World, DataError> {
@@ -124,7 +128,13 @@ impl<L: Link> Local<L> {
         Ok(worlds)
     }
 
-    async fn limited<T>(&self, statement: impl Future<Output = Result<T, DataError>>) -> Result<T, DataError> {
-        tokio::time::timeout(self.limit, statement).await.unwrap_or_else(|_| Err(DataError::timed_out(self.limit)))
+    /// Not an `async fn`, which would have room for the statement twice.
+    fn limited<T>(
+        &self,
+        statement: impl Future<Output = Result<T, DataError>>,
+    ) -> impl Future<Output = Result<T, DataError>> {
+        let limit = self.limit;
+        let late = move |_| Err(DataError::timed_out(limit));
+        tokio::time::timeout(limit, statement).map(move |outcome| outcome.unwrap_or_else(late))
     }
 }

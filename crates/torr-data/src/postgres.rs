@@ -41,9 +41,10 @@ pub(crate) struct Link {
     mover: Mover,
 }
 
+/// Neither is moved when a pool hands it out.
 enum As {
-    Driver(Driver),
-    Model(AsyncPgConnection),
+    Driver(Box<Driver>),
+    Model(Box<AsyncPgConnection>),
 }
 
 struct Driver {
@@ -109,9 +110,9 @@ impl network::Link for Link {
         let link = |as_what| Self { as_what, mover };
         if way == Way::Model {
             let model = AsyncPgConnection::try_from(client).await;
-            model.map(As::Model).map(link).map_err(|error| error::sorted_connection(&error))
+            model.map(Box::new).map(As::Model).map(link).map_err(|error| error::sorted_connection(&error))
         } else {
-            Driver::new(client).await.map(As::Driver).map(link).map_err(|error| sorted(&error))
+            Driver::new(client).await.map(Box::new).map(As::Driver).map(link).map_err(|error| sorted(&error))
         }
     }
 
@@ -126,7 +127,7 @@ impl network::Link for Link {
             }
             As::Model(model) => {
                 let one = diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1"));
-                one.execute(&mut &*model).await.map(drop).map_err(sorted_model)
+                one.execute(&mut &**model).await.map(drop).map_err(sorted_model)
             }
         }
     }
@@ -142,7 +143,7 @@ impl network::Link for Link {
                 rows.and_then(|rows| rows.iter().map(world).next().transpose()).map_err(|error| sorted(&error))
             }
             As::Model(model) => {
-                model::world::table.find(id).get_result(&mut &*model).await.optional().map_err(sorted_model)
+                model::world::table.find(id).get_result(&mut &**model).await.optional().map_err(sorted_model)
             }
         }
     }
@@ -158,7 +159,7 @@ impl network::Link for Link {
                 rows.and_then(|rows| rows.iter().map(item).next().transpose()).map_err(|error| sorted(&error))
             }
             As::Model(model) => {
-                model::item::table.find(id).get_result(&mut &*model).await.optional().map_err(sorted_model)
+                model::item::table.find(id).get_result(&mut &**model).await.optional().map_err(sorted_model)
             }
         }
     }
@@ -167,7 +168,7 @@ impl network::Link for Link {
         let rows = match &self.as_what {
             As::Driver(driver) if way == Way::Raw => driver.client.query(&driver.fortunes, &[]).await,
             As::Driver(driver) => driver.built_rows(builder::fortunes(PostgresQueryBuilder)).await,
-            As::Model(model) => return model::fortune::table.load(&mut &*model).await.map_err(sorted_model),
+            As::Model(model) => return model::fortune::table.load(&mut &**model).await.map_err(sorted_model),
         };
         rows.and_then(|rows| rows.iter().map(fortune).collect()).map_err(|error| sorted(&error))
     }
@@ -180,7 +181,7 @@ impl network::Link for Link {
             }
             As::Driver(driver) => driver.built_rows(builder::write(rows, true, PostgresQueryBuilder)).await.map(drop),
             As::Model(model) => {
-                return Batch::new(rows).execute(&mut &*model).await.map(drop).map_err(sorted_model);
+                return Batch::new(rows).execute(&mut &**model).await.map(drop).map_err(sorted_model);
             }
         };
         written.map_err(|error| sorted(&error))

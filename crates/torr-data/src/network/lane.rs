@@ -57,7 +57,7 @@ impl<L: Link> Lane<L> {
         let taken = match self.pool.timeout_get(&at_once).await {
             Err(PoolError::Timeout(TimeoutType::Wait)) => {
                 let _waiting = self.waits.begin();
-                self.pool.timeout_get(&self.timeouts).await
+                Box::pin(self.pool.timeout_get(&self.timeouts)).await
             }
             taken => taken,
         };
@@ -93,7 +93,8 @@ impl<L: Link> Lane<L> {
             connected.map_err(|elapsed| self.silent(elapsed))?
         };
         let wait = self.timeouts.wait.unwrap_or(Duration::MAX);
-        let link = pipe.open(wait, || self.exhausted("others have been connecting"), connect).await?;
+        let open = pipe.open(wait, || self.exhausted("others have been connecting"), connect);
+        let link = Box::pin(open).await?;
         Ok(lease(link, false))
     }
 }

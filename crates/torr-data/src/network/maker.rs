@@ -35,7 +35,8 @@ impl<L: Link> Manager for Maker<L> {
     type Error = DataError;
 
     async fn create(&self) -> Result<L, DataError> {
-        let link = L::connect(&self.plan, self.way).await?;
+        // In memory of its own: it is rare, and would make every future of a query several times as large.
+        let link = Box::pin(L::connect(&self.plan, self.way)).await?;
         self.waits.opened();
         Ok(link)
     }
@@ -48,7 +49,7 @@ impl<L: Link> Manager for Maker<L> {
         if metrics.last_used() < LONG_IDLE {
             return Ok(());
         }
-        match tokio::time::timeout(PING, link.ping()).await {
+        match tokio::time::timeout(PING, Box::pin(link.ping())).await {
             Ok(answer) => answer.map_err(RecycleError::Backend),
             Err(_) => Err(RecycleError::message("silent")),
         }

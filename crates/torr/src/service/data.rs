@@ -2,6 +2,7 @@
 
 use super::source::Source;
 use super::{failure, fortunes};
+use futures_util::future::{Either, FutureExt, ready};
 use serde::Serialize;
 use std::sync::Arc;
 use torr_data::{Cache, CacheKind, DataError, Database, WORLDS, Way, World};
@@ -111,13 +112,13 @@ impl Paths<'_> {
             })
         } else {
             app.get_async(path, move |request| {
-                let (asked, id) = (source.database().map(|db| ask(db, take(request))), request.id().cloned());
-                async move {
-                    let outcome = match asked {
-                        Ok(asked) => asked.await,
-                        Err(error) => Err(error),
-                    };
-                    outcome.map_or_else(|error| failure::answer(&error, id), show)
+                let id = request.id().cloned();
+                let finish =
+                    move |outcome: Result<T, DataError>| outcome.map_or_else(|error| failure::answer(&error, id), show);
+                // Not an `async` block, which would have room for the question twice.
+                match source.database() {
+                    Ok(db) => Either::Left(ask(db, take(request)).map(finish)),
+                    Err(error) => Either::Right(ready(finish(Err(error)))),
                 }
             })
         };
