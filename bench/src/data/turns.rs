@@ -37,23 +37,39 @@ pub fn measure(
     let first = CANDIDATES.iter().find(|c| c.takes_part(scenarios[0])).expect("each scenario has candidates");
     bench.up(first)?; // wanted or not, it makes the tables
     for &scenario in scenarios {
-        let (mut names, mut skipped) = (Vec::new(), Vec::new());
-        for candidate in CANDIDATES.iter().filter(|c| roster.has(c.tool) && c.takes_part(scenario)) {
-            match bench.prepare(candidate, scenario) {
-                Ok(()) => names.push(candidate.name),
-                Err(Error::Failed(reason)) => {
-                    eprintln!("{scenario}: {} skipped: {reason}", candidate.name);
-                    skipped.push(Skipped::new(candidate.name, &reason));
-                }
-                Err(e) => return Err(e),
-            }
-        }
+        let mut skipped = Vec::new();
+        let candidates = CANDIDATES.iter().filter(|c| roster.has(c.tool) && c.takes_part(scenario)).collect();
+        // All are looked at before any is pressed: what somebody's load has left under way would change rows meanwhile.
+        let sound = sift(candidates, scenario, &mut skipped, |candidate| bench.prepare(candidate, scenario))?;
+        let warm = |candidate| bench.press(candidate, scenario, WARM_UP).map(drop);
+        let names = sift(sound, scenario, &mut skipped, warm)?.into_iter().map(|c| c.name).collect();
         let taken = rounds::take(scenario, options.size.rounds(), names, skipped, |name| {
             bench.press(candidate(name), scenario, options.size.seconds().into())
         })?;
         done.push(Measured::new(scenario, taken));
     }
     Ok(())
+}
+
+/// Those candidates with whom something can be done; the others are noted, with the reason.
+fn sift(
+    candidates: Vec<&'static Candidate>,
+    scenario: Scenario,
+    skipped: &mut Vec<Skipped>,
+    mut attempt: impl FnMut(&'static Candidate) -> Result<(), Error>,
+) -> Result<Vec<&'static Candidate>, Error> {
+    let mut good = Vec::new();
+    for candidate in candidates {
+        match attempt(candidate) {
+            Ok(()) => good.push(candidate),
+            Err(Error::Failed(reason)) => {
+                eprintln!("{scenario}: {} skipped: {reason}", candidate.name);
+                skipped.push(Skipped::new(candidate.name, &reason));
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(good)
 }
 
 /// What all turns of one group share.
@@ -80,12 +96,11 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Has the candidate up, its answers checked, and its caches warm.
+    /// Has the candidate up, and its answers checked.
     fn prepare(&mut self, candidate: &'static Candidate, scenario: Scenario) -> Result<(), Error> {
         self.up(candidate)?;
         let port = self.server(candidate)?.port();
-        check(candidate, port, scenario.operation, &self.database)?;
-        self.press(candidate, scenario, WARM_UP).map(drop)
+        check(candidate, port, scenario.operation, &self.database)
     }
 
     fn start(&self, candidate: &Candidate) -> Result<Server, Error> {
