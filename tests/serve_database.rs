@@ -29,7 +29,10 @@ fn failure(answer: &Answer, status: u16) -> String {
     let id = body["request_id"].as_str().expect("it has an id");
     assert_eq!(answer.field("X-Request-Id"), Some(id));
     let inside = Regex::new("(?i)sql|postgres|maria|127\\.0|torr|refused|world|item|timeout").expect("it is a pattern");
-    assert!(!inside.is_match(body["error"].as_str().expect("it says what is wrong")), "{body}");
+    let told = |(name, _): &&(String, String)| !["Server", "Date", "X-Request-Id"].contains(&name.as_str());
+    let fields: String = answer.fields.iter().filter(told).map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let all = format!("{fields}{}", answer.text().replace(id, ""));
+    assert!(!inside.is_match(&all), "{all}");
     id.to_owned()
 }
 
@@ -106,9 +109,12 @@ fn a_query_that_takes_too_long(make: Make, args: &[&str]) {
     assert_eq!(client.get("/queries?queries=2").status, 200);
     server.signal("TERM");
     let ended = server.wait();
+    for password in [PASSWORD.to_owned(), PASSWORD.replace(' ', "%20")] {
+        assert!(!ended.stderr.contains(&password), "{ended:?}");
+    }
     for id in ids {
         let line = ended.stderr.lines().find(|line| line.contains(&id)).unwrap_or_else(|| panic!("{id}: {ended:?}"));
-        assert!(line.contains("TimedOut") && !line.contains(&PASSWORD.replace(' ', "%20")), "{line}");
+        assert!(line.contains("TimedOut"), "{line}");
     }
 }
 
@@ -116,7 +122,7 @@ fn a_query_that_takes_too_long(make: Make, args: &[&str]) {
 fn a_pool_that_is_used_up_is_told_and_counted_over_all_processes() {
     for make in [Make::MariaDb, Make::Postgres] {
         let url = shared(make).new_database();
-        let settings = ["--db-pool-size", "1", "--db-acquire-timeout", "300ms", "--db-statement-timeout", "5s"];
+        let settings = ["--db-pool-size", "1", "--db-acquire-timeout", "3s", "--db-statement-timeout", "30s"];
         let serve = serve(&url, &[&["--processes", "2", "--workers", "1"], &settings[..]].concat());
         assert_eq!(serve.client().get("/db").status, 200);
         let mut outside = Outside::new(&url);
@@ -136,7 +142,7 @@ fn a_pool_that_is_used_up_is_told_and_counted_over_all_processes() {
         let of = |name: &str| metrics.of(&format!("torr_database_{name}"));
         assert_eq!(of("pool_exhausted_total"), refused.len() as f64);
         assert_eq!(of("pool_waits_total"), refused.len() as f64);
-        assert!(of("pool_wait_seconds_total") >= 0.3 * refused.len() as f64, "{metrics:?}");
+        assert!(of("pool_wait_seconds_total") >= 3.0 * refused.len() as f64, "{metrics:?}");
         assert!((1.0..=2.0).contains(&of("connections_opened_total")), "{metrics:?}");
     }
 }
@@ -150,6 +156,53 @@ fn an_id_that_a_request_has_is_the_one_that_is_told() {
     let mut client = serve.client();
     client.send("GET /db/raw HTTP/1.1\r\nHost: x\r\nX-Request-Id: tea-7\r\n\r\n");
     assert_eq!(failure(&client.answer(), 503), "tea-7");
+}
+
+#[test]
+fn a_worker_process_that_dies_while_the_database_is_away_is_replaced() {
+    let mut server = Server::start(Make::Postgres);
+    let args = ["--processes", "2", "--workers", "1", "--db-connect-timeout", "1s"];
+    let serve = serve(&server.new_database(), &args);
+    assert_eq!(serve.client().get("/db").status, 200);
+    server.kill();
+    let workers = || support::supervised::children(serve.pid());
+    let before = workers();
+    assert_eq!(before.len(), 2);
+    let dies = *before.first().expect("there are two");
+    support::program::signal(dies, "KILL");
+    wait_until("another worker", || (workers().len() == 2 && !workers().contains(&dies)).then_some(()));
+    // Whichever worker has the connection.
+    for _ in 0..20 {
+        let mut client = serve.client();
+        assert_eq!(client.get("/healthz").status, 200);
+        failure(&client.get("/db"), 503);
+    }
+    server.start_again();
+    wait_until("all workers to find it", || (0..20).all(|_| serve.client().get("/db").status == 200).then_some(()));
+}
+
+#[test]
+fn a_password_is_not_said_back() {
+    for (variable, value) in [
+        ("TORR_SERVE_DATABASE", "mysql://u:s3cret@h/d\u{1}"),
+        ("TORR_SERVE_DATABASE", "mysql://u:1?s3cret@h/d"),
+        ("TORR_SERVE_CACHE", "redis://:s3cret@h/0\u{1}"),
+        ("TORR_SERVE_CACHE", "redis://:1?s3cret@h/0"),
+    ] {
+        let mut command = torr_command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.env(variable, value);
+        let ended = Running::start(command).wait();
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(!ended.stderr.contains("s3cret") && ended.stderr.lines().count() == 1, "{ended:?}");
+    }
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let file = folder.path().join("torr.toml");
+    for line in ["database = mysql://u:s3cret@h/d", "cache = [\"s3cret\"]", "database = \"s3cret", "cache = 's3cret"] {
+        std::fs::write(&file, line).expect("a file can be written");
+        let ended = torr(&["serve", "--config", &file.display().to_string()]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(!ended.stderr.contains("s3cret"), "{ended:?}");
+    }
 }
 
 #[test]

@@ -152,7 +152,7 @@ pub fn switches(pid: u32) -> usize {
 }
 
 /// The processes that this one has started and that have not ended.
-fn children(parent: u32) -> BTreeSet<u32> {
+pub fn children(parent: u32) -> BTreeSet<u32> {
     let names = fs::read_dir("/proc").expect("/proc is there").flatten().map(|entry| entry.file_name());
     let pids = names.filter_map(|name| name.to_str()?.parse().ok());
     pids.filter(|pid| stat(*pid).is_some_and(|(state, of)| of == parent && state != "Z")).collect()

@@ -63,14 +63,23 @@ impl Cache {
     /// # Errors
     /// If the URL is of no cache, or Redis cannot be reached or used.
     pub fn open(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
+        let cache = Self::untried(url, options)?;
+        #[cfg(feature = "redis")]
+        if let Store::Redis(plan) = &cache.inner.store {
+            crate::aside::run(async || plan.try_out().await)?;
+        }
+        Ok(cache)
+    }
+
+    /// The same without a question to Redis, which may be away meanwhile.
+    ///
+    /// # Errors
+    /// If the URL is of no cache.
+    pub fn untried(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
         let store = match Address::parse(url)? {
             Address::Memory => Store::Memory(Memory::new(options.capacity)),
             #[cfg(feature = "redis")]
-            Address::Redis(url) => {
-                let plan = redis::Plan::new(url, options)?;
-                crate::aside::run(async || plan.try_out().await)?;
-                Store::Redis(Arc::new(plan))
-            }
+            Address::Redis(url) => Store::Redis(Arc::new(redis::Plan::new(url, options)?)),
             #[cfg(not(feature = "redis"))]
             Address::Redis(_) => {
                 let text = "this program was built without Redis: build it with the feature redis";
@@ -140,30 +149,30 @@ impl Cache {
     /// # Errors
     /// Those of Redis and of the database.
     pub async fn worlds(&self, database: &Database, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
-        let asked = Asked::new(ids, self.kept_worlds(ids).await?);
+        let asked = Asked::new(ids, self.kept_worlds(database, ids).await?);
         let missing = asked.missing();
         if missing.is_empty() {
             return Ok(asked.all(&[]));
         }
         let read = database.worlds(way, &missing).await?;
-        self.keep_worlds(&read).await?;
+        self.keep_worlds(database, &read).await?;
         Ok(asked.all(&read))
     }
 
-    async fn kept_worlds(&self, ids: &[i32]) -> Result<Vec<Option<World>>, DataError> {
+    async fn kept_worlds(&self, of: &Database, ids: &[i32]) -> Result<Vec<Option<World>>, DataError> {
         match &self.inner.store {
-            Store::Memory(memory) => Ok(memory.worlds(ids)),
+            Store::Memory(memory) => Ok(memory.worlds(of.identity(), ids)),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).worlds(ids).await,
+            Store::Redis(plan) => redis::of(plan).worlds(of.identity(), ids).await,
         }
     }
 
-    async fn keep_worlds(&self, worlds: &[World]) -> Result<(), DataError> {
+    async fn keep_worlds(&self, of: &Database, worlds: &[World]) -> Result<(), DataError> {
         let ttl = bounded(self.inner.worlds_ttl);
         match &self.inner.store {
-            Store::Memory(memory) => memory.keep_worlds(worlds, ttl),
+            Store::Memory(memory) => memory.keep_worlds(of.identity(), worlds, ttl),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).keep_worlds(worlds, ttl).await?,
+            Store::Redis(plan) => redis::of(plan).keep_worlds(of.identity(), worlds, ttl).await?,
         }
         Ok(())
     }

@@ -40,11 +40,15 @@ where
 
 fn hand_over(job: Job) -> Result<(), DataError> {
     COMPANION.with_borrow_mut(|companion| {
-        let jobs = match companion {
-            Some(jobs) => jobs,
-            empty => empty.insert(start()?),
+        let job = match companion {
+            Some(jobs) => match jobs.send(job) {
+                Ok(()) => return Ok(()),
+                // One that has panicked is replaced.
+                Err(unsent) => unsent.0,
+            },
+            None => job,
         };
-        jobs.send(job).map_err(|_| failed("it has ended"))
+        companion.insert(start()?).send(job).map_err(|_| failed("it has ended"))
     })
 }
 

@@ -11,8 +11,10 @@ use crate::model::{Fortune, Item, World};
 use crate::options::Options;
 use crate::waits::{PoolEvent, PoolWaits, Waits};
 use crate::way::Way;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A database with Torr's tables. Clones are the same database.
 #[derive(Debug, Clone)]
@@ -26,6 +28,20 @@ pub(crate) struct Inner {
     pub(crate) backend: Backend,
     pub(crate) options: Options,
     pub(crate) waits: Arc<Waits>,
+    /// Tells this database from others, in all processes that use it.
+    pub(crate) identity: u64,
+}
+
+impl Inner {
+    fn new(backend: Backend, url: &str, options: &Options) -> Self {
+        // Without the password, and of one in memory there are many.
+        let place = url.rsplit_once('@').map_or(url, |(_, place)| place);
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let own = (url == "sqlite::memory:").then(|| (std::process::id(), NUMBER.fetch_add(1, Relaxed)));
+        let mut hasher = DefaultHasher::new();
+        (place, own).hash(&mut hasher);
+        Self { backend, options: options.clone(), waits: Arc::default(), identity: hasher.finish() }
+    }
 }
 
 /// How a thread comes by its own connections.
@@ -48,7 +64,27 @@ impl Database {
     /// If the database cannot be reached or used, or has a table of one of Torr's names that Torr has not made.
     pub fn open(url: &str, options: &Options, progress: impl FnMut(Progress) + Send) -> Result<Self, DataError> {
         let backend = Self::backend(url, options, progress)?;
-        Ok(Self { inner: Arc::new(Inner { backend, options: options.clone(), waits: Arc::default() }) })
+        Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
+    }
+
+    /// The same where another process has made the tables: a database beyond a socket is not asked before the first operation,
+    /// so that it may be away meanwhile.
+    ///
+    /// # Errors
+    /// If the URL cannot be used, or SQLite's file.
+    pub fn made_elsewhere(url: &str, options: &Options) -> Result<Self, DataError> {
+        let backend = match Address::parse(url)? {
+            #[cfg(feature = "mysql")]
+            Address::Server(Kind::MySql, url) => {
+                Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?))
+            }
+            #[cfg(feature = "postgres")]
+            Address::Server(Kind::Postgres, url) => {
+                Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?))
+            }
+            _ => return Self::open(url, options, |_| {}),
+        };
+        Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
     }
 
     #[cfg_attr(not(feature = "sqlite"), allow(unused_mut, unused_variables))]
@@ -101,6 +137,11 @@ impl Database {
     /// How often and how long somebody waited for a connection so far.
     pub fn pool_waits(&self) -> PoolWaits {
         self.inner.waits.read()
+    }
+
+    /// Tells it from others: the same in all processes.
+    pub(crate) fn identity(&self) -> u64 {
+        self.inner.identity
     }
 
     /// Calls this whenever something happens at a pool, on the thread where it does. Only the first call has an effect.

@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Exhausted,
     /// The server took too long.
     TimedOut,
+    /// The database has ended it in favour of another statement, or takes no writes at the moment.
+    Conflict,
     /// The connection ended while it was needed.
     Lost,
     /// All else that the server or its driver says.
@@ -91,7 +93,10 @@ impl DataError {
 
     /// Whether the same may succeed a little later, without anybody's doing: what a server answers by 503 rather than 500.
     pub fn is_temporary(&self) -> bool {
-        matches!(self.kind, ErrorKind::Refused | ErrorKind::Exhausted | ErrorKind::TimedOut | ErrorKind::Lost)
+        matches!(
+            self.kind,
+            ErrorKind::Refused | ErrorKind::Exhausted | ErrorKind::TimedOut | ErrorKind::Conflict | ErrorKind::Lost
+        )
     }
 
     /// Says that the server itself has said no, over a connection that goes on.

@@ -1,8 +1,8 @@
 //! Makes and fills the tables, and leaves alone what Torr has not made.
 //!
 //! A small table, `torr_meta`, says which tables are Torr's and which of them are filled. A table is filled in one transaction
-//! together with its mark, so whatever interrupts that leaves it empty and marked as not filled; then, or if it has not as many
-//! rows as it should, it is filled anew.
+//! together with its mark, so whatever interrupts that leaves it empty and marked as not filled; then, or if more rows are wanted, it
+//! is filled anew. One whose rows are not those that the mark tells has been changed by somebody else, and is left alone.
 
 use crate::contents::{Cell, MARKS, Table};
 use crate::error::{DataError, ErrorKind};
@@ -92,10 +92,18 @@ async fn locked<S: Store>(store: &mut S, items: u32, progress: &mut dyn FnMut(Pr
             let insert = format!("INSERT INTO {MARKS} (name, row_count, filled) VALUES ({}, 0, 0)", S::placeholder(1));
             store.execute(&insert, vec![Cell::Text(table.name().to_owned())]).await?;
         }
-        if !there {
+        if there {
+            let marked = mark.filter(|mark| mark.filled).map_or(0, |mark| mark.rows);
+            // Somebody else may have put one of his own in its place.
+            if count(store, table).await? != marked {
+                return Err(changed(table.name()));
+            }
+            // One that has more rows may be in use by another server.
+            if marked >= rows {
+                continue;
+            }
+        } else {
             store.command(&format!("CREATE TABLE {} ({}){}", table.name(), table.definition(), S::SUFFIX)).await?;
-        } else if mark.is_some_and(|mark| mark.filled && mark.rows == rows) && count(store, table).await? == rows {
-            continue;
         }
         fill(store, table, rows, progress).await?;
     }
@@ -108,6 +116,13 @@ fn foreign(table: &str) -> DataError {
         format_args!(
             "the database has a table {table} that Torr has not made: name another database, or rename that table"
         ),
+    )
+}
+
+fn changed(table: &str) -> DataError {
+    DataError::new(
+        ErrorKind::ForeignTable,
+        format_args!("the table {table} has not the rows that Torr gave it: name another database, or drop that table"),
     )
 }
 

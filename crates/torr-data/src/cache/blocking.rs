@@ -71,13 +71,13 @@ impl<'c> BlockingCache<'c> {
     pub fn worlds(&self, database: &Database, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
         match &self.cache.inner.store {
             Store::Memory(memory) => {
-                let asked = Asked::new(ids, memory.worlds(ids));
+                let asked = Asked::new(ids, memory.worlds(database.identity(), ids));
                 let missing = asked.missing();
                 if missing.is_empty() {
                     return Ok(asked.all(&[]));
                 }
                 let read = database.blocking().worlds(way, &missing)?;
-                memory.keep_worlds(&read, bounded(self.cache.inner.worlds_ttl));
+                memory.keep_worlds(database.identity(), &read, bounded(self.cache.inner.worlds_ttl));
                 Ok(asked.all(&read))
             }
             #[cfg(feature = "redis")]

@@ -23,7 +23,7 @@ const PARTS: usize = 16;
 /// All threads have the same.
 pub(super) struct Memory {
     values: Expiring<Box<str>, Box<[u8]>, Size>,
-    worlds: Expiring<i32, i32, UnitWeighter>,
+    worlds: Expiring<(u64, i32), i32, UnitWeighter>,
 }
 
 impl Memory {
@@ -48,16 +48,16 @@ impl Memory {
         self.values.cache.remove(key);
     }
 
-    pub(super) fn worlds(&self, ids: &[i32]) -> Vec<Option<World>> {
+    pub(super) fn worlds(&self, of: u64, ids: &[i32]) -> Vec<Option<World>> {
         let now = Instant::now();
-        let world = |id: &i32| self.worlds.get(id, now).map(|random_number| World { id: *id, random_number });
+        let world = |id: &i32| self.worlds.get(&(of, *id), now).map(|random_number| World { id: *id, random_number });
         ids.iter().map(world).collect()
     }
 
-    pub(super) fn keep_worlds(&self, worlds: &[World], ttl: Duration) {
+    pub(super) fn keep_worlds(&self, of: u64, worlds: &[World], ttl: Duration) {
         let until = Instant::now() + ttl;
         for world in worlds {
-            self.worlds.put(world.id, world.random_number, until);
+            self.worlds.put((of, world.id), world.random_number, until);
         }
     }
 }

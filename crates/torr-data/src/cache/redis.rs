@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// What the keys of values begin with.
 const VALUES: &str = "torr:value:";
-/// What the keys of rows begin with: a row is kept as the four bytes of its number, the highest first.
+/// What the keys of rows begin with, before their database and their id: a row is kept as the four bytes of its number, the highest first.
 const WORLDS: &str = "torr:world:";
 
 thread_local! {
@@ -55,13 +55,13 @@ impl Local {
         self.ask(&commands).await
     }
 
-    pub(super) async fn worlds(&self, ids: &[i32]) -> Result<Vec<Option<World>>, DataError> {
+    pub(super) async fn worlds(&self, of: u64, ids: &[i32]) -> Result<Vec<Option<World>>, DataError> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
         let mut commands = Pipeline::with_capacity(ids.len());
         for id in ids {
-            commands.get(format!("{WORLDS}{id}"));
+            commands.get(world_key(of, *id));
         }
         let values: Vec<Option<Vec<u8>>> = self.ask(&commands).await?;
         // What is not four bytes long is not ours: it counts as missing, and is replaced.
@@ -72,11 +72,11 @@ impl Local {
         Ok(ids.iter().zip(values).map(world).collect())
     }
 
-    pub(super) async fn keep_worlds(&self, worlds: &[World], ttl: Duration) -> Result<(), DataError> {
+    pub(super) async fn keep_worlds(&self, of: u64, worlds: &[World], ttl: Duration) -> Result<(), DataError> {
         let mut commands = Pipeline::with_capacity(worlds.len());
         for world in worlds {
             let number = world.random_number.to_be_bytes();
-            commands.pset_ex(format!("{WORLDS}{}", world.id), &number[..], millis(ttl)).ignore();
+            commands.pset_ex(world_key(of, world.id), &number[..], millis(ttl)).ignore();
         }
         self.ask(&commands).await
     }
@@ -106,6 +106,11 @@ impl Local {
         }
         answer
     }
+}
+
+/// Of one database: several may share a Redis.
+fn world_key(of: u64, id: i32) -> String {
+    format!("{WORLDS}{of:016x}:{id}")
 }
 
 fn millis(ttl: Duration) -> u64 {

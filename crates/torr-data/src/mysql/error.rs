@@ -33,6 +33,7 @@ pub(super) fn sorted_model(error: DieselError) -> DataError {
             ErrorKind::TimedOut
         }
         _ if said.contains("Lock wait timeout") => ErrorKind::TimedOut,
+        _ if said.contains("Deadlock found") || said.contains("read-only") => ErrorKind::Conflict,
         _ if said.contains("shutdown") || said.contains("killed") => return lost(&said),
         _ if said.contains("doesn't exist") => ErrorKind::MissingTable,
         _ => ErrorKind::Other,
@@ -52,6 +53,10 @@ fn by_code(said: &ServerError) -> DataError {
         1049 => ErrorKind::MissingDatabase,
         1146 => ErrorKind::MissingTable,
         1969 | 3024 | 1205 => ErrorKind::TimedOut,
+        // A deadlock: the transaction is undone, and the connection goes on.
+        1213 => ErrorKind::Conflict,
+        // It takes no writes (any more): another connection may lead to one that does.
+        1290 | 1836 => return DataError::new(ErrorKind::Conflict, text),
         1040 | 1203 | 1226 => return DataError::full(text),
         // It shuts down, or somebody has ended the connection.
         1053 | 1077 | 1079 | 1152 | 1184 | 1317 | 1927 => return DataError::new(ErrorKind::Lost, text),

@@ -8,25 +8,35 @@ use crate::network::Patient;
 use crate::options::Options;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
+use std::fmt;
 use std::time::Duration;
 
 /// Statements that a connection keeps prepared, among them those of updates of each size.
 const STATEMENTS: usize = 64;
 
 /// What is needed to connect.
-#[derive(Debug)]
 pub(crate) struct Plan {
     opts: Opts,
     statement_timeout: Duration,
 }
 
+impl fmt::Debug for Plan {
+    /// Without the password, which the driver would show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (host, name) = (self.opts.ip_or_hostname(), self.opts.db_name());
+        f.debug_struct("Plan").field("host", &host).field("name", &name).finish_non_exhaustive()
+    }
+}
+
 impl Plan {
     pub(crate) fn new(url: &str, statement_timeout: Duration) -> Result<Self, DataError> {
         let url = url.replacen("mariadb://", "mysql://", 1);
-        let bad = |text: String| DataError::new(ErrorKind::BadUrl, format_args!("the database's URL: {text}"));
-        let opts = Opts::from_url(&url).map_err(|error| bad(error.to_string()))?;
+        let bad =
+            |text| DataError::new(ErrorKind::BadUrl, format_args!("the database's URL {text}: mysql://USER@HOST/NAME"));
+        // The driver's words may hold the password, if that was taken for something else.
+        let opts = Opts::from_url(&url).map_err(|_| bad("cannot be read"))?;
         if opts.db_name().is_none_or(str::is_empty) {
-            return Err(bad("it names no database: mysql://USER@HOST/NAME".to_owned()));
+            return Err(bad("names no database"));
         }
         let named_socket = opts.socket().is_some();
         let opts = OptsBuilder::from_opts(opts)

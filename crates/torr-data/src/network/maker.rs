@@ -6,8 +6,8 @@ use crate::error::DataError;
 use crate::waits::Waits;
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
 use std::marker::PhantomData;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A connection that nobody has used for so long is asked first whether it is still there: databases and routers end what is
 /// idle.
@@ -21,12 +21,14 @@ pub(super) struct Maker<L: Link> {
     plan: Arc<L::Plan>,
     way: Way,
     waits: Arc<Waits>,
+    /// When one that was asked did not answer: those that had been idle by then are not asked one after the other.
+    silent: Mutex<Option<Instant>>,
     links: PhantomData<fn() -> L>,
 }
 
 impl<L: Link> Maker<L> {
     pub(super) fn new(plan: Arc<L::Plan>, way: Way, waits: Arc<Waits>) -> Self {
-        Self { plan, way, waits, links: PhantomData }
+        Self { plan, way, waits, silent: Mutex::new(None), links: PhantomData }
     }
 }
 
@@ -49,9 +51,17 @@ impl<L: Link> Manager for Maker<L> {
         if metrics.last_used() < LONG_IDLE {
             return Ok(());
         }
+        let silent = || self.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = Instant::now().checked_sub(metrics.last_used());
+        if silent().is_some_and(|silent| used.is_none_or(|used| used < silent)) {
+            return Err(RecycleError::message("another one was silent"));
+        }
         match tokio::time::timeout(PING, Box::pin(link.ping())).await {
             Ok(answer) => answer.map_err(RecycleError::Backend),
-            Err(_) => Err(RecycleError::message("silent")),
+            Err(_) => {
+                *silent() = Some(Instant::now());
+                Err(RecycleError::message("silent"))
+            }
         }
     }
 }

@@ -37,6 +37,11 @@ pub(super) fn sorted_model(error: DieselError) -> DataError {
         DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => return lost(said),
         _ if said.contains("terminating connection") => return lost(said),
         _ if said.contains("statement timeout") || said.contains("lock timeout") => ErrorKind::TimedOut,
+        _ if said.contains("deadlock detected") || said.contains("could not serialize") => ErrorKind::Conflict,
+        // Another connection may lead to one that takes writes.
+        _ if said.contains("read-only") => {
+            return DataError::new(ErrorKind::Conflict, format_args!("PostgreSQL: {said}"));
+        }
         _ if said.contains("relation") && said.contains("does not exist") => ErrorKind::MissingTable,
         _ => ErrorKind::Other,
     };
@@ -55,6 +60,9 @@ fn by_code(said: &DbError) -> DataError {
         "3D000" => ErrorKind::MissingDatabase,
         "42P01" => ErrorKind::MissingTable,
         "57014" | "55P03" => ErrorKind::TimedOut,
+        "40P01" | "40001" => ErrorKind::Conflict,
+        // It takes no writes (any more): another connection may lead to one that does.
+        "25006" => return DataError::new(ErrorKind::Conflict, text),
         "53300" => return DataError::full(text),
         // It is shutting down, or starting up.
         "57P03" => return DataError::new(ErrorKind::Refused, text),

@@ -9,7 +9,8 @@ use torr_test_databases::runtime;
 crate::where_it_lasts!(
     filling_tells_how_far_it_is,
     interrupted_filling_is_done_again,
-    tables_with_missing_rows_are_filled_again,
+    tables_that_others_have_changed_are_left_alone,
+    tables_grow_and_never_shrink,
     others_tables_are_left_alone,
     another_torr_meta_is_left_alone,
     names_of_others_in_other_letters,
@@ -75,16 +76,32 @@ fn interrupted_filling_is_done_again(place: Place) {
     assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM world"), i64::from(WORLDS));
 }
 
-fn tables_with_missing_rows_are_filled_again(mut place: Place) {
-    let database = place.open();
-    let item = database.blocking().item(Way::Raw, 9).expect("it is there");
+fn tables_that_others_have_changed_are_left_alone(place: Place) {
+    place.open();
     let mut outside = place.outside();
     outside.run("DELETE FROM item WHERE id = 9");
-    assert_eq!(told(&place).first().map(|step| step.table), Some("item"));
-    assert_eq!(database.blocking().item(Way::Raw, 9), Ok(item));
+    outside.run("DROP TABLE world");
+    outside.run("CREATE TABLE world (id INTEGER NOT NULL PRIMARY KEY, randomNumber INTEGER NOT NULL)");
+    outside.run("INSERT INTO world (id, randomNumber) VALUES (1, 42)");
+    for (table, mend) in [("world", "DROP TABLE world"), ("item", "DROP TABLE item")] {
+        let error = place.try_open().expect_err("its rows are not Torr's");
+        assert_eq!(error.kind(), ErrorKind::ForeignTable);
+        assert!(error.to_string().contains(&format!("the table {table} has not the rows")), "{error}");
+        assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS) - 1);
+        outside.run(mend);
+    }
+    place.open();
+    assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
+}
+
+fn tables_grow_and_never_shrink(mut place: Place) {
+    let first = place.open();
     place.options.rows = 700;
-    assert_eq!(told(&place).last().map(|step| step.done), Some(700));
-    assert_eq!(outside.number("SELECT COUNT(*) FROM item"), 700);
+    assert_eq!(told(&place), [], "others may use all that there are");
+    assert!(first.blocking().item(Way::Raw, ITEMS as i32).is_ok());
+    place.options.rows = ITEMS + 300;
+    assert_eq!(told(&place).last().map(|step| (step.table, step.done)), Some(("item", ITEMS + 300)));
+    assert!(first.blocking().item(Way::Raw, ITEMS as i32 + 300).is_ok());
 }
 
 fn others_tables_are_left_alone(place: Place) {

@@ -39,6 +39,10 @@ pub fn shown(path: &Path) -> String {
 fn malformed(message: &str, source: &str) -> String {
     let known = |(key, value): (&str, &str)| Some((setting(key.trim())?, value.trim().to_owned()));
     match source.split_once('=').and_then(known) {
+        // Without the rest of the line, which may hold a password.
+        Some((setting, _)) if setting.is_secret() => {
+            format!("{} must be {}, in quotes", setting.key, setting.must_be)
+        }
         // Most often a value without its quotes; a line that is sound by itself has some other fault.
         Some((setting, value)) if !value.is_empty() && DeTable::parse(source).is_err() => {
             let bare = value.split(" #").next().unwrap_or_default().trim();
@@ -75,6 +79,7 @@ fn mended(setting: &Setting, text: &str) -> String {
 fn take(setting: &Setting, chosen: &mut Chosen, value: &DeValue<'_>, source: &str) -> Result<(), String> {
     let wrong = |hint: &str| {
         let written = match value {
+            _ if setting.is_secret() => "this".into(),
             DeValue::Array(_) => "an array".into(),
             DeValue::Table(_) => "a table".into(),
             _ => excerpt(source),

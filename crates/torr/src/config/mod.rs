@@ -64,7 +64,8 @@ impl Config {
             let Some(value) = env::var_os(&variable) else { continue };
             let value = value.to_string_lossy();
             (setting.take)(&mut chosen, &value).ok_or_else(|| {
-                Stop::Usage(format!("{variable} must be {}, not '{}'", setting.must_be, value.escape_debug()))
+                let not = if setting.is_secret() { String::new() } else { format!(", not '{}'", value.escape_debug()) };
+                Stop::Usage(format!("{variable} must be {}{not}", setting.must_be))
             })?;
             sources.insert(setting.key, Source::Variable(variable));
         }

@@ -101,6 +101,11 @@ pub enum Kind {
 }
 
 impl Setting {
+    /// Whether its value may hold a password, which no message says back.
+    pub fn is_secret(&self) -> bool {
+        ["database", "cache"].contains(&self.key)
+    }
+
     /// Its flag without the dashes.
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")
@@ -126,6 +131,7 @@ pub const PREFIX: &str = "TORR_SERVE_";
 const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 const FILES: &str = "one or more files, with commas between them";
 const DURATION: &str = "a duration such as 10s, 500ms or 2m";
+const UP_TO_A_DAY: &str = "a duration of a day at most, such as 10s, 500ms or 2m";
 const FROM_0: &str = "a whole number from 0 up";
 const FROM_1: &str = "a whole number from 1 up";
 /// The largest whole number that every reader of TOML understands.
@@ -507,30 +513,30 @@ pub const SETTINGS: &[Setting] = &[
         key: "db_acquire_timeout",
         value: "TIME",
         meaning: "How long a request may wait for one of them",
-        must_be: DURATION,
+        must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
-        take: |to, text| time(text).map(|time| to.db_options.acquire_timeout = time),
+        take: |to, text| limit(text).map(|time| to.db_options.acquire_timeout = time),
         text: |from| shown(from.db_options.acquire_timeout),
     },
     Setting {
         key: "db_connect_timeout",
         value: "TIME",
         meaning: "How long one may take to be opened",
-        must_be: DURATION,
+        must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
-        take: |to, text| time(text).map(|time| to.db_options.connect_timeout = time),
+        take: |to, text| limit(text).map(|time| to.db_options.connect_timeout = time),
         text: |from| shown(from.db_options.connect_timeout),
     },
     Setting {
         key: "db_statement_timeout",
         value: "TIME",
         meaning: "How long a statement may take",
-        must_be: DURATION,
+        must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
-        take: |to, text| time(text).map(|time| to.db_options.statement_timeout = time),
+        take: |to, text| limit(text).map(|time| to.db_options.statement_timeout = time),
         text: |from| shown(from.db_options.statement_timeout),
     },
     Setting {
@@ -557,20 +563,20 @@ pub const SETTINGS: &[Setting] = &[
         key: "cache_ttl",
         value: "TIME",
         meaning: "How long rows stay in the cache",
-        must_be: DURATION,
+        must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
-        take: |to, text| time(text).map(|time| to.cache_options.worlds_ttl = time),
+        take: |to, text| limit(text).map(|time| to.cache_options.worlds_ttl = time),
         text: |from| shown(from.cache_options.worlds_ttl),
     },
     Setting {
         key: "cache_timeout",
         value: "TIME",
         meaning: "How long Redis may take to answer",
-        must_be: DURATION,
+        must_be: UP_TO_A_DAY,
         default: None,
         kind: Kind::Duration,
-        take: |to, text| time(text).map(|time| to.cache_options.response_timeout = time),
+        take: |to, text| limit(text).map(|time| to.cache_options.response_timeout = time),
         text: |from| shown(from.cache_options.response_timeout),
     },
 ];
@@ -600,12 +606,20 @@ fn time(text: &str) -> Option<Duration> {
     duration(text).ok()
 }
 
+/// What the databases take for a time limit.
+fn limit(text: &str) -> Option<Duration> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    time(text).filter(|time| *time <= DAY)
+}
+
 fn file(text: &str) -> Option<Option<PathBuf>> {
     if text.is_empty() { Some(None) } else { path(text).map(Some) }
 }
 
 /// A text of one line; none is an empty one.
 fn line(text: &str) -> Option<Option<String>> {
+    // What comes from a file of secrets often has the file's last line end.
+    let text = text.trim();
     let sound = !text.chars().any(char::is_control);
     sound.then(|| (!text.is_empty()).then(|| text.to_owned()))
 }

@@ -60,15 +60,29 @@ impl Paths<'_> {
         self.get(path, |request| changes(count(request, "queries")), update, |rows| json(&rows));
     }
 
+    /// A cache in memory before SQLite answers on the spot, too.
     fn cached(&mut self, path: &str, cache: &Cache) {
-        let on_the_spot = cache.kind() == CacheKind::Memory && self.source.answers_on_the_spot();
-        let cache = cache.clone();
-        let ask = move |db: &Database, ids: Vec<i32>| {
-            let (cache, db) = (cache.clone(), db.clone());
-            async move { cache.worlds(&db, Way::Raw, &ids).await }
+        let (source, cache) = (Arc::clone(self.source), cache.clone());
+        let app = std::mem::take(&mut self.app);
+        self.app = if source.blocks() || (cache.kind() == CacheKind::Memory && source.answers_on_the_spot()) {
+            app.get(path, move |request| {
+                let ids = ids(count(request, "count"));
+                let rows = source.database().and_then(|db| cache.blocking().worlds(db, Way::Raw, &ids));
+                rows.map_or_else(|error| failure::answer(&error, request.id().cloned()), |rows| json(&rows))
+            })
+        } else {
+            app.get_async(path, move |request| {
+                let (ids, id) = (ids(count(request, "count")), request.id().cloned());
+                let (db, cache) = (source.database().cloned(), cache.clone());
+                async move {
+                    let rows = match db {
+                        Ok(db) => cache.worlds(&db, Way::Raw, &ids).await,
+                        Err(error) => Err(error),
+                    };
+                    rows.map_or_else(|error| failure::answer(&error, id), |rows| json(&rows))
+                }
+            })
         };
-        let show = |rows: Vec<World>| json(&rows);
-        self.add(path, on_the_spot, |request| ids(count(request, "count")), ask, show);
     }
 
     fn fortunes(&mut self, way: Way, path: &str) {
@@ -80,22 +94,7 @@ impl Paths<'_> {
         &mut self,
         path: &str,
         take: impl Fn(&Request<'_>) -> A + Send + Sync + 'static,
-        ask: impl Fn(&Database, A) -> F + Clone + Send + Sync + 'static,
-        show: fn(T) -> Response,
-    ) where
-        A: Send + 'static,
-        T: Send + 'static,
-        F: Future<Output = Result<T, DataError>> + 'static,
-    {
-        self.add(path, self.source.answers_on_the_spot(), take, ask, show);
-    }
-
-    fn add<A, T, F>(
-        &mut self,
-        path: &str,
-        on_the_spot: bool,
-        take: impl Fn(&Request<'_>) -> A + Send + Sync + 'static,
-        ask: impl Fn(&Database, A) -> F + Clone + Send + Sync + 'static,
+        ask: impl Fn(&Database, A) -> F + Copy + Send + Sync + 'static,
         show: fn(T) -> Response,
     ) where
         A: Send + 'static,
@@ -104,9 +103,9 @@ impl Paths<'_> {
     {
         let source = Arc::clone(self.source);
         let app = std::mem::take(&mut self.app);
-        self.app = if on_the_spot {
+        self.app = if source.answers_on_the_spot() {
             app.get(path, move |request| {
-                let (argument, ask) = (take(request), ask.clone());
+                let argument = take(request);
                 let outcome = source.database().and_then(|db| db.blocking().run(move |db| ask(db, argument)));
                 outcome.map_or_else(|error| failure::answer(&error, request.id().cloned()), show)
             })

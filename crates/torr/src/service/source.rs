@@ -58,9 +58,21 @@ impl Source {
         mode: Mode,
         progress: impl FnMut(Progress) + Send,
     ) -> Result<Self, DataError> {
-        let (database, pool) = (Database::open(url, &options, progress)?, Pool::new());
+        Ok(Self::of(Database::open(url, &options, progress)?, options, mode))
+    }
+
+    /// The same where another process has made the tables. It may be away meanwhile.
+    ///
+    /// # Errors
+    /// If the URL cannot be used.
+    pub fn made_elsewhere(url: &str, options: Options, mode: Mode) -> Result<Self, DataError> {
+        Ok(Self::of(Database::made_elsewhere(url, &options)?, options, mode))
+    }
+
+    fn of(database: Database, options: Options, mode: Mode) -> Self {
+        let pool = Pool::new();
         pool.observe(&database);
-        Ok(Self { options, mode, database: OnceLock::from(Ok(database)), pool })
+        Self { options, mode, database: OnceLock::from(Ok(database)), pool }
     }
 
     /// The database.
@@ -75,7 +87,12 @@ impl Source {
     /// Whether handlers stay on their worker's thread until the database has answered. SQLite does so within microseconds.
     pub fn answers_on_the_spot(&self) -> bool {
         let is_sqlite = |database: &Database| database.kind() == Kind::Sqlite;
-        self.mode == Mode::Blocking || self.database.get().is_none_or(|it| it.as_ref().is_ok_and(is_sqlite))
+        self.blocks() || self.database.get().is_none_or(|it| it.as_ref().is_ok_and(is_sqlite))
+    }
+
+    /// Whether a worker is to wait for whatever it asks.
+    pub fn blocks(&self) -> bool {
+        self.mode == Mode::Blocking
     }
 
     /// Rows of the table `item`.
