@@ -144,6 +144,31 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_has_ended_leaves_counts_but_no_gauges() {
+        let metrics = [Metric::counter("a_total", "A."), Metric::gauge("b", "B.")];
+        let board = Arc::new(Board::new(2, &metrics).expect("there is memory"));
+        let place = crate::telemetry::place(1, 0);
+        board.keep(&metrics, place);
+        metrics.iter().for_each(|metric| metric.add(4));
+        assert_eq!((board.own(place, 0), board.own(place, 1)), (4, 4));
+        board.close(place);
+        assert_eq!((board.own(place, 0), board.own(place, 1)), (4, 0));
+    }
+
+    #[test]
+    fn only_a_board_of_the_same_metrics_is_inherited() {
+        let metrics = [Metric::counter("a_total", "A.")];
+        let board = Board::new(1, &metrics).expect("there is memory");
+        let inherited = |metrics: &[Metric]| {
+            Board::inherited(board.descriptor().expect("a descriptor is free"), 1, metrics).is_some()
+        };
+        assert!(inherited(&metrics));
+        assert!(!inherited(&[]));
+        assert!(!inherited(&[Metric::counter("b_total", "B.")]));
+        assert!(!inherited(&[Metric::gauge("a_total", "A.")]));
+    }
+
+    #[test]
     fn a_gauge_does_not_go_below_nothing() {
         let metric = Metric::gauge("a", "A.");
         metric.add(2);
