@@ -1,0 +1,103 @@
+//! The turns on one database: each way is pressed twice, to be warm and then to be sampled.
+
+use std::path::Path;
+
+use super::naming;
+use super::report::{Named, Profile, Sampling};
+use super::sampling::{self, FREQUENCY, Sampled};
+use crate::candidates::loads::{self, Ask};
+use crate::candidates::{PERF, TORR};
+use crate::child::{Server, free_port};
+use crate::cli::WhereOptions;
+use crate::data::candidates::{BUILDER, CANDIDATES, Candidate, HELLO, MODEL, RAW};
+use crate::data::check::check;
+use crate::data::database::Database;
+use crate::data::scenario::{Group, Operation, Scenario};
+use crate::data::turns::FAILED_ONE_IN;
+use crate::error::Error;
+use crate::measure::Turn;
+use crate::roster::Roster;
+use crate::scenario::Style;
+use crate::turn::{self, Generator};
+
+/// Those that are sampled.
+const SAMPLED: [&str; 4] = [HELLO, RAW, BUILDER, MODEL];
+/// Length of the turn that is not sampled, in seconds.
+const WARM_UP: f64 = 1.0;
+/// At least as much of the service's CPU time must have been seen.
+const SEEN: f64 = 0.8;
+
+/// Samples all ways to one row of one database, and the page without a database where it takes part.
+pub fn measure(roster: &Roster, options: &WhereOptions, group: Group) -> Result<Vec<Profile>, Error> {
+    let folder = tempfile::tempdir()?;
+    let database = Database::start(group, folder.path())?;
+    let scenario = Scenario { group, operation: Operation::Item };
+    let taking_part = |c: &&'static Candidate| SAMPLED.contains(&c.name) && c.takes_part(scenario);
+    let ways: Vec<&'static Candidate> = CANDIDATES.iter().filter(taking_part).collect();
+
+    let port = free_port()?;
+    let arguments = ways[0].arguments(port, database.url(), ""); // of `torr`, which all of them are asked of
+    let service = Server::start(TORR, port, roster.program(TORR), &arguments, folder.path())?;
+    let mut bench = Bench { roster, connections: options.connections, folder: folder.path(), service };
+    let sample = |way: &&'static Candidate| {
+        check(way, port, scenario.operation, &database)?;
+        let path = way.path(scenario.operation);
+        bench.press(&path, WARM_UP, None)?;
+        bench.profile(group, way.name, &path, options.seconds.into())
+    };
+    ways.iter().map(sample).collect()
+}
+
+/// What all turns on one database share.
+struct Bench<'a> {
+    roster: &'a Roster,
+    connections: u32,
+    folder: &'a Path,
+    service: Server,
+}
+
+impl Bench<'_> {
+    fn profile(&mut self, group: Group, way: &'static str, path: &str, seconds: f64) -> Result<Profile, Error> {
+        let file = self.folder.join("perf.data");
+        let (turn, cpu_seconds) = self.press(path, seconds, Some(&file))?;
+        let Sampled { event, functions } = sampling::read(self.roster.program(PERF), &file)?;
+
+        let samples: u64 = functions.iter().map(|f| f.samples).sum();
+        let weight: u64 = functions.iter().map(|f| f.weight).sum();
+        let seen = samples as f64 / (f64::from(FREQUENCY) * cpu_seconds);
+        let us_per_request = cpu_seconds / turn.requests as f64 * 1e6;
+        eprintln!("{}, {way}: {us_per_request:.2} CPU us/request, {samples} samples", group.title());
+        if seen < SEEN {
+            let percent = seen * 100.0;
+            return Err(Error::failed(format!("perf saw only {percent:.0}% of the service's CPU time on {path}")));
+        }
+        let named = functions.into_iter().map(|f| Named {
+            part: naming::part(&f.file, f.in_kernel, &f.symbol),
+            name: naming::readable(&f.symbol),
+            us_per_request: us_per_request * f.weight as f64 / weight as f64,
+            file: f.file,
+        });
+        let named = named.collect();
+        let sampling = Sampling { event, requests: turn.requests, us_per_request, samples, seen };
+        Ok(Profile::new(group, way, sampling, named))
+    }
+
+    /// One turn of load, sampled into a file if there is one; and the CPU seconds that the service took.
+    fn press(&mut self, path: &str, seconds: f64, samples: Option<&Path>) -> Result<(Turn, f64), Error> {
+        let (load, port, folder) = (loads::load(TORR), self.service.port(), self.folder);
+        let (connections, style) = (self.connections, Style::KeepAlive);
+        let arguments = (load.arguments)(&Ask { port, path, connections, seconds, style, rate: 0, folder })?;
+        let torr = self.roster.program(TORR);
+        let (program, arguments) = match samples {
+            Some(file) => (self.roster.program(PERF), sampling::around(self.service.pid(), file, torr, arguments)),
+            None => (torr, arguments),
+        };
+        let before = self.service.cpu_at_rest()?;
+        let turn = turn::take(&Generator { name: TORR, program, arguments, tally: load.tally }, seconds, None, folder)?;
+        let cpu_seconds = self.service.cpu_at_rest()? - before;
+        if turn.failed > turn.requests / FAILED_ONE_IN {
+            return Err(Error::failed(format!("{} of {} requests of {path} failed", turn.failed, turn.requests)));
+        }
+        Ok((turn, cpu_seconds))
+    }
+}
