@@ -124,7 +124,7 @@ pub struct DataOptions {
 /// How the ways to a database are sampled.
 #[derive(Args)]
 pub struct WhereOptions {
-    /// How long each way is pressed while it is sampled
+    /// How long each way is sampled, in turns of one second
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub seconds: u32,
     /// Connections of the load, kept alive

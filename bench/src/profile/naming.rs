@@ -26,6 +26,23 @@ const MEMORY: [&str; 12] = [
 /// How the C library's inner functions for memory start, where it has their names.
 const MEMORY_INNER: [&str; 8] =
     ["_int_", "__libc_malloc", "__libc_free", "__mem", "__bcmp", "malloc", "tcache", "unlink_chunk"];
+/// The C library's functions that call the kernel, without the underlines and marks before their names.
+const CALLS: [&str; 12] = [
+    "send",
+    "sendmsg",
+    "recv",
+    "recvmsg",
+    "read",
+    "write",
+    "writev",
+    "epoll_wait",
+    "epoll_ctl",
+    "syscall",
+    "pthread_enable_asynccancel",
+    "pthread_disable_asynccancel",
+];
+/// The C library's locks. Rust has its own, so who locks these is SQLite.
+const LOCKS: &str = "pthread_mutex_";
 /// How the functions of C and assembly that are in `torr`, and are not SQLite's, start: those of ring, the linker and Rust itself.
 const NOT_SQLITE: [&str; 9] = ["ring_core_", "OPENSSL_", "aes_", "bn_", "_start", "_init", "main", "rust_", "__"];
 
@@ -46,6 +63,15 @@ pub fn part(file: &str, in_kernel: bool, symbol: &str) -> Part {
         || in_libc && (unnamed || MEMORY_INNER.iter().any(|start| name.starts_with(start)))
     {
         return Part::Memory;
+    }
+    if in_libc {
+        let call =
+            ["__GI_", "__libc_"].iter().fold(name, |name, mark| name.trim_start_matches(mark)).trim_start_matches('_');
+        return match call {
+            _ if CALLS.contains(&call) => Part::Kernel,
+            _ if call.starts_with(LOCKS) => Part::Sqlite,
+            _ => Part::Rest,
+        };
     }
     let in_torr = !file.contains(".so") && !file.starts_with('[');
     match in_torr && !unnamed && !NOT_SQLITE.iter().any(|start| name.starts_with(start)) {
@@ -174,7 +200,12 @@ mod tests {
             ("libc.so.6", "malloc", Part::Memory),
             ("libc.so.6", "0x000000000009a1b2", Part::Memory),
             ("libc.so.6", "__memmove_avx_unaligned_erms", Part::Memory),
-            ("libc.so.6", "epoll_wait", Part::Rest),
+            ("libc.so.6", "cfree@GLIBC_2.2.5", Part::Memory),
+            ("libc.so.6", "epoll_wait", Part::Kernel),
+            ("libc.so.6", "__libc_recv", Part::Kernel),
+            ("libc.so.6", "__GI___pthread_disable_asynccancel", Part::Kernel),
+            ("libc.so.6", "__GI___pthread_mutex_unlock_usercnt", Part::Sqlite),
+            ("libc.so.6", "getenv", Part::Rest),
             ("[vdso]", "__vdso_clock_gettime", Part::Kernel),
         ] {
             assert_eq!(part(file, false, symbol), part_of, "{symbol} in {file}");

@@ -6,13 +6,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// System calls, interrupts, scheduling; and the clock, which the kernel puts into each process.
+    /// System calls and what makes them, interrupts, scheduling; and the clock, which the kernel puts into each process.
     Kernel,
     /// Reading requests, finding their handlers, writing answers, counting them.
     Http,
     /// The event loop. It serves HTTP and the driver alike, so it is a part of its own.
     Tokio,
-    /// The database that is in the service.
+    /// The database that is in the service, and its locks.
     Sqlite,
     /// What speaks to a database, and what that stands on.
     Driver,

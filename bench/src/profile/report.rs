@@ -105,7 +105,8 @@ pub struct Report {
     schema: &'static str,
     /// Start of the run, UTC.
     pub started_at: String,
-    turn_seconds: u32,
+    /// Turns of one second of each way.
+    rounds: u32,
     /// Samples per second of CPU time.
     frequency: u32,
     connections: u32,
@@ -123,7 +124,7 @@ impl Report {
         Report {
             schema: "torr.bench.where/1",
             started_at,
-            turn_seconds: options.seconds,
+            rounds: options.seconds,
             frequency: FREQUENCY,
             connections: options.connections,
             pool: POOL,
@@ -140,9 +141,10 @@ impl Report {
             format!("# Where the ways spend their time, {}, revision {}\n\n", self.started_at, self.machine.revision);
         text += &format!(
             "Measured by `torr-bench where`: one random row of 100,000 as JSON; the service with one worker on CPU 0; the load, \
-             `torr -t 1 -c {}`, and the database on CPU 1; {POOL} connections to the database. Each way was pressed for {} s while \
+             `torr -t 1 -c {}`, and the database on CPU 1; {POOL} connections to the database. Each way was pressed in {} \
+             turns of one second, the order reversed every other round, while \
              perf looked {FREQUENCY} times per second of CPU time ({events}) which function was at work.\n\n",
-            self.connections, self.turn_seconds
+            self.connections, self.rounds
         );
         text + &archive::on(&self.machine) + &self.tables()
     }

@@ -1,5 +1,7 @@
-//! The turns on one database: each way is pressed twice, to be warm and then to be sampled.
+//! The turns on one database: each way is pressed to be warm, and then sampled in rounds, so that what changes meanwhile is the same
+//! for all.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::naming;
@@ -24,6 +26,8 @@ use crate::turn::{self, Generator};
 const SAMPLED: [&str; 4] = [HELLO, RAW, BUILDER, MODEL];
 /// Length of the turn that is not sampled, in seconds.
 const WARM_UP: f64 = 1.0;
+/// Length of a turn that is sampled; there is one in each round.
+const TURN: f64 = 1.0;
 /// At least as much of the service's CPU time must have been seen.
 const SEEN: f64 = 0.8;
 
@@ -39,13 +43,18 @@ pub fn measure(roster: &Roster, options: &WhereOptions, group: Group) -> Result<
     let arguments = ways[0].arguments(port, database.url(), ""); // of `torr`, which all of them are asked of
     let service = Server::start(TORR, port, roster.program(TORR), &arguments, folder.path())?;
     let mut bench = Bench { roster, connections: options.connections, folder: folder.path(), service };
-    let sample = |way: &&'static Candidate| {
+    for way in &ways {
         check(way, port, scenario.operation, &database)?;
-        let path = way.path(scenario.operation);
-        bench.press(&path, WARM_UP, None)?;
-        bench.profile(group, way.name, &path, options.seconds.into())
-    };
-    ways.iter().map(sample).collect()
+        bench.press(&way.path(scenario.operation), WARM_UP, None)?;
+    }
+    let mut tallies: Vec<Tally> = ways.iter().map(|_| Tally::default()).collect();
+    for round in 0..options.seconds {
+        for n in 0..ways.len() {
+            let n = if round % 2 == 0 { n } else { ways.len() - 1 - n };
+            bench.sample(&ways[n].path(scenario.operation), &mut tallies[n])?;
+        }
+    }
+    ways.iter().zip(tallies).map(|(way, tally)| tally.profile(group, way.name)).collect()
 }
 
 /// What all turns on one database share.
@@ -57,29 +66,19 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn profile(&mut self, group: Group, way: &'static str, path: &str, seconds: f64) -> Result<Profile, Error> {
+    /// One turn that is sampled, added to those before it.
+    fn sample(&mut self, path: &str, tally: &mut Tally) -> Result<(), Error> {
         let file = self.folder.join("perf.data");
-        let (turn, cpu_seconds) = self.press(path, seconds, Some(&file))?;
+        let (turn, cpu_seconds) = self.press(path, TURN, Some(&file))?;
         let Sampled { event, functions } = sampling::read(self.roster.program(PERF), &file)?;
-
-        let samples: u64 = functions.iter().map(|f| f.samples).sum();
-        let weight: u64 = functions.iter().map(|f| f.weight).sum();
-        let seen = samples as f64 / (f64::from(FREQUENCY) * cpu_seconds);
-        let us_per_request = cpu_seconds / turn.requests as f64 * 1e6;
-        eprintln!("{}, {way}: {us_per_request:.2} CPU us/request, {samples} samples", group.title());
-        if seen < SEEN {
-            let percent = seen * 100.0;
-            return Err(Error::failed(format!("perf saw only {percent:.0}% of the service's CPU time on {path}")));
+        tally.event = event;
+        tally.requests += turn.requests;
+        tally.cpu_seconds += cpu_seconds;
+        for f in functions {
+            tally.samples += f.samples;
+            *tally.functions.entry((f.file, f.in_kernel, f.symbol)).or_default() += f.weight;
         }
-        let named = functions.into_iter().map(|f| Named {
-            part: naming::part(&f.file, f.in_kernel, &f.symbol),
-            name: naming::readable(&f.symbol),
-            us_per_request: us_per_request * f.weight as f64 / weight as f64,
-            file: f.file,
-        });
-        let named = named.collect();
-        let sampling = Sampling { event, requests: turn.requests, us_per_request, samples, seen };
-        Ok(Profile::new(group, way, sampling, named))
+        Ok(())
     }
 
     /// One turn of load, sampled into a file if there is one; and the CPU seconds that the service took.
@@ -99,5 +98,39 @@ impl Bench<'_> {
             return Err(Error::failed(format!("{} of {} requests of {path} failed", turn.failed, turn.requests)));
         }
         Ok((turn, cpu_seconds))
+    }
+}
+
+/// The sums over a way's turns.
+#[derive(Default)]
+struct Tally {
+    event: String,
+    requests: u64,
+    cpu_seconds: f64,
+    samples: u64,
+    /// The weight of each function, by its file, whether it is in the kernel, and its name.
+    functions: BTreeMap<(String, bool, String), u64>,
+}
+
+impl Tally {
+    /// The CPU time of the turns, divided as the samples are; an error if they are too few to be relied on.
+    fn profile(self, group: Group, way: &'static str) -> Result<Profile, Error> {
+        let Tally { event, requests, cpu_seconds, samples, functions } = self;
+        let seen = samples as f64 / (f64::from(FREQUENCY) * cpu_seconds);
+        let us_per_request = cpu_seconds / requests as f64 * 1e6;
+        eprintln!("{}, {way}: {us_per_request:.2} CPU us/request, {samples} samples", group.title());
+        if seen < SEEN {
+            let (percent, title) = (seen * 100.0, group.title());
+            return Err(Error::failed(format!("perf saw only {percent:.0}% of the CPU time of {way}, {title}")));
+        }
+        let weight: u64 = functions.values().sum();
+        let named = functions.into_iter().map(|((file, in_kernel, symbol), of_function)| Named {
+            part: naming::part(&file, in_kernel, &symbol),
+            name: naming::readable(&symbol),
+            us_per_request: us_per_request * of_function as f64 / weight as f64,
+            file,
+        });
+        let sampling = Sampling { event, requests, us_per_request, samples, seen };
+        Ok(Profile::new(group, way, sampling, named.collect()))
     }
 }
