@@ -6,8 +6,6 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// System calls and what makes them, interrupts, scheduling; and the clock, which the kernel puts into each process.
-    Kernel,
     /// Reading requests, finding their handlers, writing answers, counting them.
     Http,
     /// The event loop. It serves HTTP and the driver alike, so it is a part of its own.
@@ -28,6 +26,8 @@ pub enum Part {
     Memory,
     /// The handlers, and all that nobody above is in charge of.
     Rest,
+    /// System calls and what makes them, interrupts, scheduling; and the clock, which the kernel puts into each process.
+    Kernel,
 }
 
 /// One part: how it is shown, and how it is known.
@@ -46,10 +46,9 @@ const fn row(part: Part, name: &'static str, colour: [u8; 3], paths: &'static [&
     Row { part, name, colour, paths }
 }
 
-/// All parts. Those whose functions are not Rust's have their rules in `naming`. The colours are after Paul Tol's "muted" ones, which
+/// All parts; the kernel is the last, since it is the largest: so the others stand below each other in the plot. Those whose functions are not Rust's have their rules in `naming`. The colours are after Paul Tol's "muted" ones, which
 /// are told apart by people who see fewer colours; its indigo is lighter here, for dark pages.
 pub static PARTS: [Row; 11] = [
-    row(Part::Kernel, "kernel", [0x77, 0x77, 0x77], &[]),
     row(
         Part::Http,
         "HTTP",
@@ -113,6 +112,7 @@ pub static PARTS: [Row; 11] = [
     row(Part::Json, "JSON", [0x99, 0x99, 0x33], &["serde", "serde_core", "serde_json", "itoa"]),
     row(Part::Memory, "memory", [0xaa, 0x44, 0x99], &["alloc", "__rustc"]),
     row(Part::Rest, "the rest", [0xbb, 0xbb, 0xbb], &[]),
+    row(Part::Kernel, "kernel", [0x77, 0x77, 0x77], &[]),
 ];
 
 /// The part that a crate or module belongs to; `path` starts with its name and may go on.

@@ -14,7 +14,7 @@ const STEP: f64 = 28.0;
 /// A database's title, with the space above it.
 const TITLE: f64 = 34.0;
 /// What a digit takes in the bars' letters.
-const DIGIT: f64 = 6.6;
+const DIGIT: f64 = 6.2;
 /// Parts beside each other in the legend.
 const IN_A_ROW: usize = 6;
 const HEADLINE: &str = "Where each way to a database spends its time";
@@ -85,7 +85,7 @@ fn bar(profile: &Profile, y: f64, scale: f64) -> String {
             row.name
         );
         let figure = format!("{us:.1}");
-        if figure.len() as f64 * DIGIT + 2.0 <= width {
+        if figure.len() as f64 * DIGIT + 1.0 <= width {
             let (middle, ink) = (x + width / 2.0, ink(row.colour));
             text += &format!("<text x=\"{middle:.1}\" y=\"{baseline:.0}\" class=\"n m {ink}\">{figure}</text>\n");
         }
@@ -119,7 +119,7 @@ mod tests {
         let svg = svg(&[profile(Group::SqliteMemory, "torr raw"), profile(Group::Mariadb, "torr model")]);
         let widths = svg.lines().filter(|line| line.contains("<title>") && line.starts_with("<rect"));
         let widths = widths.filter_map(|line| line.split("width=\"").nth(1)?.split('"').next()?.parse::<f64>().ok());
-        assert_eq!(widths.collect::<Vec<_>>(), [363.6, 242.4, 363.6, 242.4]);
+        assert_eq!(widths.collect::<Vec<_>>(), [242.4, 363.6, 242.4, 363.6]);
         assert!(svg.contains("class=\"n m light\">6.0</text>") && svg.contains(">10.0 µs</text>"), "{svg}");
         assert!(svg.contains("SQLite in memory") && svg.contains("MariaDB"));
         let page = roxmltree::Document::parse(&svg).expect("it is XML");

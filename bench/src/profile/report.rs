@@ -23,16 +23,16 @@ pub struct Profile {
     pub database: Group,
     /// The way's name among the candidates.
     pub candidate: &'static str,
-    /// The turn in which it was sampled.
+    /// The turns in which it was sampled.
     #[serde(flatten)]
-    turn: Sampling,
+    turns: Sampling,
     /// CPU time per request in microseconds by part, in the order of the plot.
     parts: Vec<Spent>,
     /// What cost the most.
     functions: Vec<Named>,
 }
 
-/// A turn that was sampled.
+/// The turns in which a way was sampled, taken together.
 #[derive(Serialize)]
 pub struct Sampling {
     /// What told perf when to look.
@@ -41,6 +41,8 @@ pub struct Sampling {
     pub requests: u64,
     /// CPU time of the service per request in microseconds, by the scheduler's account.
     pub us_per_request: f64,
+    /// The least and the most of that in one turn.
+    pub us_range: [f64; 2],
     /// How often perf looked.
     pub samples: u64,
     /// As a share of what it should have been by that CPU time.
@@ -69,12 +71,12 @@ pub struct Named {
 
 impl Profile {
     /// Sums up all functions.
-    pub fn new(database: Group, candidate: &'static str, turn: Sampling, mut functions: Vec<Named>) -> Self {
+    pub fn new(database: Group, candidate: &'static str, turns: Sampling, mut functions: Vec<Named>) -> Self {
         let of = |part: Part| functions.iter().filter(|f| f.part == part).map(|f| f.us_per_request).sum();
         let parts = PARTS.iter().map(|row| Spent { part: row.part, us_per_request: of(row.part) }).collect();
         functions.sort_by(|a, b| b.us_per_request.total_cmp(&a.us_per_request));
         functions.truncate(ARCHIVED);
-        Profile { database, candidate, turn, parts, functions }
+        Profile { database, candidate, turns, parts, functions }
     }
 
     /// Each part with its microseconds per request, in the order of the plot.
@@ -84,7 +86,7 @@ impl Profile {
 
     /// CPU time of the service per request in microseconds.
     pub fn us_per_request(&self) -> f64 {
-        self.turn.us_per_request
+        self.turns.us_per_request
     }
 
     /// The name without the program's.
@@ -94,7 +96,7 @@ impl Profile {
 
     /// By how much a part of one microsecond may be wrong, since only so many samples are of it.
     fn error_of_one(&self) -> f64 {
-        (self.turn.us_per_request / self.turn.samples as f64).sqrt()
+        (self.turns.us_per_request / self.turns.samples as f64).sqrt()
     }
 }
 
@@ -135,7 +137,7 @@ impl Report {
 
     /// As it is archived for people.
     pub fn markdown(&self) -> String {
-        let events: BTreeMap<&str, ()> = self.profiles.iter().map(|p| (p.turn.event.as_str(), ())).collect();
+        let events: BTreeMap<&str, ()> = self.profiles.iter().map(|p| (p.turns.event.as_str(), ())).collect();
         let events = events.into_keys().collect::<Vec<_>>().join(", ");
         let mut text =
             format!("# Where the ways spend their time, {}, revision {}\n\n", self.started_at, self.machine.revision);
@@ -155,7 +157,8 @@ impl Report {
         for of_database in self.profiles.chunk_by(|a, b| a.database == b.database) {
             text += &format!("\n## {}\n\n{}", of_database[0].database.title(), of_one(of_database));
         }
-        text + "\nA part is what was found in it of all samples, times the CPU time per request. The last row says how sure that is: \
+        text + "\nA part is what was found in it of all samples, times the CPU time per request. How much that changes from turn to turn, whatever \
+                else goes on, stands below the sum. The last row says how sure the shares are: \
                 a part of 1 us was found so often that the square root of the number is this share of it; a part four times as large is \
                 sure to half of that. A function that the compiler has put into another one counts with that one.\n"
     }
@@ -173,7 +176,8 @@ fn of_one(profiles: &[Profile]) -> String {
         }
     }
     rows.push(row("**all**", &|p| format!("**{:.2}**", p.us_per_request())));
-    rows.push(row("samples", &|p| p.turn.samples.to_string()));
+    rows.push(row("in one turn", &|p| format!("{:.1}-{:.1}", p.turns.us_range[0], p.turns.us_range[1])));
+    rows.push(row("samples", &|p| p.turns.samples.to_string()));
     rows.push(row("a part of 1 us", &|p| format!("+-{:.0}%", p.error_of_one() * 100.0)));
     table(&rows)
 }
@@ -187,8 +191,9 @@ pub mod tests {
         let named = |part, us_per_request| Named { part, us_per_request, name: "f".into(), file: "torr".into() };
         let functions = vec![named(Part::Builder, 1.0), named(Part::Kernel, 6.0), named(Part::Builder, 3.0)];
         let event = "cpu-clock".into();
-        let turn = Sampling { event, requests: 1000, us_per_request: 10.0, samples: 4000, seen: 1.0 };
-        Profile::new(database, candidate, turn, functions)
+        let turns =
+            Sampling { event, requests: 1000, us_per_request: 10.0, us_range: [9.0, 11.0], samples: 4000, seen: 1.0 };
+        Profile::new(database, candidate, turns, functions)
     }
 
     #[test]
@@ -197,7 +202,7 @@ pub mod tests {
         assert_eq!(profile.parts().map(|(_, us)| us).sum::<f64>(), 10.0);
         assert_eq!(profile.functions[0].part, Part::Kernel);
         let text = of_one(&[profile]);
-        assert!(text.contains("| kernel         |      6.00 |\n| builder        |      4.00 |\n"), "{text}");
+        assert!(text.contains("| builder        |      4.00 |\n| kernel         |      6.00 |\n"), "{text}");
         assert!(text.contains("| a part of 1 us |      +-5% |\n"), "{text}");
     }
 }

@@ -74,6 +74,7 @@ impl Bench<'_> {
         tally.event = event;
         tally.requests += turn.requests;
         tally.cpu_seconds += cpu_seconds;
+        tally.us_per_request.push(cpu_seconds / turn.requests as f64 * 1e6);
         for f in functions {
             tally.samples += f.samples;
             *tally.functions.entry((f.file, f.in_kernel, f.symbol)).or_default() += f.weight;
@@ -107,6 +108,8 @@ struct Tally {
     event: String,
     requests: u64,
     cpu_seconds: f64,
+    /// Of each turn.
+    us_per_request: Vec<f64>,
     samples: u64,
     /// The weight of each function, by its file, whether it is in the kernel, and its name.
     functions: BTreeMap<(String, bool, String), u64>,
@@ -115,7 +118,7 @@ struct Tally {
 impl Tally {
     /// The CPU time of the turns, divided as the samples are; an error if they are too few to be relied on.
     fn profile(self, group: Group, way: &'static str) -> Result<Profile, Error> {
-        let Tally { event, requests, cpu_seconds, samples, functions } = self;
+        let Tally { event, requests, cpu_seconds, us_per_request: of_turns, samples, functions } = self;
         let seen = samples as f64 / (f64::from(FREQUENCY) * cpu_seconds);
         let us_per_request = cpu_seconds / requests as f64 * 1e6;
         eprintln!("{}, {way}: {us_per_request:.2} CPU us/request, {samples} samples", group.title());
@@ -130,7 +133,9 @@ impl Tally {
             us_per_request: us_per_request * of_function as f64 / weight as f64,
             file,
         });
-        let sampling = Sampling { event, requests, us_per_request, samples, seen };
+        let us_range =
+            [of_turns.iter().copied().fold(f64::MAX, f64::min), of_turns.iter().copied().fold(0.0, f64::max)];
+        let sampling = Sampling { event, requests, us_per_request, us_range, samples, seen };
         Ok(Profile::new(group, way, sampling, named.collect()))
     }
 }
