@@ -198,9 +198,14 @@ impl Server {
         self.port
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.program.pid.as_raw_nonzero().get() as u32
+    }
+
     /// CPU seconds used so far by it and all it started, once it is at rest; an error if it has ended.
     pub fn cpu_at_rest(&mut self) -> Result<f64, Error> {
-        let used = cpu::at_rest(self.program.pid.as_raw_nonzero().get() as u32);
+        let used = cpu::at_rest(self.pid());
         if self.program.ended_within(Duration::ZERO) {
             let last_words = self.program.last_words();
             return Err(Error::failed(format!("{} ended: {last_words}", self.program.name)));

@@ -31,6 +31,8 @@ pub enum Command {
     Transport(Options),
     /// Measure what each way to a database costs through HTTP
     Data(DataOptions),
+    /// Sample where each way to a database spends its time, and plot it
+    Where(WhereOptions),
     /// Reload a server under full load, over and over, and count the requests that fail
     Reload(ReloadOptions),
     /// The floor of HTTP service: answers every blank line with a fixed page
@@ -119,6 +121,26 @@ pub struct DataOptions {
     pub no_archive: bool,
 }
 
+/// How the ways to a database are sampled.
+#[derive(Args)]
+pub struct WhereOptions {
+    /// How long each way is sampled, in turns of one second
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: u32,
+    /// Connections of the load, kept alive
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// Where the plot goes [default: docs/orm-cost.svg of this tree]
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the tables and draw the plot only
+    #[arg(long)]
+    pub no_archive: bool,
+}
+
 /// How a server is reloaded under load.
 #[derive(Args)]
 pub struct ReloadOptions {
@@ -200,7 +222,7 @@ pub fn parse() -> Result<Command, Error> {
     Cli::try_parse().map(|cli| cli.command).map_err(|e| match e.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => e.exit(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Error::Usage("say what to measure: all, press, serve, transport, data or reload (see --help)".into())
+            Error::Usage("say what to measure: all, press, serve, transport, data, where or reload (see --help)".into())
         }
         _ => Error::Usage(format!("{} (see --help)", one_line(&e.to_string()))),
     })

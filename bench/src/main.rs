@@ -20,6 +20,7 @@ mod machine;
 mod measure;
 mod press;
 mod probe;
+mod profile;
 mod reload;
 mod report;
 mod roster;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         cli::Command::Serve(options) => bench(&options, &[scenario::Side::Serve]),
         cli::Command::Transport(options) => bench(&options, &[scenario::Side::Transport]),
         cli::Command::Data(options) => data::run(&options),
+        cli::Command::Where(options) => profile::run(&options),
         cli::Command::Reload(options) => reload::run(&options),
     });
     match done {

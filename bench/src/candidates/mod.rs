@@ -52,6 +52,9 @@ pub const MARIADB: &str = "mariadbd";
 /// Name of PostgreSQL's server.
 pub const POSTGRES: &str = "postgres";
 
+/// Name of the profiler of Linux.
+pub const PERF: &str = "perf";
+
 /// A program that takes part.
 pub struct Tool {
     /// Name in tables, and of the program.
@@ -90,8 +93,8 @@ const fn built(
 const GIN_TELLS: &[&str] = &["github.com/gin-gonic/gin", "github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql"];
 const GIN_BUILD: Build = Build { by: By::Go, folder: "bench/peers/gin", package: "gin-peer", tells: GIN_TELLS };
 
-/// All that may take part, apart from the floor, which is this program; and the databases, which do in their own way.
-pub static TOOLS: [Tool; 15] = [
+/// All that may take part or look on, apart from the floor, which is this program; and the databases, which do in their own way.
+pub static TOOLS: [Tool; 16] = [
     Tool { version: &["--version"], ..built(TORR, "", "torr", &[]) },
     built("router", "", "torr-bench-router", &["axum"]),
     built("axum", "", "torr-bench-router", &["axum"]),
@@ -101,6 +104,7 @@ pub static TOOLS: [Tool; 15] = [
     tool(PHP, &["--version"], Origin::Package("php-cli php-mysql php-pgsql")),
     tool(MARIADB, &["--version"], Origin::Package("mariadb-server-core mariadb-client-core")),
     tool(POSTGRES, &["--version"], Origin::Package("postgresql")),
+    tool(PERF, &["--version"], Origin::Package("linux-perf")),
     tool(WRK, &["-v"], Origin::Package("wrk")),
     tool("ab", &["-V"], Origin::Package("apache2-utils")),
     tool(NGINX, &["-v"], Origin::Package("nginx-light")),

@@ -1,13 +1,13 @@
 //! The ways to a database: what each costs through HTTP, against the raw driver and against peers.
 
-mod candidates;
-mod check;
+pub mod candidates;
+pub mod check;
 mod compare;
-mod database;
+pub mod database;
 mod figures;
 mod report;
 pub mod scenario;
-mod turns;
+pub mod turns;
 
 use std::io::Write;
 use std::time::SystemTime;
@@ -27,7 +27,7 @@ use crate::machine::{self, Machine};
 use crate::roster::Roster;
 
 /// Connections to the database that each service has for one way.
-const POOL: u32 = 8;
+pub const POOL: u32 = 8;
 
 /// Measures, prints the tables and archives them.
 pub fn run(options: &DataOptions) -> Result<(), Error> {

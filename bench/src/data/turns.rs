@@ -21,7 +21,7 @@ use crate::scenario::Style;
 use crate::turn::{self, Generator};
 
 /// A candidate of whose requests more than one in so many fail is not measured: an error costs less than an answer.
-const FAILED_ONE_IN: u64 = 100;
+pub const FAILED_ONE_IN: u64 = 100;
 
 /// Measures these operations on one database.
 pub fn measure(
