@@ -232,7 +232,8 @@ fn a_silent_server(make: Make) {
         place.options.acquire_timeout = Duration::from_millis(300);
         let (database, runtime) = (place.open(), runtime());
         for way in Way::ALL {
-            runtime.block_on(database.item(way, 1)).expect("it is there");
+            // With limits so short, a busy machine may need another try.
+            wait_until("it answers", || runtime.block_on(database.item(way, 1)).is_ok());
             server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
@@ -252,8 +253,7 @@ fn a_silent_server(make: Make) {
             }
             assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             server.go_on();
-            let item = runtime.block_on(database.item(way, 1)).expect("it answers again");
-            assert_eq!(item.id, 1);
+            wait_until("it answers again", || runtime.block_on(database.item(way, 1)).is_ok_and(|item| item.id == 1));
         }
     }
 }
