@@ -24,9 +24,12 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     let origin = config.origin_of_listen();
     let source = Arc::new(source(&config.chosen)?);
     let cache = config.chosen.cache.as_str();
-    // A worker process that is started later must serve what it can, also if these are away just then.
-    let open = if worker_number().is_some() { Cache::untried } else { Cache::open };
-    let cache = open(cache, &config.chosen.cache_options).map_err(|error| unusable("cache", &error))?;
+    let options = &config.chosen.cache_options;
+    let cache = match Cache::open(cache, options) {
+        Err(error) if may_be_away(&error) => Cache::untried(cache, options),
+        opened => opened,
+    };
+    let cache = cache.map_err(|error| unusable("cache", &error))?;
     let (listen, settings) = (config.chosen.listen, config.chosen.settings);
     let (processes, workers) = (settings.processes, settings.workers);
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
@@ -66,14 +69,20 @@ fn source(chosen: &Chosen) -> Result<Source, Stop> {
     // A supervisor makes the tables for its worker processes, but for those in memory, of which each process has its own.
     let supervises = chosen.settings.processes > 0 && worker_number().is_none();
     let Some(url) = url.filter(|url| !supervises || *url != EMBEDDED) else { return Ok(Source::embedded(options)) };
-    if worker_number().is_some() {
-        let source = Source::made_elsewhere(url, options, chosen.db_mode);
-        return source.map_err(|error| unusable("database", &error));
-    }
     let mut filling = Filling::default();
-    let source = Source::open(url, options, chosen.db_mode, |step| filling.at(step.table, step.done, step.of));
+    let mode = chosen.db_mode;
+    let opened = Source::open(url, options.clone(), mode, |step| filling.at(step.table, step.done, step.of));
     filling.clear();
+    let source = match opened {
+        Err(error) if may_be_away(&error) => Source::made_elsewhere(url, options, mode),
+        opened => opened,
+    };
     source.map_err(|error| unusable("database", &error))
+}
+
+/// A worker process that is started while the database or the cache is away serves all else: its supervisor has seen both.
+fn may_be_away(error: &DataError) -> bool {
+    worker_number().is_some() && error.is_temporary()
 }
 
 fn unusable(what: &str, error: &DataError) -> Stop {
