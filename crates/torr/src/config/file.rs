@@ -1,6 +1,7 @@
 //! Settings from a TOML file: every value with the line where it stands.
 
-use super::settings::{Chosen, Kind, SETTINGS, Setting};
+use super::chosen::Chosen;
+use super::settings::{Kind, SETTINGS, Setting};
 use super::similar;
 use crate::exit::Stop;
 use std::path::Path;
@@ -40,7 +41,7 @@ fn malformed(message: &str, source: &str) -> String {
     let known = |(key, value): (&str, &str)| Some((setting(key.trim())?, value.trim().to_owned()));
     match source.split_once('=').and_then(known) {
         // Without the rest of the line, which may hold a password.
-        Some((setting, _)) if setting.is_secret() => {
+        Some((setting, _)) if setting.kind == Kind::Secret => {
             format!("{} must be {}, in quotes", setting.key, setting.must_be)
         }
         // Most often a value without its quotes; a line that is sound by itself has some other fault.
@@ -79,7 +80,7 @@ fn mended(setting: &Setting, text: &str) -> String {
 fn take(setting: &Setting, chosen: &mut Chosen, value: &DeValue<'_>, source: &str) -> Result<(), String> {
     let wrong = |hint: &str| {
         let written = match value {
-            _ if setting.is_secret() => "this".into(),
+            _ if setting.kind == Kind::Secret => "this".into(),
             DeValue::Array(_) => "an array".into(),
             DeValue::Table(_) => "a table".into(),
             _ => excerpt(source),
@@ -88,7 +89,7 @@ fn take(setting: &Setting, chosen: &mut Chosen, value: &DeValue<'_>, source: &st
     };
     let text = plain(value).ok_or_else(|| wrong(""))?;
     let right = match value {
-        DeValue::String(_) => matches!(setting.kind, Kind::Text | Kind::Duration),
+        DeValue::String(_) => matches!(setting.kind, Kind::Text | Kind::Secret | Kind::Duration),
         DeValue::Integer(_) => matches!(setting.kind, Kind::Number | Kind::Duration),
         DeValue::Float(_) => setting.kind == Kind::Duration,
         DeValue::Boolean(_) => setting.kind == Kind::Boolean,

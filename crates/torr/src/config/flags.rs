@@ -1,6 +1,7 @@
 //! A flag for every setting, made from the list of settings.
 
-use super::settings::{Chosen, SETTINGS, Setting};
+use super::chosen::Chosen;
+use super::settings::{SETTINGS, Setting};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 /// The flags that were given.

@@ -1,16 +1,18 @@
 //! The configuration of `torr serve`: defaults, under a file, under the environment, under flags.
 
+mod chosen;
 mod file;
 mod flags;
 mod print;
 mod settings;
 mod similar;
+mod values;
 
 pub use flags::Flags;
 
 use crate::exit::Stop;
-pub use settings::Chosen;
-use settings::{PREFIX, SETTINGS};
+pub use chosen::Chosen;
+use settings::{Kind, PREFIX, SETTINGS};
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
@@ -64,7 +66,8 @@ impl Config {
             let Some(value) = env::var_os(&variable) else { continue };
             let value = value.to_string_lossy();
             (setting.take)(&mut chosen, &value).ok_or_else(|| {
-                let not = if setting.is_secret() { String::new() } else { format!(", not '{}'", value.escape_debug()) };
+                let told = || format!(", not '{}'", value.escape_debug());
+                let not = if setting.kind == Kind::Secret { String::new() } else { told() };
                 Stop::Usage(format!("{variable} must be {}{not}", setting.must_be))
             })?;
             sources.insert(setting.key, Source::Variable(variable));

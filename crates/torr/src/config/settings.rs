@@ -1,73 +1,8 @@
 //! Every setting of `torr serve`: its name, what it takes, what it means.
 
-use crate::cli::duration;
-use crate::service::Mode;
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
-use torr_data::{CacheOptions, Options};
-use torr_serve::{LogTarget, ProxyProtocol, Settings, TlsSettings};
-
-/// What all settings together come to.
-#[derive(Debug, Clone)]
-pub struct Chosen {
-    pub listen: String,
-    /// Certificates, and their keys in the same order.
-    pub tls_cert: Vec<PathBuf>,
-    pub tls_key: Vec<PathBuf>,
-    pub tls_client_ca: Option<PathBuf>,
-    pub log_level: String,
-    /// The database's URL, unless it is the embedded one.
-    pub database: Option<String>,
-    pub db_mode: Mode,
-    pub db_options: Options,
-    /// Where the cache is.
-    pub cache: String,
-    pub cache_options: CacheOptions,
-    pub settings: Settings,
-}
-
-impl Default for Chosen {
-    fn default() -> Self {
-        Self {
-            listen: "127.0.0.1:8080".into(),
-            tls_cert: Vec::new(),
-            tls_key: Vec::new(),
-            tls_client_ca: None,
-            log_level: "warn".into(),
-            database: None,
-            db_mode: Mode::default(),
-            db_options: Options::default(),
-            cache: "memory".into(),
-            cache_options: CacheOptions::default(),
-            settings: Settings::default(),
-        }
-    }
-}
-
-impl Chosen {
-    /// Puts together what several settings say of one thing, or tells why they do not fit.
-    pub fn complete(&mut self) -> Result<(), String> {
-        if self.settings.proxy_protocol == ProxyProtocol::Required && self.settings.trusted_proxies.is_empty() {
-            return Err("proxy_protocol needs trusted_proxies: only they are let in".into());
-        }
-        if self.tls_cert.len() != self.tls_key.len() {
-            let (certs, keys) = (self.tls_cert.len(), self.tls_key.len());
-            return Err(format!("each certificate needs its key: tls_cert has {certs}, and tls_key {keys}"));
-        }
-        if self.tls_cert.is_empty() {
-            return match self.tls_client_ca {
-                Some(_) => Err("tls_client_ca needs a certificate of the server too (tls_cert and tls_key)".into()),
-                None => Ok(()),
-            };
-        }
-        let identities = self.tls_cert.iter().cloned().zip(self.tls_key.iter().cloned()).collect();
-        let client_roots = self.tls_client_ca.clone();
-        self.settings.tls = Some(TlsSettings { identities, client_roots, ..TlsSettings::new("", "") });
-        Ok(())
-    }
-}
+use super::chosen::Chosen;
+use super::values::{address, file, files, limit, line, listed, log, name, shown, time, within};
+use torr_serve::LogTarget;
 
 /// One setting.
 #[derive(Debug)]
@@ -94,6 +29,8 @@ pub struct Setting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
+    /// Text that may hold a password: no message says it back.
+    Secret,
     Number,
     /// Text, or a number of seconds.
     Duration,
@@ -101,11 +38,6 @@ pub enum Kind {
 }
 
 impl Setting {
-    /// Whether its value may hold a password, which no message says back.
-    pub fn is_secret(&self) -> bool {
-        ["database", "cache"].contains(&self.key)
-    }
-
     /// Its flag without the dashes.
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")
@@ -119,7 +51,7 @@ impl Setting {
     pub fn toml(&self, chosen: &Chosen) -> String {
         let text = (self.text)(chosen);
         match self.kind {
-            Kind::Text | Kind::Duration => toml::Value::String(text).to_string(),
+            Kind::Text | Kind::Secret | Kind::Duration => toml::Value::String(text).to_string(),
             Kind::Number | Kind::Boolean => text,
         }
     }
@@ -475,7 +407,7 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "Database of the demo application: sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME; tables that are missing are made and filled",
         must_be: "the URL of a database, or nothing",
         default: Some("SQLite in memory"),
-        kind: Kind::Text,
+        kind: Kind::Secret,
         take: |to, text| line(text).map(|url| to.database = url),
         text: |from| from.database.clone().unwrap_or_default(),
     },
@@ -555,7 +487,7 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "Cache of the demo application, for cached queries and sessions: memory, or redis://:PASSWORD@HOST/NUMBER",
         must_be: "memory, or the URL of Redis",
         default: None,
-        kind: Kind::Text,
+        kind: Kind::Secret,
         take: |to, text| line(text)?.map(|url| to.cache = url),
         text: |from| from.cache.clone(),
     },
@@ -581,87 +513,9 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {
-    text.parse().ok().filter(|number| range.contains(number))
-}
-
-/// A name that would make a message of several lines is none, as with the access log.
-fn path(text: &str) -> Option<PathBuf> {
-    (!text.is_empty() && !text.chars().any(char::is_control)).then(|| text.into())
-}
-
-/// Files with commas between them; none is an empty text.
-fn files(text: &str) -> Option<Vec<PathBuf>> {
-    if text.is_empty() {
-        return Some(Vec::new());
-    }
-    text.split(',').map(|name| path(name.trim())).collect()
-}
-
-fn listed(files: &[PathBuf]) -> String {
-    files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(",")
-}
-
-fn time(text: &str) -> Option<Duration> {
-    duration(text).ok()
-}
-
-/// What the databases take for a time limit.
-fn limit(text: &str) -> Option<Duration> {
-    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-    time(text).filter(|time| *time <= DAY)
-}
-
-fn file(text: &str) -> Option<Option<PathBuf>> {
-    if text.is_empty() { Some(None) } else { path(text).map(Some) }
-}
-
-/// A text of one line; none is an empty one.
-fn line(text: &str) -> Option<Option<String>> {
-    // What comes from a file of secrets often has the file's last line end.
-    let text = text.trim();
-    let sound = !text.chars().any(char::is_control);
-    sound.then(|| (!text.is_empty()).then(|| text.to_owned()))
-}
-
-fn shown(time: Duration) -> String {
-    humantime::format_duration(time).to_string()
-}
-
-/// A host and a port. Whether the host is one turns out when it is listened on.
-fn address(text: &str) -> Option<String> {
-    let (host, port) = text.rsplit_once(':')?;
-    let bare = !host.contains(':') || (host.starts_with('[') && host.ends_with(']'));
-    let host = !host.is_empty() && bare && host.bytes().all(|byte| byte.is_ascii_graphic());
-    let port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
-    (host && port).then(|| text.to_owned())
-}
-
-/// A field value that needs no care. It is kept for as long as the program runs.
-fn name(text: &str) -> Option<&'static str> {
-    let sound = (1..=100).contains(&text.len()) && text.trim() == text;
-    let sound = sound && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    sound.then(|| &*String::leak(text.to_owned()))
-}
-
-/// Where the access log goes, if anywhere.
-fn log(text: &str) -> Option<Option<LogTarget>> {
-    if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses() {
-        for good in ["127.0.0.1:0", "localhost:65535", "[::1]:80", "0.0.0.0:8080"] {
-            assert_eq!(address(good).as_deref(), Some(good));
-        }
-        for bad in ["", "nowhere", ":80", "a:", "a:65536", "a:+1", "::1:80", "[::1]", "a b:80", "a:80\n"] {
-            assert_eq!(address(bad), None, "{bad:?}");
-        }
-    }
 
     #[test]
     fn names_of_files_are_one_line() {
