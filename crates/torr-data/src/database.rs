@@ -62,9 +62,22 @@ impl Database {
     ///
     /// # Errors
     /// If the database cannot be reached or used, or has a table of one of Torr's names that Torr has not made.
-    pub fn open(url: &str, options: &Options, progress: impl FnMut(Progress) + Send) -> Result<Self, DataError> {
-        let backend = Self::backend(url, options, progress)?;
-        Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
+    #[cfg_attr(not(feature = "network"), allow(unused_mut))]
+    pub fn open(url: &str, options: &Options, mut progress: impl FnMut(Progress) + Send) -> Result<Self, DataError> {
+        match Address::parse(url)? {
+            #[cfg(feature = "mysql")]
+            Address::Server(Kind::MySql, url) => {
+                let patient = crate::mysql::Plan::new(url, crate::network::PATIENCE)?;
+                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
+            }
+            #[cfg(feature = "postgres")]
+            Address::Server(Kind::Postgres, url) => {
+                let patient = crate::postgres::Plan::new(url, crate::network::PATIENCE)?;
+                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
+            }
+            _ => {}
+        }
+        Self::prepared(url, options, progress)
     }
 
     /// The same where another process has made the tables: a database beyond a socket is not asked before the first operation,
@@ -73,7 +86,18 @@ impl Database {
     /// # Errors
     /// If the URL cannot be used, or SQLite's file.
     pub fn made_elsewhere(url: &str, options: &Options) -> Result<Self, DataError> {
+        Self::prepared(url, options, |_| {})
+    }
+
+    /// One whose tables are there, but for SQLite, where making them is a part of opening it.
+    #[cfg_attr(not(feature = "sqlite"), allow(unused_mut, unused_variables))]
+    fn prepared(url: &str, options: &Options, mut progress: impl FnMut(Progress)) -> Result<Self, DataError> {
         let backend = match Address::parse(url)? {
+            #[cfg(feature = "sqlite")]
+            address @ (Address::Memory | Address::File(_)) => {
+                let file = if let Address::File(file) = address { Some(file) } else { None };
+                Backend::Sqlite(Arc::new(crate::sqlite::Shared::open(file, options, &mut progress)?))
+            }
             #[cfg(feature = "mysql")]
             Address::Server(Kind::MySql, url) => {
                 Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?))
@@ -82,39 +106,15 @@ impl Database {
             Address::Server(Kind::Postgres, url) => {
                 Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?))
             }
-            _ => return Self::open(url, options, |_| {}),
-        };
-        Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
-    }
-
-    #[cfg_attr(not(feature = "sqlite"), allow(unused_mut, unused_variables))]
-    fn backend(url: &str, options: &Options, mut progress: impl FnMut(Progress) + Send) -> Result<Backend, DataError> {
-        match Address::parse(url)? {
-            #[cfg(feature = "sqlite")]
-            address @ (Address::Memory | Address::File(_)) => {
-                let file = if let Address::File(file) = address { Some(file) } else { None };
-                crate::sqlite::Shared::open(file, options, &mut progress).map(Arc::new).map(Backend::Sqlite)
-            }
-            #[cfg(feature = "mysql")]
-            Address::Server(Kind::MySql, url) => {
-                let patient = crate::mysql::Plan::new(url, crate::network::PATIENCE)?;
-                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
-                Ok(Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?)))
-            }
-            #[cfg(feature = "postgres")]
-            Address::Server(Kind::Postgres, url) => {
-                let patient = crate::postgres::Plan::new(url, crate::network::PATIENCE)?;
-                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
-                Ok(Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?)))
-            }
             #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
             _ => {
                 let text = "this program was built without that database: build it with the feature of its name";
-                Err(DataError::new(ErrorKind::NotBuiltIn, text))
+                return Err(DataError::new(ErrorKind::NotBuiltIn, text));
             }
             #[cfg(all(feature = "sqlite", feature = "mysql", feature = "postgres"))]
             Address::Server(Kind::Sqlite, _) => unreachable!("SQLite has no server"),
-        }
+        };
+        Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
     }
 
     /// Which database it is.

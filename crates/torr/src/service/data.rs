@@ -68,7 +68,7 @@ impl Paths<'_> {
             app.get(path, move |request| {
                 let ids = ids(count(request, "count"));
                 let rows = source.database().and_then(|db| cache.blocking().worlds(db, Way::Raw, &ids));
-                rows.map_or_else(|error| failure::answer(&error, request.id().cloned()), |rows| json(&rows))
+                failure::or(rows, request.id().cloned(), |rows| json(&rows))
             })
         } else {
             app.get_async(path, move |request| {
@@ -79,7 +79,7 @@ impl Paths<'_> {
                         Ok(db) => cache.worlds(&db, Way::Raw, &ids).await,
                         Err(error) => Err(error),
                     };
-                    rows.map_or_else(|error| failure::answer(&error, id), |rows| json(&rows))
+                    failure::or(rows, id, |rows| json(&rows))
                 }
             })
         };
@@ -107,13 +107,12 @@ impl Paths<'_> {
             app.get(path, move |request| {
                 let argument = take(request);
                 let outcome = source.database().and_then(|db| db.blocking().run(move |db| ask(db, argument)));
-                outcome.map_or_else(|error| failure::answer(&error, request.id().cloned()), show)
+                failure::or(outcome, request.id().cloned(), show)
             })
         } else {
             app.get_async(path, move |request| {
                 let id = request.id().cloned();
-                let finish =
-                    move |outcome: Result<T, DataError>| outcome.map_or_else(|error| failure::answer(&error, id), show);
+                let finish = move |outcome| failure::or(outcome, id, show);
                 // Not an `async` block, which would have room for the question twice.
                 match source.database() {
                     Ok(db) => Either::Left(ask(db, take(request)).map(finish)),

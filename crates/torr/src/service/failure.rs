@@ -10,9 +10,14 @@ use torr_serve::{RequestId, Response};
 /// Lines that a worker writes within a second at most: under pressure failures come by the thousand.
 const LINES: u32 = 10;
 
+/// The answer to a request that has this id: what is shown of what came, or why nothing did.
+pub fn or<T>(outcome: Result<T, DataError>, id: Option<RequestId>, show: impl FnOnce(T) -> Response) -> Response {
+    outcome.map_or_else(|error| answer(&error, id), show)
+}
+
 /// The answer: 503 if the same may succeed a little later, else 500. It says nothing of what is inside, but has the id
 /// under which the log has it.
-pub fn answer(error: &DataError, given: Option<RequestId>) -> Response {
+fn answer(error: &DataError, given: Option<RequestId>) -> Response {
     // Where the server gives ids, it has put this one into the head.
     let (id, add) = given.map_or_else(|| (RequestId::fresh(), true), |id| (id, false));
     let id = id.to_string();

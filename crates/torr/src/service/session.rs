@@ -26,10 +26,7 @@ pub fn add(app: App, cache: &Cache) -> App {
     let (visited, left) = (cache.clone(), cache.clone());
     app.get_async("/session", move |request| {
         let (cache, name, secure, id) = (visited.clone(), name_in(request), is_secure(request), request.id().cloned());
-        async move {
-            let visit = visit(&cache, name).await;
-            visit.map_or_else(|error| failure::answer(&error, id), |(session, new)| page(&session, new, secure))
-        }
+        async move { failure::or(visit(&cache, name).await, id, |(session, new)| page(&session, new, secure)) }
     })
     .route_async(Method::DELETE, "/session", move |request| {
         let (cache, name, id) = (left.clone(), name_in(request), request.id().cloned());
@@ -38,7 +35,7 @@ pub fn add(app: App, cache: &Cache) -> App {
                 Some(name) => cache.remove(&key(&name)).await,
                 None => Ok(()),
             };
-            removed.map_or_else(|error| failure::answer(&error, id), |()| Response::new(204))
+            failure::or(removed, id, |()| Response::new(204))
         }
     })
 }
