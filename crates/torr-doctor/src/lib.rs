@@ -1,6 +1,24 @@
 //! From evidence to the one factor that limits a service.
+//!
+//! [`diagnose`] reads from top to bottom: experiments that are always made ([`ward`](Ward)), then rules in their order
+//! (`factors`), each of which may make experiments of its own. [`passive`] judges a single run, with nothing varied.
 #![forbid(unsafe_code)]
 
+mod case;
+mod contrast;
+mod doctor;
+mod factors;
+mod keep_alive;
+mod laboratory;
+mod ladder;
 mod passive;
+mod trail;
+mod ward;
+mod words;
 
+pub use case::Case;
+pub use doctor::{Diagnosis, Instruments, SCHEMA, diagnose};
+pub use keep_alive::KeepAlive;
+pub use laboratory::{Halt, Observer, Patient};
 pub use passive::passive;
+pub use trail::{Step, Trial};

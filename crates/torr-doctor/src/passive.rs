@@ -27,25 +27,7 @@ pub fn passive(run: &RunResult) -> Verdict {
 }
 
 fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
-    Verdict { factor, confidence: Confidence::Likely, summary: summary.into(), because: vec![], advice: vec![] }
-}
-
-/// Builds a verdict as a sentence reads.
-trait Reasons {
-    fn because(self, reason: impl Into<String>) -> Self;
-    fn advice(self, advice: impl Into<String>) -> Self;
-}
-
-impl Reasons for Verdict {
-    fn because(mut self, reason: impl Into<String>) -> Self {
-        self.because.push(reason.into());
-        self
-    }
-
-    fn advice(mut self, advice: impl Into<String>) -> Self {
-        self.advice.push(advice.into());
-        self
-    }
+    Verdict::new(factor, Confidence::Likely, summary)
 }
 
 fn percent(share: f64) -> String {
@@ -216,13 +198,8 @@ fn connections(run: &RunResult) -> Option<Verdict> {
 }
 
 fn unknown(run: &RunResult) -> Verdict {
-    let verdict = Verdict {
-        factor: Factor::Unknown,
-        confidence: Confidence::Unknown,
-        summary: "What was seen does not tell what limits the service.".into(),
-        because: vec![],
-        advice: vec![],
-    };
+    let summary = "What was seen does not tell what limits the service.";
+    let verdict = Verdict::new(Factor::Unknown, Confidence::Unknown, summary);
     let verdict = verdict
         .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)));
     let verdict = match &run.host {

@@ -164,6 +164,13 @@ pub struct QuotaUse {
     pub throttled_periods: u64,
 }
 
+impl QuotaUse {
+    /// The share of its periods in which it was throttled, 0 to 1.
+    pub fn throttled_share(&self) -> f64 {
+        self.throttled_periods as f64 / self.periods.max(1) as f64
+    }
+}
+
 /// Somebody that the server's processes have connections to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

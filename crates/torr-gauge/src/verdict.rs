@@ -111,6 +111,57 @@ pub struct Verdict {
     pub because: Vec<String>,
     /// What to do.
     pub advice: Vec<String>,
+    /// What that should bring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<String>,
+    /// A command that would show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<String>,
+}
+
+impl Verdict {
+    /// A verdict without evidence yet.
+    pub fn new(factor: Factor, confidence: Confidence, summary: impl Into<String>) -> Self {
+        let (because, advice, gain, verify) = (vec![], vec![], None, None);
+        Self { factor, confidence, summary: summary.into(), because, advice, gain, verify }
+    }
+
+    /// With a piece of evidence more.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.because.push(reason.into());
+        self
+    }
+
+    /// With a piece of evidence more, if there is one.
+    #[must_use]
+    pub fn because_if(self, reason: Option<String>) -> Self {
+        match reason {
+            Some(reason) => self.because(reason),
+            None => self,
+        }
+    }
+
+    /// With something more to do.
+    #[must_use]
+    pub fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice.push(advice.into());
+        self
+    }
+
+    /// With what it should bring.
+    #[must_use]
+    pub fn gain(mut self, gain: impl Into<String>) -> Self {
+        self.gain = Some(gain.into());
+        self
+    }
+
+    /// With a command that would show it.
+    #[must_use]
+    pub fn verify(mut self, command: impl Into<String>) -> Self {
+        self.verify = Some(command.into());
+        self
+    }
 }
 
 #[cfg(test)]

@@ -300,7 +300,7 @@ impl Target {
     }
 
     /// The URL of another path of the same scheme, host and port.
-    pub(crate) fn whole(&self, path: &str) -> String {
+    pub fn whole(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.authority)
     }
 

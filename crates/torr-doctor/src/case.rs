@@ -1,0 +1,182 @@
+//! What is known of a patient after the experiments that are always made, as figures that the rules read.
+
+use crate::ladder::Ladder;
+use crate::trail::Trial;
+use serde::Serialize;
+use std::time::Duration;
+use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals};
+
+/// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
+const FULL_THREAD: f64 = 0.85;
+
+/// What is known.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Case {
+    /// The connections that the user means to load the service with.
+    pub asked: usize,
+    /// What a service that does nothing reaches here with as many connections, per second.
+    pub null_rps: Option<f64>,
+    /// The same with a connection for each request.
+    pub null_rps_connecting: Option<f64>,
+    /// One request at a time, with pauses: the least and the mean response time in seconds.
+    pub alone_least_s: f64,
+    /// The mean.
+    pub alone_mean_s: f64,
+    /// The median.
+    pub alone_median_s: f64,
+    /// The least round trip time that TCP has seen, in seconds.
+    pub round_trip_s: Option<f64>,
+    /// A path that costs the server little, as far as one was found.
+    pub cheap: Option<Cheap>,
+    /// Throughput over connections.
+    pub ladder: Ladder,
+    /// What came of a light load on the cheap path while the target was just saturated.
+    pub beside: Option<Beside>,
+    /// What the server's machine saw under the user's load.
+    pub signals: Option<Signals>,
+    /// What the generator's busiest thread had to do under the user's load, 0 to 1.
+    pub generator_busy: f64,
+    /// CPU that the generator used, in cores.
+    pub generator_cores: f64,
+    /// Threads of the generator.
+    pub generator_threads: usize,
+    /// The CPU quota that the generator is under, if it is under one.
+    pub own_quota: Option<QuotaUse>,
+}
+
+/// A request that the server answers without the work that the target makes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cheap {
+    /// What is asked for, for people.
+    pub what: String,
+    /// Its median response time when nothing else is asked for, in seconds, with its connecting.
+    pub alone_s: f64,
+    /// Of that, connecting.
+    pub connect_s: f64,
+}
+
+/// What a light load met beside the target's.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Beside {
+    /// The target's connections meanwhile.
+    pub connections: usize,
+    /// The median time to connect, in seconds.
+    pub connect_s: f64,
+    /// The median time from connecting to the answer, in seconds; nothing if there was no answer at all.
+    pub response_s: Option<f64>,
+}
+
+impl Case {
+    /// How long a request takes on its own without its way, in seconds.
+    pub fn service_s(&self) -> f64 {
+        (self.alone_mean_s - self.round_trip_s.unwrap_or(0.0)).max(self.alone_least_s * 0.1).max(1e-6)
+    }
+
+    /// How many requests the service works on at a time when it does its most.
+    pub fn parallelism(&self) -> f64 {
+        self.ladder.parallelism(Duration::from_secs_f64(self.service_s()))
+    }
+
+    /// The user's throughput.
+    pub fn rps(&self) -> f64 {
+        self.ladder.at(self.asked).unwrap_or_else(|| self.ladder.most())
+    }
+
+    /// The share of the user's connections that are at work rather than in a queue: 1 where each answer takes as long as one
+    /// on its own.
+    pub fn utilisation(&self) -> f64 {
+        self.rps() * self.alone_mean_s / self.asked.max(1) as f64
+    }
+
+    /// Messages to a peer for each request.
+    pub fn trips_per_request(&self, peer: &PeerUse) -> Option<f64> {
+        Some(peer.sends_per_s? / self.rps().max(1e-9))
+    }
+
+    /// Connections that were opened on the server's machine for each request, the generator's own left out.
+    pub fn upstream_opens(&self, trial: &Trial) -> Option<f64> {
+        let opened = trial.signals.as_ref()?.network?.active_opens?;
+        Some(opened.saturating_sub(trial.run.connections.opened) as f64 / trial.run.requests.max(1) as f64)
+    }
+
+    /// From here on the server is what is behind the proxy.
+    pub fn look_behind(&mut self, peer: &PeerUse) {
+        if let Some(signals) = &mut self.signals {
+            signals.processes.clone_from(&peer.processes);
+            signals.peers.retain(|other| other.address != peer.address);
+            signals.clients = None;
+        }
+    }
+
+    /// Whether a light load is held up while the target is just saturated: then both share what is scarce. `None` if it
+    /// cannot be told.
+    pub fn others_wait(&self) -> Option<bool> {
+        let (cheap, beside) = (self.cheap.as_ref()?, self.beside?);
+        let Some(response) = beside.response_s else { return Some(true) };
+        let (held, service) = (response - cheap.alone_s, self.service_s());
+        match held / service {
+            share if share >= 0.25 => Some(true),
+            share if share <= 0.12 => Some(false),
+            _ => None,
+        }
+    }
+
+    /// How much longer connecting takes while the target is saturated, in seconds. A full link delays it; a busy application
+    /// does not, since the kernel answers.
+    pub fn connect_delay_s(&self) -> Option<f64> {
+        Some((self.beside?.connect_s - self.cheap.as_ref()?.connect_s).max(0.0))
+    }
+
+    /// The server's CPU in cores, if its processes can be seen.
+    pub fn server_cores(&self) -> Option<f64> {
+        let processes = &self.signals.as_ref()?.processes;
+        (!processes.is_empty()).then(|| processes.iter().map(|process| process.cores).sum())
+    }
+
+    /// CPUs of the server's machine, or fewer where the server may not use all.
+    pub fn cores(&self) -> Option<usize> {
+        let signals = self.signals.as_ref()?;
+        let machine = signals.machine?.cores;
+        let allowed = signals.processes.iter().filter_map(|process| process.allowed_cores).max();
+        Some(allowed.map_or(machine, |allowed| allowed.min(machine)))
+    }
+
+    /// The share of the server's machine's CPU that is used, by anybody.
+    pub fn machine_share(&self) -> Option<f64> {
+        self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
+    }
+
+    /// How many of the server's threads were full.
+    pub fn full_threads(&self) -> usize {
+        let threads = self.processes().flat_map(|process| &process.threads);
+        threads.filter(|thread| thread.cores + thread.queued.unwrap_or(0.0) >= FULL_THREAD && thread.cores >= 0.4).count()
+    }
+
+    /// The server's processes.
+    pub fn processes(&self) -> impl Iterator<Item = &ProcessUse> {
+        self.signals.iter().flat_map(|signals| &signals.processes)
+    }
+
+    /// Databases and caches that the server talks to.
+    pub fn databases(&self) -> impl Iterator<Item = &PeerUse> {
+        self.peers().filter(|peer| peer.role != Role::Other)
+    }
+
+    /// All that the server talks to.
+    pub fn peers(&self) -> impl Iterator<Item = &PeerUse> {
+        self.signals.iter().flat_map(|signals| &signals.peers)
+    }
+
+    /// How many of the user's requests were in the application's hands at a time, as a mean. The others waited in the kernel
+    /// to be accepted or read. `None` if the kernel does not tell.
+    pub fn in_hands(&self) -> Option<f64> {
+        let clients = self.signals.as_ref()?.clients?;
+        Some((clients.established - clients.unread).max(0.0))
+    }
+
+    /// The share of what this machine can do in which it opened connections, if it opened so many per request.
+    pub fn connecting_share(&self, opened_per_request: f64) -> Option<f64> {
+        let cost = 1.0 / self.null_rps_connecting? - 1.0 / self.null_rps?;
+        Some((cost * self.rps() * opened_per_request).clamp(0.0, 1.0))
+    }
+}

@@ -1,0 +1,142 @@
+//! The examination from its beginning to its end.
+
+use crate::case::Case;
+use crate::factors::{self, RULES};
+use crate::keep_alive::{self, KeepAlive};
+use crate::laboratory::{Halt, Laboratory, Observer, Patient};
+use crate::trail::{Step, Trial};
+use crate::ward::Ward;
+use crate::words::{rate, time};
+use serde::Serialize;
+use std::sync::atomic::AtomicBool;
+use torr_gauge::{Confidence, Factor, Kind, Verdict};
+use torr_press::{Plan, RunError};
+
+/// The version of [`Diagnosis`].
+pub const SCHEMA: &str = "torr.doctor/1";
+
+/// What limits a service, and all that shows it.
+#[derive(Debug, Serialize)]
+pub struct Diagnosis {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The version of the program.
+    pub torr: &'static str,
+    /// The URL.
+    pub target: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// How long it might have taken.
+    pub budget_s: f64,
+    /// What limits.
+    pub verdict: Verdict,
+    /// What was noticed beside it.
+    pub remarks: Vec<String>,
+    /// What is known, as figures.
+    pub case: Case,
+    /// What keep-alive depends on.
+    pub keep_alive: Option<KeepAlive>,
+    /// All experiments in their order.
+    pub trail: Vec<Trial>,
+}
+
+/// What helps a doctor, beside the patient.
+#[derive(Default)]
+pub struct Instruments<'i> {
+    /// The server's machine.
+    pub observer: Option<&'i dyn Observer>,
+    /// A service that does nothing but answer with a body of so many bytes.
+    pub null: Option<&'i dyn Fn(u64) -> Result<Plan, Halt>>,
+}
+
+/// Examines a service until one factor is named, with a witness and an experiment that agree, or nothing more would tell.
+/// `tell` is told each experiment before it is made.
+///
+/// # Errors
+/// [`Halt`]: an interruption, or that the service cannot be reached.
+pub fn diagnose(
+    patient: &Patient,
+    instruments: &Instruments<'_>,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Step<'_>),
+) -> Result<Diagnosis, Halt> {
+    let lab = Laboratory::open(patient, instruments.observer, stop, tell);
+    let mut ward = Ward::new(lab);
+    let verdict = match examine(&mut ward, instruments) {
+        Ok(verdict) => verdict,
+        // Not even one connection came about, after others had taken all ports.
+        Err(Halt::Run(RunError::Unreachable { failure, .. }))
+            if failure.kind == Kind::Ports && !ward.lab.trail.is_empty() =>
+        {
+            factors::out_of_ports().because(failure.what.to_string())
+        }
+        Err(halt) => return Err(halt),
+    };
+    let remarks = remarks(&ward, &verdict);
+    let seconds = ward.lab.elapsed().as_secs_f64();
+    let Ward { lab, case, .. } = ward;
+    let mut trail = lab.trail;
+    // Each run's course is of no use to anybody any more, and would be most of what is told.
+    trail.iter_mut().for_each(|trial| trial.run.series.clear());
+    Ok(Diagnosis {
+        schema: SCHEMA,
+        torr: env!("CARGO_PKG_VERSION"),
+        target: patient.plan.target.url.clone(),
+        seconds,
+        budget_s: patient.budget.as_secs_f64(),
+        verdict,
+        remarks,
+        case,
+        keep_alive: lab.keep_alive,
+        trail,
+    })
+}
+
+fn examine(ward: &mut Ward<'_>, instruments: &Instruments<'_>) -> Result<Verdict, Halt> {
+    ward.admit(instruments.null)?;
+    keep_alive::look(ward)?;
+    for rule in RULES {
+        if let Some(verdict) = rule(ward)? {
+            return Ok(verdict);
+        }
+    }
+    Ok(unknown(ward))
+}
+
+fn unknown(ward: &Ward<'_>) -> Verdict {
+    let case = &ward.case;
+    let seen = case.server_cores();
+    let verdict = Verdict::new(
+        Factor::Unknown,
+        Confidence::Unknown,
+        "What was seen does not tell what limits the service, or it points to several things.",
+    )
+    .because(format!("throughput is at most {}; a request on its own takes {}", rate(case.ladder.most()), time(case.service_s())))
+    .because_if(seen.zip(case.machine_share()).map(|(used, machine)| {
+        format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)
+    }));
+    match seen {
+        Some(_) => verdict.advice("examine it again when nothing else runs on these machines"),
+        None => verdict.advice("run 'torr watch' on the server's machine and give its address with --watch: its processes would tell more"),
+    }
+}
+
+/// What was noticed, but is not the limit.
+fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
+    let mut remarks = vec![];
+    if let Some(found) = &ward.lab.keep_alive {
+        remarks.extend(found.depends_on.iter().cloned());
+        remarks.extend(found.most_requests.map(|n| format!("the server closes each connection after about {n} requests")));
+        if !found.kept && verdict.factor != Factor::KeepAlive {
+            remarks.push("the server does not keep connections alive".into());
+        }
+    }
+    for process in ward.case.processes() {
+        if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
+            && open * 10 > limit * 8
+        {
+            remarks.push(format!("{} ({}) has {open} of {limit} files open that it may have", process.name, process.pid));
+        }
+    }
+    remarks
+}

@@ -1,0 +1,152 @@
+//! Connections that are opened over and over: keep-alive that is refused, and what TLS makes each of them cost.
+
+use crate::contrast::Contrast;
+use crate::laboratory::Halt;
+use crate::ward::Ward;
+use crate::words::{percent, rate, time};
+use torr_gauge::{Confidence, Factor, Verdict};
+use torr_press::Plan;
+
+/// Connections per answer from which they are not kept.
+const NOT_KEPT: f64 = 0.15;
+/// The share of what a request takes from which connecting is what limits.
+const MUCH: f64 = 0.25;
+
+pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let full = ward.full_trial();
+    let opened = full.opened_per_request();
+    if opened < NOT_KEPT {
+        return Ok(None);
+    }
+    let mean_s = |latency: &torr_gauge::Latency| latency.sum() / 1e6;
+    let alone = ward.alone_trial();
+    let all = mean_s(&alone.sample.answered).max(1e-9);
+    let (connecting, securing) = (mean_s(&alone.sample.connect) / all, mean_s(&alone.sample.tls) / all);
+    let by_cpu = ward.case.connecting_share(opened);
+    let cost = Cost { opened, connecting, securing, by_cpu };
+    let waits_on_the_way = ward.case.utilisation() > 0.7;
+    let share = match by_cpu {
+        // What a handshake of TLS costs, the service that does nothing does not show.
+        Some(share) => share.max(if waits_on_the_way { connecting } else { 0.0 }).max(securing),
+        None => connecting.max(securing),
+    };
+    if share < MUCH {
+        return Ok(None);
+    }
+    if !ward.lab.patient.plan.keep_alive {
+        return offered(ward, &cost);
+    }
+    if securing >= 0.4 {
+        return Ok(Some(handshakes(ward, &cost)));
+    }
+    refused(ward, &cost)
+}
+
+/// What connections cost.
+struct Cost {
+    /// For each answer.
+    opened: f64,
+    /// The share of a single request's time.
+    connecting: f64,
+    /// The same of TLS handshakes.
+    securing: f64,
+    /// The share of what this machine can do.
+    by_cpu: Option<f64>,
+}
+
+impl Cost {
+    fn told(&self) -> String {
+        match self.by_cpu {
+            Some(share) => format!("at what a connection costs here, {} of the machine's work went into connections", percent(share)),
+            None => format!("connecting took {} of a single request's time", percent(self.connecting)),
+        }
+    }
+}
+
+/// TLS handshakes are most of what is done.
+fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
+    let full = ward.full_trial();
+    let tls = full.run.tls.clone().unwrap_or_default();
+    let of = tls.full + tls.resumed;
+    let is_busy = ward.case.full_threads() > 0 || ward.case.machine_share().is_some_and(|share| share > 0.9);
+    let confidence = if is_busy && cost.securing > 0.6 { Confidence::Certain } else { Confidence::Likely };
+    let summary = "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
+    let verdict = Verdict::new(Factor::TlsHandshake, confidence, summary)
+        .because(format!("{:.2} connections were opened for each answer, although keep-alive was offered", cost.opened))
+        .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
+        .because(format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
+        .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
+    let verdict = match tls.resumed {
+        0 => verdict.advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
+        _ => verdict,
+    };
+    verdict
+        .advice("keep connections alive, and use an ECDSA certificate: its signatures cost a fraction of RSA's")
+        .gain(format!("up to {:.1} times the throughput with connections that are kept", 1.0 / (1.0 - cost.securing).max(0.05)))
+}
+
+/// The user asked for a connection for each request: would it help to keep them?
+fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
+    let kept = Plan { keep_alive: true, ..ward.variation(|options| options.keep_alive = true, 0.7)? };
+    let closed = ward.user_plan(0.7);
+    let contrast = Contrast::of(&mut ward.lab, ("a connection for each request", &closed), ("connections kept alive", &kept), "what it would bring to keep connections")?;
+    if !contrast.is_above(1.2) {
+        return Ok(None);
+    }
+    let secured = ward.lab.patient.plan.target.tls && cost.securing > cost.connecting;
+    let (factor, summary) = match secured {
+        true => (Factor::TlsHandshake, "A TLS handshake for each request is most of the work."),
+        false => (Factor::KeepAlive, "A connection for each request is most of the work."),
+    };
+    Ok(Some(
+        Verdict::new(factor, Confidence::Certain, summary)
+            .because(format!("{:.2} connections were opened for each answer, as you asked", cost.opened))
+            .because(cost.told())
+            .because(format!("with connections kept alive {contrast}"))
+            .advice("keep connections alive in the clients, or in a proxy before the service")
+            .gain(format!("{:.1} times the throughput", contrast.ratio))
+            .verify(format!("torr {} -c {}", ward.lab.patient.plan.target.url, ward.case.asked)),
+    ))
+}
+
+/// The server does not keep connections. Perhaps it does under another condition.
+fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
+    let closed_by_server = ward.full_trial().run.connections.closed_by_server;
+    let opened = ward.full_trial().run.connections.opened;
+    let verdict = Verdict::new(
+        Factor::KeepAlive,
+        Confidence::Likely,
+        "The server closes connections that could be used again, so that nearly every request opens one.",
+    )
+    .because(format!("{closed_by_server} of {opened} connections were closed by the server, though keep-alive was offered: {:.1} answers each", 1.0 / cost.opened))
+    .because(cost.told());
+    let condition = ward.lab.keep_alive.as_ref().and_then(|found| found.kept_if.first().cloned());
+    if let Some(condition) = condition {
+        let kept = ward.variation(condition.change, 0.7)?;
+        let usual = ward.user_plan(0.7);
+        let contrast = Contrast::of(&mut ward.lab, ("as your requests are", &usual), (condition.what, &kept), "whether the condition for keep-alive is this")?;
+        let verdict = verdict
+            .because(format!("connections are kept {}: {contrast}", condition.what))
+            .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
+            .gain(format!("{:.1} times the throughput", contrast.ratio));
+        let confidence = if contrast.is_above(1.1) { Confidence::Certain } else { Confidence::Likely };
+        return Ok(Some(Verdict { confidence, ..verdict }));
+    }
+    let offered = ward.user_plan(0.6);
+    let not = Plan { keep_alive: false, ..ward.variation(|options| options.keep_alive = false, 0.6)? };
+    let contrast = Contrast::of(&mut ward.lab, ("keep-alive offered", &offered), ("keep-alive not offered", &not), "whether it makes a difference to offer keep-alive")?;
+    let (null, connecting) = (ward.case.null_rps, ward.case.null_rps_connecting);
+    let alone = time(ward.case.alone_mean_s);
+    let verdict = verdict
+        .because(format!("to offer it makes no difference: {contrast}"))
+        .because_if(null.zip(connecting).map(|(null, connecting)| {
+            format!("a service that does nothing reaches {} here with connections kept, {} without", rate(null), rate(connecting))
+        }))
+        .advice("turn keep-alive on in the server, or find what turns it off: HTTP/1.0, a limit of requests, a proxy")
+        .gain(match cost.by_cpu {
+            Some(share) => format!("about {:.1} times the throughput", 1.0 / (1.0 - share).max(0.1)),
+            None => format!("{} of the {alone} that a request takes", percent(cost.connecting)),
+        });
+    let confidence = if contrast.high < 1.3 && contrast.low > 0.7 { Confidence::Certain } else { Confidence::Likely };
+    Ok(Some(Verdict { confidence, ..verdict }))
+}

@@ -1,0 +1,178 @@
+//! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
+
+use crate::laboratory::Halt;
+use crate::trail::Trial;
+use crate::ward::Ward;
+use crate::words::{percent, rate, time};
+use torr_gauge::{Confidence, Factor, Verdict};
+use torr_press::{Arrivals, Pace, Plan, Schedule};
+
+/// The share of failed requests from which a run is about its failures.
+const MANY: f64 = 0.01;
+/// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
+const REFUSALS: [u16; 2] = [429, 503];
+/// The kernel sends a SYN again after a second (RFC 6298, section 2).
+const SYN_TIMEOUT_US: u64 = 950_000;
+/// Nothing that requests hold is limited below this parallelism, see [`crate::ladder::Ladder::parallelism`].
+const LEAST_HELD: f64 = 0.7;
+
+/// The client has no local port left.
+pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let Some(trial) = ward.lab.trail.iter().find(|trial| trial.run.errors.ports > 0) else { return Ok(None) };
+    let (failed, opened, answered) =
+        (trial.run.errors.ports, trial.run.connections.opened, trial.run.requests);
+    let verdict = out_of_ports().because(format!(
+        "{failed} requests found no free local port with {}, after {opened} connections for {answered} answers",
+        trial.experiment
+    ));
+    let few = (ward.case.asked / 8).max(1);
+    let plan = Plan { keep_alive: true, ..ward.plan_with(few, 0.8) };
+    let name = format!("{few} connections, kept alive");
+    let fewer = match ward.lab.run(&name, "whether fewer connections find their ports", &plan) {
+        Ok(trial) => trial,
+        Err(Halt::Run(_)) => return Ok(Some(verdict.because("after that not one connection found a port"))),
+        Err(halt) => return Err(halt),
+    };
+    let gone = fewer.run.errors.ports == 0;
+    let told = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
+    let confidence = if gone { Confidence::Certain } else { Confidence::Likely };
+    Ok(Some(Verdict { confidence, ..verdict.because(told) }))
+}
+
+/// The verdict, without evidence.
+pub fn out_of_ports() -> Verdict {
+    let summary = "This machine runs out of local ports, so the service never sees the whole load.";
+    Verdict::new(Factor::ClientPorts, Confidence::Likely, summary)
+        .advice("keep connections alive, or give more source addresses with --bind")
+        .advice("widen net.ipv4.ip_local_port_range: each source address has one port for each connection, and one that was closed is taken for a minute more")
+        .gain("as many more connections as there are ports more")
+}
+
+/// Connections are dropped before anybody accepts them.
+pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let full = ward.full_trial();
+    let late = |trial: &Trial| {
+        let connects = &trial.sample.connect;
+        let late = connects.count() - connects.up_to(SYN_TIMEOUT_US);
+        let failed = trial.run.errors.connect;
+        ((late + failed) as f64 / (connects.count() + failed).max(1) as f64, late + failed)
+    };
+    let (share, count) = late(full);
+    let overflows = full.signals.as_ref().and_then(|signals| signals.network).and_then(|network| network.listen_overflows);
+    if share < 0.01 && overflows.unwrap_or(0) < 10 {
+        return Ok(None);
+    }
+    // With as few connections as saturate it, nobody has to wait for long to be accepted: if the service does no less then,
+    // it is not kept from more by what it works on.
+    let (rps, most) = (ward.case.rps(), ward.case.ladder.most());
+    let fewest = ward.case.ladder.saturated_from().unwrap_or(1);
+    let held = ward.case.parallelism();
+    let starved = rps < 0.7 * most;
+    let is_busy = ward.case.full_threads() > 0 || ward.case.machine_share().is_some_and(|share| share > 0.93);
+    if is_busy || (held >= LEAST_HELD && !starved) {
+        return Ok(None);
+    }
+    let queue = ward.full_trial().signals.iter().flat_map(|signals| &signals.listeners).find_map(|listener| {
+        let (backlog, most) = (listener.backlog?, listener.queued_max?);
+        (most >= backlog).then(|| format!("its accept queue has room for {backlog}, and {most} waited in it"))
+    });
+    let plan = ward.plan_with(fewest.min(ward.case.asked), 0.8);
+    let few = ward.lab.run("as few connections as it does its most with", "whether connections are dropped then, too", &plan)?;
+    let (few_share, _) = late(few);
+    let confidence = if few_share < share / 4.0 { Confidence::Certain } else { Confidence::Likely };
+    let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
+    let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
+        .because(format!("{count} connections ({}) took longer than the second after which a SYN is sent again, or failed", percent(share)))
+        .because(format!("with {fewest} connections at a time it was {}", percent(few_share)))
+        .because_if(overflows.filter(|&count| count > 0).map(|count| format!("the kernel counted {count} overflows of the accept queue")))
+        .because_if(queue)
+        .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn, which caps it")
+        .advice("accept in a loop of its own, or more than one connection at a time")
+        .gain(format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)));
+    Ok(Some(verdict))
+}
+
+/// A limiter that answers "not now".
+pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let full = ward.full_trial();
+    let refused = full.status_share(&REFUSALS);
+    if refused < MANY || ward.alone_trial().status_share(&REFUSALS) > 0.5 {
+        return Ok(None);
+    }
+    let status = if full.status_share(&[429]) >= full.status_share(&[503]) { 429 } else { 503 };
+    let accepted = full.good_rps();
+    let sent = full.run.rps;
+    // A service that refuses since it is full is as full with less.
+    let is_full = status == 503 && ward.case.full_threads() > 0;
+    let Some(offered) = Some((accepted * 1.5).max(5.0)).filter(|_| !is_full) else { return Ok(None) };
+    let mut good = vec![];
+    for factor in [1.0, 2.0] {
+        let name = format!("an offered rate of {}", rate(offered * factor));
+        let Some(plan) = open(ward, offered * factor, 1.2) else { break };
+        let trial = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
+        good.push(trial.good_rps());
+    }
+    let flat = matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
+    let confidence = if flat { Confidence::Certain } else { Confidence::Likely };
+    let told = match good[..] {
+        [once, twice] => Some(format!(
+            "of {} offered {} were accepted, and of twice as many {}",
+            rate(offered),
+            rate(once),
+            rate(twice)
+        )),
+        _ => None,
+    };
+    let verdict = Verdict::new(Factor::RateLimit, confidence, "A limiter refuses what comes above its rate.")
+        .because(format!("{} of {} were answered with status {status}, none of which the service refuses when it is asked gently", percent(refused), rate(sent)))
+        .because_if(told)
+        .advice("raise the limit, or exempt the load generator from it, if it is the service itself that you want to measure")
+        .gain("up to what the service does without the limiter, which cannot be seen from here")
+        .verify(format!("torr {} -r {:.0} --fail-if 'errors>0'", ward.lab.patient.plan.target.url, (accepted * 0.9).max(1.0)));
+    Ok(Some(verdict))
+}
+
+/// An open loop, if its rate is allowed.
+pub fn open(ward: &Ward<'_>, per_second: f64, seconds: f64) -> Option<Plan> {
+    let allowed = ward.lab.patient.max_rate.is_none_or(|most| per_second <= most);
+    let schedule = Schedule::constant(per_second).filter(|_| allowed)?;
+    Some(Plan { pace: Pace::Open(schedule, Arrivals::Constant), max_rate: None, ..ward.user_plan(seconds) })
+}
+
+/// Requests fail for other reasons.
+pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let (full, alone) = (ward.full_trial(), ward.alone_trial());
+    let (share, alone_share) = (full.failed_share(), alone.failed_share());
+    let nothing = full.run.requests == 0 && alone.run.requests == 0;
+    if share < MANY && !nothing {
+        return Ok(None);
+    }
+    if nothing && share < MANY {
+        let waited = time(full.run.duration_s);
+        return Ok(Some(
+            Verdict::new(Factor::Errors, Confidence::Certain, "Not one request was answered.")
+                .because(format!("{} requests waited for an answer for up to {waited}", full.run.unfinished))
+                .because("one request at a time got none either")
+                .advice("see whether the service answers at all: torr URL -c 1 -n 1"),
+        ));
+    }
+    let independent = alone_share > share / 3.0;
+    let summary = match independent {
+        true => "Requests fail however gently they are sent, so throughput means little.",
+        false => "Requests fail under load, so throughput means little.",
+    };
+    let mut verdict = Verdict::new(Factor::Errors, Confidence::Certain, summary)
+        .because(format!("{} of the requests under your load failed", percent(share)))
+        .because(format!("of those sent one at a time, with pauses, {} failed", percent(alone_share)));
+    for cause in full.run.causes.iter().take(3) {
+        verdict = verdict.because(format!("{} x {}: {}", cause.count, cause.kind, cause.what));
+    }
+    for (status, count) in full.run.status.iter().filter(|(status, _)| **status >= 400) {
+        verdict = verdict.because(format!("{count} answers with status {status}"));
+    }
+    let advice = match independent {
+        true => "mend what fails first: look at one such answer, and at the service's log",
+        false => "find what gives way under load: look at the service's log of this moment",
+    };
+    Ok(Some(verdict.advice(advice).gain("figures that mean something")))
+}

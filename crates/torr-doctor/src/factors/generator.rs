@@ -1,0 +1,67 @@
+//! The load generator itself.
+
+use crate::contrast::Contrast;
+use crate::laboratory::Halt;
+use crate::ward::Ward;
+use crate::words::{percent, rate};
+use torr_gauge::generator::SATURATED;
+use torr_gauge::{Confidence, Factor, Verdict};
+use torr_press::Plan;
+
+/// The share of the time without a CPU from which the generator was kept from its work.
+const STARVED: f64 = 0.25;
+/// A service that does nothing and reaches no more than this times the target shows what the generator can do.
+const NO_BETTER: f64 = 1.25;
+
+pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let generator = ward.full_trial().run.generator;
+    let starved = generator.queued_share.filter(|&share| share >= STARVED);
+    let busy = generator.busy_share >= SATURATED;
+    let quota = ward.case.own_quota.clone().filter(|quota| quota.throttled_share() >= 0.2);
+    if !busy && starved.is_none() && quota.is_none() {
+        return Ok(None);
+    }
+    // A server that is full as well is told of by another rule, and one whose machine is full shares it.
+    let is_shared = ward.case.machine_share().is_some_and(|share| share > 0.93) && ward.case.server_cores().is_some();
+    if quota.is_none() && (ward.case.full_threads() > 0 || is_shared) {
+        return Ok(None);
+    }
+    let url = &ward.lab.patient.plan.target.url;
+    let verdict = Verdict::new(
+        Factor::Generator,
+        Confidence::Likely,
+        "The load generator is the limit: the service may take more than it can send from here.",
+    )
+    .because(format!("its busiest thread had work {} of the time, and used {:.2} CPUs in all", percent(generator.busy_share), ward.case.generator_cores))
+    .because_if(starved.map(|share| format!("its threads were ready to run but without a CPU {} of the time", percent(share))))
+    .because_if(quota.as_ref().map(|quota| {
+        format!("its own CPU quota of {:.2} CPUs throttled it in {} of the periods", quota.cores, percent(quota.throttled_share()))
+    }))
+    .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")))
+    .advice("give it more threads with -t, more CPU, or a machine of its own");
+    let null = ward.case.null_rps.filter(|&null| null < NO_BETTER * ward.case.rps());
+    if let Some(null) = null {
+        let verdict = verdict
+            .because(format!("a service that does nothing reached {} here, the target {}", rate(null), rate(ward.case.rps())))
+            .gain("unknown from here: the service was not at its limit")
+            .verify(format!("torr {url} from another machine, or with more CPU"));
+        return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
+    }
+    let threads = ward.case.generator_threads;
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    if quota.is_some() || threads >= cpus || threads >= ward.case.asked {
+        return Ok(Some(verdict.gain("unknown from here: the service was not at its limit")));
+    }
+    let (one, more) = (ward.user_plan(0.7), Plan { threads: threads + 1, ..ward.user_plan(0.7) });
+    let names = (crate::words::counted(threads, "thread"), crate::words::counted(threads + 1, "thread"));
+    let contrast =
+        Contrast::of(&mut ward.lab, (&names.0, &one), (&names.1, &more), "whether another thread of the generator brings more")?;
+    if !contrast.is_above(1.05) {
+        return Ok(None);
+    }
+    let verdict = verdict
+        .because(format!("with another thread {contrast}"))
+        .gain(format!("at least {:.2} times the throughput", contrast.ratio))
+        .verify(format!("torr {} -c {} -t {}", ward.lab.patient.plan.target.url, ward.case.asked, threads + 1));
+    Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
+}

@@ -1,0 +1,155 @@
+//! Something gives out time: a quota of CPU, a link, a limiter that delays. Requests then wait though hardly any is worked
+//! on: with what one takes on its own, the service could do more than it does with a single one at a time.
+
+use crate::contrast::Contrast;
+use crate::laboratory::Halt;
+use crate::ward::Ward;
+use crate::words::{counted, percent, rate, time};
+use std::time::Duration;
+use torr_gauge::{Confidence, Factor, Verdict};
+use torr_press::Plan;
+
+/// Nothing that requests hold, be it a thread, a lock or a connection, is limited below one at a time.
+const LEAST_HELD: f64 = 0.7;
+/// The share of its periods from which a quota holds a service back.
+const THROTTLED: f64 = 0.15;
+/// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
+const LINK_DELAY_S: f64 = 0.004;
+
+pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    if let Some(verdict) = quota(ward)? {
+        return Ok(Some(verdict));
+    }
+    if let Some(verdict) = link(ward)? {
+        return Ok(Some(verdict));
+    }
+    limiter(ward)
+}
+
+fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let throttled = |processes: &[torr_gauge::signals::ProcessUse]| {
+        let quotas = processes.iter().filter_map(|process| process.quota.clone());
+        quotas.max_by(|a, b| a.throttled_share().total_cmp(&b.throttled_share()))
+    };
+    let Some(signals) = &ward.case.signals else { return Ok(None) };
+    let Some(quota) = throttled(&signals.processes).filter(|quota| quota.throttled_share() >= THROTTLED) else {
+        return Ok(None);
+    };
+    let used = ward.case.server_cores().unwrap_or(quota.cores);
+    // Gently enough that the quota should not matter.
+    let gentle = ward.case.rps() * 0.4;
+    let Some(plan) = super::failing::open(ward, gentle.max(1.0), 1.5) else { return Ok(None) };
+    let name = format!("an offered rate of {}", rate(gentle));
+    let trial = ward.lab.run(&name, "whether the quota still throttles at less than half the load", &plan)?;
+    let share = |trial: &crate::trail::Trial| {
+        trial.signals.as_ref().and_then(|signals| throttled(&signals.processes)).map(|quota| quota.throttled_share())
+    };
+    let relieved = share(trial);
+    let is_relieved = relieved.is_none_or(|share| share < quota.throttled_share() / 2.0);
+    let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
+    let machine = ward.case.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
+    Ok(Some(
+        Verdict::new(Factor::CpuQuota, confidence, "A quota of CPU time stops the server again and again.")
+            .because(format!("its cgroup {} may use {:.2} of {} and was throttled in {} of the periods", quota.cgroup, quota.cores, counted(machine, "CPU"), percent(quota.throttled_share())))
+            .because(format!("the server used {used:.2} CPUs, and the machine {}", ward.case.machine_share().map_or("more than it shows".into(), percent)))
+            .because_if(relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))))
+            .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
+            .gain(format!("up to {:.1} times the throughput, in proportion to the quota", (machine as f64 / quota.cores).max(1.0))),
+    ))
+}
+
+/// The link is full: the time to connect grows, which the kernel alone answers for, and smaller answers pass more often.
+fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let delay = ward.case.connect_delay_s().unwrap_or(0.0);
+    let alone = ward.case.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
+    let full = ward.full_trial();
+    let queueing = full.run.sockets.as_ref().and_then(|sockets| {
+        let (rtt, least) = (sockets.rtt_us? as f64 / 1e6, sockets.min_rtt_us? as f64 / 1e6);
+        // An acknowledgement that waits for its answer comes up to 40 ms late.
+        (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
+    });
+    if delay < LINK_DELAY_S.max(alone) && queueing.is_none() {
+        return Ok(None);
+    }
+    let received = full.run.bytes.received as f64 / full.run.duration_s;
+    let sent = full.run.bytes.sent as f64 / full.run.duration_s;
+    let size = full.bytes_per_request();
+    let head = ward.variation(|options| options.method = Some("HEAD".into()), 0.7)?;
+    let usual = ward.user_plan(0.7);
+    let contrast = Contrast::of(&mut ward.lab, ("whole answers", &usual), ("heads alone", &head), "whether smaller answers pass more often")?;
+    let smaller = ward.lab.trail.last().map_or(size, |trial| trial.bytes_per_request());
+    if !contrast.is_above(1.3) && size > 2.0 * smaller {
+        return Ok(None);
+    }
+    let confidence = if contrast.is_above(1.3) { Confidence::Certain } else { Confidence::Likely };
+    let megabits = |bytes: f64| bytes * 8.0 / 1e6;
+    Ok(Some(
+        Verdict::new(Factor::Bandwidth, confidence, "The link to the service is full.")
+            .because(format!("{:.1} Mbit/s were received and {:.1} sent, however many connections there were", megabits(received), megabits(sent)))
+            .because_if((delay > 0.0).then(|| format!("connecting, which the kernel answers, took {} longer under load", time(delay))))
+            .because_if(queueing.map(|(rtt, least)| format!("the round trip grew from {} to {}", time(least), time(rtt))))
+            .because(format!("with {smaller:.0} bytes per answer instead of {size:.0}: {contrast}"))
+            .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
+            .gain("in proportion to the bytes saved"),
+    ))
+}
+
+/// A limiter that delays rather than refuses: throughput is the same with any number of connections, and far below what one
+/// could have.
+fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let case = &ward.case;
+    let held = case.parallelism();
+    if held >= LEAST_HELD || case.full_threads() > 0 || case.machine_share().is_some_and(|share| share > 0.9) {
+        return Ok(None);
+    }
+    // A server that does less the more is asked of it is not held back, it is overloaded.
+    let rates: Vec<f64> = case.ladder.0.iter().map(|rung| rung.rps).collect();
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let even = least > 0.6 * case.ladder.most();
+    let seen = case.server_cores();
+    let idle = seen.is_none_or(|cores| cores < 0.3 * case.cores().unwrap_or(1) as f64);
+    if !idle {
+        return Ok(None);
+    }
+    let burst = burst(ward)?;
+    let case = &ward.case;
+    let confidence = match (seen.is_some(), even || burst.is_some()) {
+        (true, true) => Confidence::Certain,
+        _ => Confidence::Likely,
+    };
+    let fewest = case.ladder.0.first().map_or(1, |rung| rung.connections);
+    Ok(Some(
+        Verdict::new(Factor::RateLimit, confidence, "A limiter holds requests back: they wait though nothing is busy.")
+            .because(format!(
+                "throughput is {} with {} and {} with {}",
+                rate(case.ladder.at(fewest).unwrap_or(0.0)),
+                counted(fewest, "connection"),
+                rate(case.rps()),
+                case.asked
+            ))
+            .because(format!(
+                "a request alone takes {}: one connection could have {} of them a second, so less than one is worked on at a time ({held:.2})",
+                time(case.service_s()),
+                (1.0 / case.service_s()).round()
+            ))
+            .because_if(seen.map(|cores| format!("the server used {cores:.2} CPUs, without a quota that throttled it")))
+            .because_if(burst)
+            .advice("raise the limit, or exempt the load generator from it, if it is the service itself that you want to measure")
+            .gain("up to what the service does without the limiter, which cannot be seen from here")
+            .verify(format!("torr {} -r {:.0}", ward.lab.patient.plan.target.url, (case.rps() * 0.9).max(1.0))),
+    ))
+}
+
+/// A bucket of tokens fills while nothing is asked: then the first requests pass faster than the rate.
+fn burst(ward: &mut Ward<'_>) -> Result<Option<String>, Halt> {
+    let steady = ward.case.rps();
+    let rest = Duration::from_secs_f64((ward.lab.patient.budget.as_secs_f64() / 40.0).min(2.0));
+    ward.lab.rest(rest, "whether more passes after a pause")?;
+    let plan = Plan { warmup: Duration::ZERO, interval: Duration::from_millis(50), ..ward.user_plan(1.0) };
+    let trial = ward.lab.run("the same after a pause", "whether more passes after a pause", &plan)?;
+    let first = trial.run.series.iter().take_while(|point| point.t <= 0.101).map(|point| point.requests).sum::<u64>() as f64;
+    let expected = steady * 0.1;
+    Ok((first > 2.0 * expected + 3.0).then(|| {
+        format!("after a pause of {} the first tenth of a second brought {first:.0} answers instead of {expected:.0}", time(rest.as_secs_f64()))
+    }))
+}

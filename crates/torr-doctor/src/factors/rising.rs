@@ -1,0 +1,78 @@
+//! Throughput still grows with connections: nobody queues. What makes up the time of a single request is the limit.
+
+use crate::laboratory::Halt;
+use crate::ward::Ward;
+use crate::words::{counted, percent, rate, time};
+use torr_gauge::{Confidence, Factor, Verdict};
+
+/// The share of connections that must be at work rather than in a queue.
+const AT_WORK: f64 = 0.7;
+/// By what factor a doubling of connections must raise throughput to be one more piece of evidence.
+const GROWS: f64 = 1.4;
+/// The share of a request's time that makes it the network's.
+const MOSTLY: f64 = 0.5;
+/// The share of the time between the first byte and the last that makes an answer one that is held back while it is sent.
+const PACED: f64 = 0.7;
+
+pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let (case, asked) = (&ward.case, ward.case.asked);
+    let double = case.ladder.0.iter().find(|rung| rung.connections > asked).map(|rung| {
+        let doublings = (rung.connections as f64 / asked as f64).log2();
+        (rung.rps / case.rps()).powf(1.0 / doublings)
+    });
+    if case.utilisation() < AT_WORK || double.is_some_and(|growth| growth < GROWS) {
+        return Ok(None);
+    }
+    let confidence = if double.is_some() { Confidence::Certain } else { Confidence::Likely };
+    let up_to = case.ladder.0.iter().map(|rung| rung.connections).max().unwrap_or(asked);
+    let growth = case.ladder.growth_per_doubling(1, asked).filter(|_| asked > 1);
+    let way = case.round_trip_s.unwrap_or(0.0);
+    let share = way / case.alone_median_s.max(1e-9);
+    let url = ward.lab.patient.plan.target.url.clone();
+    let evidence = |verdict: Verdict| {
+        verdict
+            .because(format!(
+                "{} reach {}, which is {} of what they would reach if no request waited for another",
+                counted(asked, "connection"),
+                rate(case.rps()),
+                percent(case.utilisation().min(1.0))
+            ))
+            .because_if(growth.map(|growth| format!("throughput grew {growth:.2} times with each doubling up to {asked} connections")))
+            .because_if(double.map(|growth| format!("and {growth:.2} times with the one from {asked} to {up_to}")))
+            .because_if(case.server_cores().zip(case.cores()).map(|(used, cores)| format!("the server used {used:.2} of {cores} CPUs")))
+    };
+    let verify = format!("torr {url} -c {}", 4 * asked);
+    if share >= MOSTLY {
+        // With as much in flight as the way is long, throughput is what the service can do.
+        let verdict = Verdict::new(Factor::NetworkDelay, confidence, "The way to the service takes most of each request's time.")
+            .because(format!("the round trip takes {}, {} of the {} that a request takes on its own", time(way), percent(share), time(case.alone_median_s)));
+        return Ok(Some(
+            evidence(verdict)
+                .advice("load it from nearer, or raise connections until throughput stops to grow")
+                .advice("serve users from nearer: a cache or a replica at their end")
+                .gain(format!("up to {:.1} times the throughput of the same connections", 1.0 / (1.0 - share).max(0.02)))
+                .verify(verify),
+        ));
+    }
+    let alone = ward.alone_trial();
+    let apart = |latency: &torr_gauge::Latency| latency.sum() / 1e6 / alone.sample.answered.count().max(1) as f64;
+    let sending = (apart(&alone.sample.last_apart) - apart(&alone.sample.first_apart)).max(0.0) / case.alone_mean_s.max(1e-9);
+    if sending >= PACED && share < 0.1 {
+        let per_connection = alone.bytes_per_request() / case.alone_mean_s;
+        let verdict = Verdict::new(Factor::RateLimit, Confidence::Likely, "Each connection's answer is sent at a pace that is held back.")
+            .because(format!("{} of a single request's time pass between its first byte and its last", percent(sending)))
+            .because(format!("that makes {:.0} KiB/s for a connection, over a way of {}", per_connection / 1024.0, time(way)));
+        return Ok(Some(evidence(verdict).advice("raise the limit per connection (limit_rate and the like)").verify(verify)));
+    }
+    let verdict = Verdict::new(Factor::Connections, confidence, "More connections bring more: nothing is full, and no request waits for another.");
+    Ok(Some(
+        evidence(verdict)
+            .because_if((share > 0.05).then(|| format!("the round trip is {} of a request's time", percent(share))))
+            .advice(format!("press with more connections, {} to begin with", 4 * asked))
+            .gain(match double {
+                Some(growth) => format!("{growth:.1} times the throughput with {up_to} connections"),
+                None => "more throughput with more connections".into(),
+            })
+            .verify(verify),
+    ))
+}

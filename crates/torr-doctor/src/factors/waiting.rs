@@ -1,0 +1,130 @@
+//! The service is saturated and nothing is busy: its requests wait for each other. How many go on at a time, whether others
+//! wait as well, and where they wait tell for what.
+
+use crate::factors::cpu::{MANY_TRIPS, round_trips};
+use crate::laboratory::Halt;
+use crate::ward::Ward;
+use crate::words::{counted, rate, time};
+use torr_gauge::signals::{PeerUse, Role};
+use torr_gauge::{Confidence, Factor, Verdict};
+
+/// Below this parallelism there is one at a time.
+const ONE: f64 = 1.7;
+/// Nothing that requests hold is limited below this.
+const LEAST_HELD: f64 = 0.7;
+
+pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let case = &ward.case;
+    let held = case.parallelism();
+    if held < LEAST_HELD || case.machine_share().is_some_and(|share| share > 0.93) {
+        return Ok(None);
+    }
+    if let Some((peer, trips)) = case
+        .databases()
+        .filter(|peer| peer.role == Role::Database)
+        .find_map(|peer| case.trips_per_request(peer).filter(|&trips| trips >= MANY_TRIPS).map(|trips| (peer, trips)))
+    {
+        return Ok(Some(round_trips(ward, peer, trips)));
+    }
+    let Some(inside) = waits_inside(ward, held) else { return Ok(unseen(ward, held)) };
+    let told = evidence(ward, held);
+    let seen = case.server_cores().is_some();
+    if !inside && !seen {
+        return Ok(unseen(ward, held));
+    }
+    // Two witnesses that do not depend on each other, with the ladder as the intervention.
+    let agree = case.others_wait().is_some() && (case.in_hands().is_none() || by_hands(ward, held) == Some(inside));
+    let confidence = if agree && seen { Confidence::Certain } else { Confidence::Likely };
+    let verdict = match (inside, pool(ward, held)) {
+        (false, _) => workers(ward, held, confidence),
+        (true, Some(peer)) => pooled(peer, held, confidence),
+        (true, None) if held < ONE => Verdict::new(Factor::Lock, confidence, "Requests wait for a lock: one at a time goes on, and the server idles.")
+            .advice("hold the lock for less: do what is slow (I/O, a query, a call) outside of it, or give each key a lock of its own")
+            .gain("up to what the server's CPU allows, once requests do not exclude each other"),
+        (true, None) if seen => Verdict::new(Factor::Lock, Confidence::Likely, "Requests wait inside the server for something that only a few of them can have at a time.")
+            .advice(format!("look for a semaphore or a pool of {held:.0}"))
+            .gain("in proportion to its size"),
+        (true, None) => Verdict::new(Factor::Database, Confidence::Likely, "Requests wait inside the server for something that only a few of them can have at a time, as for the connections of a pool.")
+            .advice(format!("look for a pool of about {held:.0}: of connections to a database, most likely"))
+            .gain("in proportion to its size, as far as what is behind it allows"),
+    };
+    Ok(Some(told.into_iter().fold(verdict, Verdict::because)))
+}
+
+fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
+    let case = &ward.case;
+    let from = case.ladder.saturated_from().unwrap_or(1);
+    let mut told = vec![format!(
+        "throughput rises up to {} and stays at {}: with {} for a request on its own, that is {held:.1} at a time",
+        counted(from, "connection"),
+        rate(case.ladder.most()),
+        time(case.service_s())
+    )];
+    if let (Some(used), Some(cores)) = (case.server_cores(), case.cores()) {
+        told.push(format!("the server used {used:.2} of {}", counted(cores, "CPU")));
+    }
+    if let (Some(cheap), Some(beside), Some(wait)) = (&case.cheap, case.beside, case.others_wait()) {
+        let response = beside.response_s.map_or("was not answered".into(), |s| format!("took {}", time(s)));
+        let also = if wait { "so others wait as well" } else { "so nobody else waits" };
+        told.push(format!("with {} {} {response}, {} otherwise: {also}", counted(beside.connections, "connection"), cheap.what, time(cheap.alone_s)));
+    }
+    if let Some(hands) = case.in_hands() {
+        told.push(format!("of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet", case.asked));
+    }
+    told
+}
+
+/// Whether requests wait inside the server, for something that others do not need, rather than before it.
+fn waits_inside(ward: &Ward<'_>, held: f64) -> Option<bool> {
+    ward.case.others_wait().map(|wait| !wait).or_else(|| by_hands(ward, held))
+}
+
+/// The same by how many requests the server has taken: all that go on, and no more, or more than that.
+fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
+    let (hands, asked) = (ward.case.in_hands()?, ward.case.asked as f64);
+    match hands {
+        hands if hands > 2.0 * held + 2.0 => Some(true),
+        hands if hands < 1.4 * held + 1.0 && asked > 2.0 * held + 2.0 => Some(false),
+        _ => None,
+    }
+}
+
+/// A database or cache to which there are about as many connections as requests go on.
+fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
+    ward.case.databases().find(|peer| {
+        let busy = peer.waiting.map_or(peer.connections > 0.5, |waiting| waiting > 0.5 * held.min(peer.connections));
+        busy && peer.connections < 2.0 * held + 2.0
+    })
+}
+
+fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
+    let name = peer.processes.first().map_or_else(|| peer.address.clone(), |process| format!("{} ({})", process.name, peer.address));
+    Verdict::new(Factor::Database, confidence, "Requests wait for a connection to the database: its pool is in use, and CPU idles.")
+        .because(format!("there were {:.1} connections to {name}, at most {}", peer.connections, peer.connections_max))
+        .because_if(peer.waiting.map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")))
+        .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
+        .advice("make the queries faster: each connection then does more of them")
+        .gain("in proportion to the pool, until CPU or the database is full")
+}
+
+fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
+    let cores = ward.case.cores();
+    let verdict = match held < ONE {
+        true => Verdict::new(Factor::Workers, confidence, "One worker takes one request after another, and waits while it has one."),
+        false => Verdict::new(Factor::Workers, confidence, format!("All of about {held:.0} workers are taken, and wait: CPU is free.")),
+    };
+    verdict
+        .advice(match cores {
+            Some(cores) => format!("run more workers: where they wait, 4 to 8 for each of the {cores} CPUs"),
+            None => "run more workers: where they wait, 4 to 8 for each CPU".into(),
+        })
+        .gain("in proportion to the workers, until CPU or what they wait for is full")
+}
+
+/// From a machine that shows nothing, waiting and working look alike.
+fn unseen(ward: &Ward<'_>, held: f64) -> Option<Verdict> {
+    let told = evidence(ward, held);
+    let verdict = Verdict::new(Factor::Unknown, Confidence::Unknown, "The service does no more than so much at a time; whether it works or waits meanwhile cannot be seen from here.")
+        .advice("run 'torr watch' on the server's machine and give its address with --watch");
+    Some(told.into_iter().fold(verdict, Verdict::because))
+}

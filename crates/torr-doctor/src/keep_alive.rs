@@ -1,0 +1,103 @@
+//! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests.
+
+use crate::laboratory::{Halt, Laboratory};
+use crate::ward::Ward;
+use serde::Serialize;
+use std::time::Duration;
+use torr_press::request::Options;
+use torr_press::{Plan, Requests};
+
+/// Requests of a trial; kept alive they need one connection.
+const REQUESTS: u64 = 6;
+/// Connections per answer below which they are kept.
+const KEPT: f64 = 0.5;
+
+/// What was found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct KeepAlive {
+    /// Whether connections are kept for requests as the user sends them.
+    pub kept: bool,
+    /// Conditions under which that is otherwise, for people.
+    pub depends_on: Vec<String>,
+    /// After how many requests the server ends each connection.
+    pub most_requests: Option<u64>,
+    /// Changes of the request that make the server keep connections.
+    #[serde(skip)]
+    pub kept_if: Vec<Condition>,
+}
+
+/// A change of the request.
+#[derive(Debug, Clone, Copy)]
+pub struct Condition {
+    /// As the end of a sentence.
+    pub what: &'static str,
+    /// The change.
+    pub change: fn(&mut Options),
+}
+
+/// Each alone may be what a server makes it depend on.
+const CONDITIONS: [Condition; 3] = [
+    Condition { what: "if the client accepts gzip", change: |options| options.compressed = true },
+    Condition {
+        what: "if the request says 'Connection: keep-alive'",
+        change: |options| options.headers.push("Connection: keep-alive".into()),
+    },
+    Condition {
+        what: "if the client takes nothing compressed",
+        change: |options| {
+            options.compressed = false;
+            options.headers.push("Accept-Encoding: identity".into());
+        },
+    },
+];
+
+/// Looks for conditions. Only of HTTP/1.1: in HTTP/2 there is nothing to keep alive.
+pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
+    let patient = ward.lab.patient;
+    if patient.plan.protocol.http2 || !patient.plan.keep_alive {
+        return Ok(());
+    }
+    let kept = ward.alone_trial().opened_per_request() < KEPT || ward.alone_trial().run.requests < 2;
+    let mut found = KeepAlive { kept, ..KeepAlive::default() };
+    let why = "what keep-alive depends on";
+    for condition in CONDITIONS {
+        let plan = ward.lab.plan_for(patient.plan.target.path(), condition.change)?;
+        if let Some(otherwise) = keeps(&mut ward.lab, condition.what, why, plan)?.filter(|&other| other != kept) {
+            let verb = if otherwise { "only kept" } else { "not kept" };
+            found.depends_on.push(format!("connections are {verb} {}", condition.what));
+            if otherwise {
+                found.kept_if.push(condition);
+            }
+        }
+    }
+    let target = &patient.plan.target;
+    let old = format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
+    let request = Requests::raw(target, "GET", old.into_bytes())?;
+    let plan = Plan { request, ..ward.lab.plan() };
+    if let Some(otherwise) = keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)?.filter(|&other| other != kept) {
+        let verb = if otherwise { "only kept" } else { "not kept" };
+        found.depends_on.push(format!("connections are {verb} over HTTP/1.0, though it asks for it"));
+    }
+    found.most_requests = most_requests(ward);
+    ward.lab.keep_alive = Some(found);
+    Ok(())
+}
+
+/// Whether a few requests, one after another, share a connection. `None` if too few were answered to tell.
+fn keeps(lab: &mut Laboratory<'_>, name: &str, why: &str, plan: Plan) -> Result<Option<bool>, Halt> {
+    let length = lab.length(0.5, Duration::ZERO);
+    let plan = Plan { connections: 1, threads: 1, requests: Some(REQUESTS), duration: Some(length), ..plan };
+    let trial = lab.run(name, why, &plan)?;
+    let refused = trial.run.errors.status > 0;
+    Ok((trial.run.requests > 1 && !refused).then(|| trial.opened_per_request() < KEPT))
+}
+
+/// The server ends each connection after the same number of requests.
+fn most_requests(ward: &Ward<'_>) -> Option<u64> {
+    let run = &ward.full_trial().run;
+    let (closed, opened) = (run.connections.closed_by_server, run.connections.opened);
+    let ended_in_turn = closed as f64 / opened.max(1) as f64;
+    let mean = run.requests as f64 / opened.max(1) as f64;
+    // Those that were open at the end had not had theirs yet.
+    (closed > 20 && ended_in_turn > 0.5 && mean > 1.5).then(|| (run.requests as f64 / closed as f64).round() as u64)
+}

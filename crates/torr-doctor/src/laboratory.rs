@@ -1,0 +1,202 @@
+//! Where experiments are made: within a budget, never beyond what is allowed, with the server's machine watched.
+
+use crate::keep_alive::KeepAlive;
+use crate::trail::{Step, Trial};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use torr_gauge::Signals;
+use torr_gauge::collector::Measured;
+use torr_press::request::{Options, RequestError};
+use torr_press::{Plan, PlanError, RunError, Target};
+
+/// The shortest experiment that means anything.
+const SHORTEST: Duration = Duration::from_millis(400);
+/// The experiments that are planned as if they took a second each fit a budget of this many seconds.
+const PLANNED_S: f64 = 60.0;
+/// A request that takes longer than this share of the budget has failed.
+const TIMEOUT_SHARE: f64 = 0.1;
+
+/// Who is examined, and how.
+#[derive(Debug, Clone)]
+pub struct Patient {
+    /// A closed loop as the user means to load the service. Its length does not matter.
+    pub plan: Plan,
+    /// What its requests were made of, so that others can be made.
+    pub options: Options,
+    /// How long all may take.
+    pub budget: Duration,
+    /// Requests per second that are never exceeded.
+    pub max_rate: Option<f64>,
+    /// Connections that are never exceeded.
+    pub max_connections: usize,
+}
+
+/// Something that tells what the server's machine sees.
+pub trait Observer {
+    /// Begins to look; what is returned ends it, and tells what was seen meanwhile.
+    fn begin(&self) -> Box<dyn FnOnce() -> Option<Signals> + '_>;
+}
+
+/// Why there is no diagnosis.
+#[derive(Debug, Error)]
+pub enum Halt {
+    /// Somebody ended it.
+    #[error("interrupted")]
+    Interrupted,
+    /// A run could not be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A variation of the request cannot be made.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// A variation of the URL cannot be made.
+    #[error(transparent)]
+    Target(#[from] PlanError),
+}
+
+/// Makes experiments, and keeps what came of them.
+pub struct Laboratory<'l> {
+    /// Who is examined.
+    pub patient: &'l Patient,
+    observer: Option<&'l dyn Observer>,
+    stop: &'l AtomicBool,
+    tell: &'l mut dyn FnMut(Step<'_>),
+    started: Instant,
+    /// All experiments so far, in their order.
+    pub trail: Vec<Trial>,
+    /// What keep-alive was found to depend on.
+    pub keep_alive: Option<KeepAlive>,
+}
+
+impl<'l> Laboratory<'l> {
+    /// Opens for one patient. `tell` is told each experiment before it is made; `stop` ends all.
+    pub fn open(
+        patient: &'l Patient,
+        observer: Option<&'l dyn Observer>,
+        stop: &'l AtomicBool,
+        tell: &'l mut dyn FnMut(Step<'_>),
+    ) -> Self {
+        Self { patient, observer, stop, tell, started: Instant::now(), trail: vec![], keep_alive: None }
+    }
+
+    /// The time since it opened.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The part of the budget that is spent, 0 to 1.
+    pub fn spent(&self) -> f64 {
+        self.elapsed().as_secs_f64() / self.patient.budget.as_secs_f64()
+    }
+
+    /// How long an experiment is that takes so many seconds of a budget of a minute; and where single requests are slow,
+    /// longer, as far as the budget goes.
+    pub fn length(&self, seconds: f64, response: Duration) -> Duration {
+        let planned = Duration::from_secs_f64(self.patient.budget.as_secs_f64() / PLANNED_S * seconds);
+        planned.max(SHORTEST).max(response * 8).min(self.patient.budget / 8)
+    }
+
+    /// The plan that experiments vary: the user's, without an end.
+    pub fn plan(&self) -> Plan {
+        let patient = self.patient;
+        Plan {
+            duration: None,
+            requests: None,
+            max_rate: patient.max_rate,
+            timeout: patient.plan.timeout.min(patient.budget.mul_f64(TIMEOUT_SHARE)),
+            ..patient.plan.clone()
+        }
+    }
+
+    /// A plan for another path of the same server, with the user's request otherwise.
+    ///
+    /// # Errors
+    /// What [`Target::parse`] and [`torr_press::Requests::new`] have.
+    pub fn plan_for(&self, path: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Halt> {
+        let target = Target::parse(&self.patient.plan.target.whole(path))?;
+        let mut options = self.patient.options.clone();
+        change(&mut options);
+        let request = torr_press::Requests::new(&[target.clone().into()], &options)?;
+        Ok(Plan { target, request, keep_alive: options.keep_alive, ..self.plan() })
+    }
+
+    /// Makes an experiment.
+    ///
+    /// # Errors
+    /// [`Halt`].
+    pub fn run(&mut self, experiment: &str, why: &str, plan: &Plan) -> Result<&Trial, Halt> {
+        self.begin(experiment, why)?;
+        let (measured, signals) = self.observed(|stop| torr_press::run(plan, stop, |_| {}));
+        self.keep(experiment, why, measured?, signals)
+    }
+
+    /// The same with a second, light load beside it, which is kept as the experiment before.
+    ///
+    /// # Errors
+    /// [`Halt`].
+    pub fn run_beside(
+        &mut self,
+        experiment: &str,
+        why: &str,
+        plan: &Plan,
+        beside: &Plan,
+    ) -> Result<(&Trial, &Trial), Halt> {
+        self.begin(experiment, why)?;
+        let ((measured, other), signals) = self.observed(|stop| {
+            thread::scope(|scope| {
+                let other = scope.spawn(|| torr_press::run(beside, stop, |_| {}));
+                let measured = torr_press::run(plan, stop, |_| {});
+                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                (measured, other)
+            })
+        });
+        self.keep(&format!("{experiment}: the light load"), why, other?, None)?;
+        self.keep(experiment, why, measured?, signals)?;
+        let [.., other, trial] = &self.trail[..] else { unreachable!("two trials were just kept") };
+        Ok((trial, other))
+    }
+
+    /// Lets the service rest.
+    ///
+    /// # Errors
+    /// [`Halt::Interrupted`].
+    pub fn rest(&mut self, time: Duration, why: &str) -> Result<(), Halt> {
+        self.begin("a pause", why)?;
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            self.go_on()?;
+            thread::sleep(Duration::from_millis(20).min(end.saturating_duration_since(Instant::now())));
+        }
+        Ok(())
+    }
+
+    fn observed<R>(&self, experiment: impl FnOnce(&AtomicBool) -> R) -> (R, Option<Signals>) {
+        let look = self.observer.map(|observer| observer.begin());
+        let outcome = experiment(self.stop);
+        (outcome, look.and_then(|look| look()))
+    }
+
+    fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
+        self.go_on()?;
+        (self.tell)(Step { experiment, why, spent: self.spent() });
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        experiment: &str,
+        why: &str,
+        measured: Measured,
+        signals: Option<Signals>,
+    ) -> Result<&Trial, Halt> {
+        self.go_on()?;
+        self.trail.push(Trial::new(experiment, why, measured, signals));
+        Ok(self.trail.last().expect("it was just kept"))
+    }
+
+    fn go_on(&self) -> Result<(), Halt> {
+        if self.stop.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+    }
+}

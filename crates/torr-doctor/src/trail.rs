@@ -1,0 +1,96 @@
+//! What experiments were made, and what came of them.
+
+use serde::Serialize;
+use std::time::Duration;
+use torr_gauge::collector::Measured;
+use torr_gauge::latency::Summary;
+use torr_gauge::{RunResult, Sample, Signals};
+
+/// An experiment that is about to be made, for who watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'s> {
+    /// What is done.
+    pub experiment: &'s str,
+    /// What it is to tell.
+    pub why: &'s str,
+    /// The part of the budget that is spent, 0 to 1.
+    pub spent: f64,
+}
+
+/// One experiment and what came of it.
+#[derive(Debug, Serialize)]
+pub struct Trial {
+    /// What was done.
+    pub experiment: String,
+    /// What it was to tell.
+    pub why: String,
+    /// What was measured.
+    pub run: RunResult,
+    /// What the server's machine saw meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signals: Option<Signals>,
+    /// What the run was made from.
+    #[serde(skip)]
+    pub sample: Sample,
+}
+
+impl Trial {
+    /// Keeps what was measured.
+    pub fn new(experiment: &str, why: &str, measured: Measured, signals: Option<Signals>) -> Self {
+        let Measured { result, total, .. } = measured;
+        Self { experiment: experiment.into(), why: why.into(), run: result, signals, sample: total }
+    }
+
+    /// Answers per second that were no refusals.
+    pub fn good_rps(&self) -> f64 {
+        self.run.requests.saturating_sub(self.run.errors.status) as f64 / self.run.duration_s.max(1e-6)
+    }
+
+    /// Requests that ended badly, as a share of those that ended.
+    pub fn failed_share(&self) -> f64 {
+        let ended = self.run.requests + self.run.errors.unanswered();
+        self.run.errors.total() as f64 / ended.max(1) as f64
+    }
+
+    /// The share of answers with one of these statuses.
+    pub fn status_share(&self, statuses: &[u16]) -> f64 {
+        let count: u64 = statuses.iter().filter_map(|status| self.run.status.get(status)).sum();
+        count as f64 / self.run.requests.max(1) as f64
+    }
+
+    /// Connections opened for each answer.
+    pub fn opened_per_request(&self) -> f64 {
+        self.run.connections.opened as f64 / self.run.requests.max(1) as f64
+    }
+
+    /// Bytes received for each answer.
+    pub fn bytes_per_request(&self) -> f64 {
+        self.run.bytes.received as f64 / self.run.requests.max(1) as f64
+    }
+
+    /// The median response time of those that were answered.
+    pub fn median(&self) -> Option<Duration> {
+        quantile(&self.sample.answered, 0.5)
+    }
+
+    /// The least and the mean response time of those that were answered, in seconds.
+    pub fn least_and_mean_s(&self) -> Option<(f64, f64)> {
+        let summary = self.sample.answered.summary()?;
+        Some((summary.min as f64 / 1e6, summary.mean / 1e6))
+    }
+
+    /// How long connecting took.
+    pub fn connect(&self) -> Option<Summary> {
+        self.sample.connect.summary()
+    }
+
+    /// The median time to connect.
+    pub fn connect_median(&self) -> Option<Duration> {
+        quantile(&self.sample.connect, 0.5)
+    }
+}
+
+/// A quantile that is told however few samples there are.
+pub fn quantile(latency: &torr_gauge::Latency, share: f64) -> Option<Duration> {
+    (latency.count() > 0).then(|| Duration::from_micros(latency.histogram().value_at_quantile(share)))
+}

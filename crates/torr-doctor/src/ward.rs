@@ -1,0 +1,244 @@
+//! The experiments that every patient undergoes, gentle ones first, and the figures that come of them.
+
+use crate::case::{Beside, Case, Cheap};
+use crate::ladder::{Rung, rungs};
+use crate::laboratory::{Halt, Laboratory};
+use crate::trail::{Trial, quantile};
+use std::time::Duration;
+use torr_press::request::Options;
+use torr_press::{Plan, Requests, Think};
+
+/// Pauses between requests that are to meet an idle server, unless those take longer.
+const PAUSE: Duration = Duration::from_millis(12);
+/// Once throughput has not grown by more than this over two doublings, the ladder goes on with the user's connections.
+const FLAT: f64 = 1.08;
+/// How often a cheap request is tried.
+const TRIES: u64 = 12;
+/// A request counts as cheap at this share of what the target takes.
+const CHEAP: f64 = 0.6;
+
+/// A patient, what is known of it, and the laboratory.
+pub struct Ward<'l> {
+    /// Where experiments are made.
+    pub lab: Laboratory<'l>,
+    /// What is known.
+    pub case: Case,
+    /// Where in the trail the first and the decisive experiment stand.
+    alone: usize,
+    full: usize,
+}
+
+impl<'l> Ward<'l> {
+    /// A patient of whom nothing is known yet.
+    pub fn new(lab: Laboratory<'l>) -> Self {
+        let asked = lab.patient.plan.connections.min(lab.patient.max_connections);
+        let case = Case { asked, generator_threads: lab.patient.plan.threads.clamp(1, asked), ..Case::default() };
+        Self { lab, case, alone: 0, full: 0 }
+    }
+
+    /// Makes the experiments that are always made. `null` is a service that does nothing, with answers of the size given.
+    ///
+    /// # Errors
+    /// [`Halt`].
+    pub fn admit(&mut self, null: Option<&dyn Fn(u64) -> Result<Plan, Halt>>) -> Result<(), Halt> {
+        self.alone()?;
+        self.cheap()?;
+        self.ladder()?;
+        if let Some(null) = null {
+            self.null(null)?;
+        }
+        self.beside()
+    }
+
+    /// One request at a time.
+    pub fn alone_trial(&self) -> &Trial {
+        &self.lab.trail[self.alone]
+    }
+
+    /// The user's load.
+    pub fn full_trial(&self) -> &Trial {
+        &self.lab.trail[self.full]
+    }
+
+    /// The user's load, for so many seconds of a budget of a minute.
+    pub fn user_plan(&self, seconds: f64) -> Plan {
+        self.plan_with(self.case.asked, seconds)
+    }
+
+    /// The user's load with another number of connections.
+    pub fn plan_with(&self, connections: usize, seconds: f64) -> Plan {
+        let response = Duration::from_secs_f64(self.case.alone_mean_s);
+        Plan {
+            connections,
+            duration: Some(self.lab.length(seconds, response)),
+            warmup: Duration::from_millis(100).max(response * 2).min(self.lab.patient.budget / 20),
+            ..self.lab.plan()
+        }
+    }
+
+    /// The user's load with another request.
+    ///
+    /// # Errors
+    /// What [`Laboratory::plan_for`] has.
+    pub fn variation(&self, change: impl FnOnce(&mut Options), seconds: f64) -> Result<Plan, Halt> {
+        let other = self.lab.plan_for(self.lab.patient.plan.target.path(), change)?;
+        let user = self.user_plan(seconds);
+        Ok(Plan { request: other.request, keep_alive: other.keep_alive, ..user })
+    }
+
+    fn alone(&mut self) -> Result<(), Halt> {
+        let plan = Plan {
+            connections: 1,
+            threads: 1,
+            duration: Some(self.lab.length(1.2, Duration::ZERO)),
+            think: Some(Think { range: PAUSE / 2..=PAUSE }),
+            ..self.lab.plan()
+        };
+        let first = self.lab.run("one request at a time", "what a request takes when nothing else is asked", &plan)?;
+        let mut answered = first.sample.answered.count();
+        if answered < 3 {
+            // So slow a service needs longer to show itself.
+            let plan = Plan { duration: Some(self.lab.patient.budget / 8), ..plan };
+            let again = self.lab.run("one request at a time, longer", "hardly one was answered in so short a time", &plan)?;
+            answered = again.sample.answered.count();
+        }
+        self.alone = self.lab.trail.len() - 1;
+        let trial = &self.lab.trail[self.alone];
+        let latency = if answered > 0 { &trial.sample.answered } else { &trial.sample.unanswered };
+        let Some(summary) = latency.summary() else { return Ok(()) };
+        let case = &mut self.case;
+        case.alone_least_s = summary.min as f64 / 1e6;
+        case.alone_mean_s = summary.mean / 1e6;
+        case.alone_median_s = quantile(latency, 0.5).unwrap_or_default().as_secs_f64();
+        case.round_trip_s = trial.connect().map(|connect| connect.min as f64 / 1e6);
+        Ok(())
+    }
+
+    /// Looks for a request that the server answers without the target's work.
+    fn cheap(&mut self) -> Result<(), Halt> {
+        let why = "whether there is a request that costs the server little";
+        for (what, plan) in self.cheap_plans()? {
+            let plan = Plan { requests: Some(TRIES), duration: Some(self.lab.length(0.6, Duration::ZERO)), ..plan };
+            let trial = self.lab.run(what, why, &plan)?;
+            let (Some(response), Some(connect)) = (trial.median(), trial.connect_median()) else { continue };
+            let found = Cheap { what: what.into(), alone_s: response.as_secs_f64(), connect_s: connect.as_secs_f64() };
+            let best = self.case.cheap.as_ref().is_none_or(|best| found.alone_s < best.alone_s);
+            let enough = found.alone_s < CHEAP * self.case.alone_median_s;
+            if best {
+                self.case.cheap = Some(found);
+            }
+            if enough {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What may be cheap: a path that is not there, and a request that a server refuses before it looks at the path.
+    fn cheap_plans(&self) -> Result<Vec<(&'static str, Plan)>, Halt> {
+        let light = |plan: Plan| Plan {
+            connections: 1,
+            threads: 1,
+            keep_alive: false,
+            think: Some(Think { range: PAUSE / 3..=PAUSE / 2 }),
+            ..plan
+        };
+        let absent = self.lab.plan_for("/torr-looks-for-what-is-not-there", |options| {
+            options.keep_alive = false;
+            (options.method, options.body) = (None, None);
+        })?;
+        let target = &self.lab.patient.plan.target;
+        let refused = Requests::raw(target, "GET", format!("GET {} HTTP/1.1\r\n\r\n", target.path()).into_bytes())?;
+        let refused = Plan { request: refused, ..self.lab.plan() };
+        let mut plans = vec![("a path that is not there", light(absent))];
+        if !self.lab.patient.plan.protocol.http2 {
+            plans.push(("a request without a Host", light(refused)));
+        }
+        Ok(plans)
+    }
+
+    fn ladder(&mut self) -> Result<(), Halt> {
+        let asked = self.case.asked;
+        let mut skipping = false;
+        for connections in rungs(asked) {
+            let is_last = connections == asked;
+            if skipping && !is_last {
+                continue;
+            }
+            let plan = self.plan_with(connections, if is_last { 2.5 } else { 0.7 });
+            let why = if is_last { "what the service does under your load" } else { "where throughput stops to grow" };
+            self.climb(connections, why, &plan)?;
+            let rungs = &self.case.ladder.0;
+            skipping = rungs.len() > 2 && rungs[rungs.len() - 1].rps < FLAT * rungs[rungs.len() - 3].rps;
+        }
+        self.full = self.lab.trail.len() - 1;
+        let full = &self.lab.trail[self.full];
+        self.case.generator_busy = full.run.generator.busy_share;
+        self.case.generator_cores = full.run.generator.cpu_share * full.run.plan.threads as f64;
+        self.case.signals = full.signals.clone();
+        let double = (2 * asked).min(self.lab.patient.max_connections);
+        if double > asked {
+            let plan = self.plan_with(double, 1.0);
+            self.climb(double, "whether more connections bring more", &plan)?;
+        }
+        Ok(())
+    }
+
+    fn climb(&mut self, connections: usize, why: &str, plan: &Plan) -> Result<(), Halt> {
+        let name = crate::words::counted(connections, "connection");
+        let trial = self.lab.run(&name, why, plan)?;
+        let median_s = trial.median().unwrap_or_default().as_secs_f64();
+        let rung = Rung { connections, rps: trial.good_rps(), median_s };
+        self.case.ladder.0.push(rung);
+        Ok(())
+    }
+
+    fn null(&mut self, null: &dyn Fn(u64) -> Result<Plan, Halt>) -> Result<(), Halt> {
+        let body = self.full_trial().run.bytes.body / self.full_trial().run.requests.max(1);
+        let user = self.user_plan(0.8);
+        let plan = |keep_alive| -> Result<Plan, Halt> {
+            let null = null(body)?;
+            let request = Requests::get(&null.target, keep_alive)?;
+            Ok(Plan {
+                connections: user.connections,
+                threads: user.threads,
+                duration: Some(self.lab.length(0.8, Duration::ZERO)),
+                warmup: Duration::from_millis(100),
+                max_rate: user.max_rate,
+                keep_alive,
+                request,
+                ..null
+            })
+        };
+        let (kept, connecting) = (plan(true)?, plan(false)?);
+        let why = "what this generator reaches where the service costs nothing";
+        self.case.null_rps = Some(self.lab.run("a service that does nothing", why, &kept)?.good_rps());
+        let name = "a service that does nothing, a connection for each request";
+        let why = "what a connection costs here";
+        self.case.null_rps_connecting = Some(self.lab.run(name, why, &connecting)?.good_rps());
+        Ok(())
+    }
+
+    /// A light load on the cheap path while the target is just saturated: with few connections more than it needs, so that
+    /// not all that the server has is taken by those that wait.
+    fn beside(&mut self) -> Result<(), Halt> {
+        let (Some(cheap), Some(from)) = (self.case.cheap.clone(), self.case.ladder.saturated_from()) else {
+            return Ok(());
+        };
+        let connections = (from + from / 2 + 1).min(self.case.asked.max(from));
+        let target = self.plan_with(connections, 1.2);
+        let light = self.cheap_plans()?.into_iter().find(|(what, _)| *what == cheap.what);
+        let (_, light) = light.expect("it was found among the same plans");
+        let light = Plan { duration: target.duration, warmup: target.warmup, timeout: self.lab.plan().timeout, ..light };
+        let name = format!("{} and beside them {}", crate::words::counted(connections, "connection"), cheap.what);
+        let why = "whether others wait while the target is saturated";
+        let (_, beside) = self.lab.run_beside(&name, why, &target, &light)?;
+        let median = |latency| quantile(latency, 0.5).map(|time| time.as_secs_f64());
+        self.case.beside = Some(Beside {
+            connections,
+            connect_s: median(&beside.sample.connect).unwrap_or(0.0),
+            response_s: median(&beside.sample.answered),
+        });
+        Ok(())
+    }
+}
