@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod passive;
+pub mod permission;
 
 pub use passive::passive;

@@ -25,6 +25,6 @@ pub use latency::Latency;
 pub use machine::Machine;
 pub use result::RunResult;
 pub use sample::Sample;
-pub use threshold::Rule;
+pub use threshold::{Objective, Rule};
 pub use validity::Validity;
 pub use verdict::{Confidence, Factor, Verdict};
