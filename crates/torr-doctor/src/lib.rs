@@ -12,6 +12,7 @@ mod keep_alive;
 mod laboratory;
 mod ladder;
 mod passive;
+pub mod permission;
 mod trail;
 mod ward;
 mod words;

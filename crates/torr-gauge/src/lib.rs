@@ -27,5 +27,6 @@ pub use result::RunResult;
 pub use sample::Sample;
 pub use signals::Signals;
 pub use threshold::Rule;
+pub use threshold::{Objective, Rule};
 pub use validity::Validity;
 pub use verdict::{Confidence, Factor, Verdict};

@@ -1,5 +1,9 @@
 //! Rules that make a run a failure, such as `p99>50ms`: read from text, and judged by what was measured.
 
+mod objective;
+
+pub use objective::{Kept, Objective, ObjectiveError};
+
 use crate::Kind;
 use crate::collector::Measured;
 use crate::result::Threshold;
@@ -115,6 +119,11 @@ impl Rule {
             measured: measured.map(|value| self.show(value)),
             failed: measured.is_none_or(|value| self.comparison.holds(value, self.limit)),
         }
+    }
+
+    /// Whether it holds, as far as that can be told.
+    fn holds(&self, run: &Measured) -> Option<bool> {
+        Some(self.comparison.holds(self.measure(run)?, self.limit))
     }
 
     /// In the unit of the limit. Measured figures are divided rather than limits multiplied: a quotient of whole

@@ -8,7 +8,7 @@ mod outputs;
 mod request;
 pub mod transport;
 
-use crate::cli::PressArgs;
+use crate::cli::{PressArgs, RequestArgs, TransportArgs};
 use crate::exit::Stop;
 use crate::interrupt;
 use outputs::Outputs;
@@ -54,14 +54,13 @@ pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -
 fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let load = &args.load;
     let keep_alive = !load.no_keepalive;
-    let (target, request) = request::requests(&args.request, args.url(), keep_alive)?;
-    let way = transport::way(&args.transport, &target)?;
-    let (pace, depth) = (load.pace(), load.pipeline.or(args.transport.http2.streams).unwrap_or(1));
+    let base = base(&args.request, &args.transport, args.url(), keep_alive)?;
+    let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
     if load.think.is_some() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     let inspection = checks::inspection(&args.checks)?;
-    if way.protocol.http2 && inspection.follow {
+    if base.protocol.http2 && inspection.follow {
         return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
     }
     if matches!(pace, Pace::Connections(_)) && depth > 1 {
@@ -71,21 +70,37 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     }
     let endless = load.requests.is_none() && load.stages.is_none();
     Ok(Plan {
-        sources: way.sources,
-        tunnel: way.tunnel,
-        protocol: way.protocol,
         inspection,
         pace,
         connections: load.connections(),
         depth,
-        threads: load.threads.unwrap_or_else(cpus),
+        threads: load.threads.unwrap_or(base.threads),
         duration: load.duration.or(endless.then_some(DURATION)),
         requests: load.requests,
         warmup: load.warmup.unwrap_or_default(),
         think: load.think.clone(),
-        keep_alive,
         requests_per_connection: load.requests_per_connection,
         timeout: load.timeout,
+        ..base
+    })
+}
+
+/// What is sent, and the way there: a plan of which only how hard to press is left to say. It has a thread for each CPU.
+pub fn base(
+    request: &RequestArgs,
+    transport: &TransportArgs,
+    url: Option<&str>,
+    keep_alive: bool,
+) -> Result<Plan, Stop> {
+    let (target, request) = request::requests(request, url, keep_alive)?;
+    let way = transport::way(transport, &target)?;
+    Ok(Plan {
+        sources: way.sources,
+        tunnel: way.tunnel,
+        protocol: way.protocol,
+        depth: transport.http2.streams.unwrap_or(1),
+        threads: cpus(),
+        keep_alive,
         ..Plan::new(target, way.addresses, request)
     })
 }

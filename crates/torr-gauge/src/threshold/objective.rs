@@ -1,0 +1,218 @@
+//! Rules in the other sense: what a service is to keep to, such as `p99<50ms`.
+
+use super::{Comparison, Metric, Rule, RuleError, Unit};
+use crate::Latency;
+use crate::collector::Measured;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use thiserror::Error;
+
+/// How many samples beyond a percentile make it a steady figure, where [`Latency::quantile`] tells it from fewer on.
+const BEYOND: f64 = 10.0;
+
+/// A rule that is to hold, of a figure that is better the smaller it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objective(Rule);
+
+/// Why a text is no objective.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ObjectiveError {
+    /// It is not a rule either.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// It asks for more of what should be little.
+    #[error("'{0}' says what is bad: an objective says what is good, as in '{1}'")]
+    Floor(String, String),
+    /// Throughput is what is looked for.
+    #[error("'{0}' is about throughput: an objective is about response times and errors, as in 'p99<50ms,errors<0.1%'")]
+    Rate(String),
+}
+
+/// Whether a run kept to an objective.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// As it was asked for, such as `p99<50ms`.
+    pub objective: String,
+    /// What was measured, in the unit of the objective; `None` if there is too little to tell it as a figure.
+    pub measured: Option<String>,
+    /// Whether it was kept to.
+    pub kept: bool,
+    /// How many times its limit was measured.
+    pub times_limit: Option<f64>,
+}
+
+impl Objective {
+    /// Reads an objective such as `p99<50ms` or `errors<=0.1%`.
+    ///
+    /// # Errors
+    /// [`ObjectiveError`], which says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
+        let rule = Rule::parse(text)?;
+        match (rule.metric, rule.comparison) {
+            (Metric::Rps, _) => Err(ObjectiveError::Rate(rule.text)),
+            (_, Comparison::Below | Comparison::AtMost) => Ok(Self(rule)),
+            _ => Err(ObjectiveError::Floor(rule.text.clone(), rule.opposite().text)),
+        }
+    }
+
+    /// The rule by which a run fails that does not keep to this.
+    pub fn breach(&self) -> Rule {
+        self.0.opposite()
+    }
+
+    /// Whether it is about response times.
+    pub fn is_of_time(&self) -> bool {
+        matches!(self.0.unit, Unit::Time { .. })
+    }
+
+    /// Its limit in microseconds, if it is about response times.
+    pub fn limit_us(&self) -> Option<f64> {
+        match self.0.unit {
+            Unit::Time { us, .. } => Some(self.0.limit * us),
+            _ => None,
+        }
+    }
+
+    /// How many requests it takes to tell it well.
+    pub fn samples(&self) -> u64 {
+        match (self.0.metric, self.0.unit) {
+            (Metric::Percentile(share), _) => (BEYOND / (1.0 - share)).round() as u64,
+            // One in so many may fail: so many are needed to see one.
+            (_, Unit::Share) if self.0.limit > 0.0 => (100.0 / self.0.limit).ceil() as u64,
+            _ => 100,
+        }
+    }
+
+    /// Whether a run kept to it. Of too few samples for a percentile as many must be within the limit as it says.
+    pub fn judge(&self, run: &Measured) -> Kept {
+        let measured = self.0.measure(run);
+        let kept = self.0.holds(run).unwrap_or_else(|| match self.0.metric {
+            Metric::Percentile(share) => self.share_within(&run.total.latency()).is_some_and(|within| within >= share),
+            _ => false,
+        });
+        let times_limit = measured.filter(|_| self.0.limit > 0.0).map(|value| value / self.0.limit);
+        Kept { objective: self.0.text.clone(), measured: measured.map(|value| self.0.show(value)), kept, times_limit }
+    }
+
+    /// How many times its limit has been measured by a part of a run: its response times, and how many of `done`
+    /// requests failed.
+    pub fn times_limit_so_far(&self, latency: &Latency, done: u64, errors: u64) -> Option<f64> {
+        let figure = match (self.0.metric, self.0.unit) {
+            (Metric::Percentile(share), Unit::Time { us, .. }) => latency.quantile(share)? as f64 / us,
+            (Metric::Mean, Unit::Time { us, .. }) => latency.summary()?.mean / us,
+            (Metric::Errors, Unit::Share) if done > 0 => errors as f64 * 100.0 / done as f64,
+            _ => return None,
+        };
+        (self.0.limit > 0.0).then(|| figure / self.0.limit)
+    }
+
+    /// The share of the response times that are within the limit.
+    fn share_within(&self, latency: &Latency) -> Option<f64> {
+        let count = latency.count();
+        let limit = self.limit_us()?;
+        (count > 0).then(|| latency.up_to(limit as u64) as f64 / count as f64)
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Rule {
+    /// The rule that holds where this does not.
+    fn opposite(&self) -> Self {
+        let (from, to, comparison) = match self.comparison {
+            Comparison::Above => (">", "<=", Comparison::AtMost),
+            Comparison::AtLeast => (">=", "<", Comparison::Below),
+            Comparison::Below => ("<", ">=", Comparison::AtLeast),
+            Comparison::AtMost => ("<=", ">", Comparison::Above),
+        };
+        Self { text: self.text.replacen(from, to, 1), comparison, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::RunFacts;
+    use crate::{Collector, Sample};
+    use std::time::Duration;
+
+    fn run(slow: u64, of: u64) -> Measured {
+        let mut sample = Sample::default();
+        for n in 0..of {
+            sample.answered.record(if n < slow { 80_000_000 } else { 10_000_000 });
+            sample.status.count(if n < slow { 503 } else { 200 });
+        }
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        collector.take(0, 0, &sample, true);
+        collector.finish(RunFacts { duration: Duration::from_secs(1), asked: of, ..RunFacts::default() })
+    }
+
+    fn objective(text: &str) -> Objective {
+        Objective::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn an_objective_is_kept_where_its_rule_holds() {
+        for (text, slow, of, kept) in [
+            ("p99<50ms", 0, 1000, true),
+            ("p99<50ms", 9, 1000, true),
+            ("p99<50ms", 20, 1000, false),
+            ("p99<=80.1ms", 20, 1000, true),
+            // Too few to tell the percentile as a figure.
+            ("p99<50ms", 0, 20, true),
+            ("p99<50ms", 1, 20, false),
+            ("p99<50ms", 1, 100, true),
+            ("p99<50ms", 0, 0, false),
+            ("max<50ms", 0, 10, true),
+            ("errors<0.1%", 1, 1000, false),
+            ("errors<=0.1%", 1, 1000, true),
+            ("errors<5", 4, 10, true),
+        ] {
+            let judged = objective(text).judge(&run(slow, of));
+            assert_eq!(judged.kept, kept, "{text}, {slow} of {of}: {judged:?}");
+        }
+        let judged = objective("p99<40ms").judge(&run(20, 1000));
+        assert!(judged.times_limit.is_some_and(|times| (times - 2.0).abs() < 0.01), "{judged:?}");
+    }
+
+    #[test]
+    fn a_breach_is_told_as_a_rule_that_fails_a_run() {
+        let told = ["p99<50ms", "p99 <= 50ms", "errors<0.1%"].map(|text| objective(text).breach().to_string());
+        assert_eq!(told, ["p99>=50ms", "p99 > 50ms", "errors>=0.1%"]);
+        assert!(Rule::parse(&told[1]).is_ok());
+    }
+
+    #[test]
+    fn samples_are_what_the_figure_takes() {
+        let samples = ["p50<1s", "p99<1s", "p99.9<1s", "errors<0.1%", "errors<5", "mean<1s"].map(objective);
+        assert_eq!(samples.map(|o| o.samples()), [20, 1000, 10_000, 1000, 100, 100]);
+    }
+
+    #[test]
+    fn a_part_of_a_run_tells_how_bad_it_is() {
+        let mut latency = Latency::default();
+        (0..1000).for_each(|_| latency.record(150_000_000));
+        let times = |text: &str, latency: &Latency| objective(text).times_limit_so_far(latency, 1000, 10);
+        assert!(times("p99<50ms", &latency).is_some_and(|times| (times - 3.0).abs() < 0.01));
+        assert_eq!(times("errors<0.1%", &latency), Some(10.0));
+        assert_eq!(times("p99<50ms", &Latency::default()), None);
+        assert_eq!(times("errors<=0", &latency), None);
+    }
+
+    #[test]
+    fn what_is_no_objective_says_what_to_write() {
+        for (text, why) in [
+            ("p99>50ms", "'p99<=50ms'"),
+            ("rps<5", "about throughput"),
+            ("p99<5", "needs us"),
+            ("p99", "no comparison"),
+        ] {
+            let error = Objective::parse(text).expect_err(text).to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}
