@@ -205,6 +205,9 @@ fn mistakes_in_a_load_are_one_line() {
         (&["--stages", "1s:-1c"], "connections"),
         (&["--max-connections", "10"], "--rate"),
         (&["--max-connections", "10", "-c", "5", "-r", "1"], "-c"),
+        (&["--max-rate", "0"], "--max-rate"),
+        (&["--max-rate", "10", "-r", "10"], "--max-rate"),
+        (&["--max-rate", "10", "--stages", "1s:10"], "--max-rate"),
         (&["--warmup", "soon"], "duration"),
     ] {
         let ended = torr(&[args, &["http://127.0.0.1:1"]].concat());

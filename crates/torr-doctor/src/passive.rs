@@ -185,7 +185,8 @@ fn connections(run: &RunResult) -> Option<Verdict> {
     let (min, median) = (latency.min as f64, latency.p50? as f64);
     let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
     let unqueued = median <= UNQUEUED * min + JITTER_US;
-    (run.plan.rate.is_none() && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
+    let unpaced = run.plan.rate.or(run.plan.max_rate).is_none();
+    (unpaced && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
         let verdict = likely(Factor::Connections, "More connections would bring more throughput: nothing was full, and nothing queued.")
             .because(format!("the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"))
             .because(format!("the generator's busiest thread was idle {} of the time", percent(1.0 - run.generator.busy_share)));

@@ -101,6 +101,9 @@ pub struct PlanSummary {
     /// Requests per second, in open loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate: Option<f64>,
+    /// The most requests per second, in closed loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_rate: Option<f64>,
     /// How requests are spread, in open loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arrivals: Option<Arrivals>,

@@ -452,7 +452,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             let (due, free) = match self.pacer.next(now) {
                 Due::Free => (now, true),
                 Due::At(due) if due <= now => (due, false),
-                Due::At(due) => {
+                Due::At(due) | Due::Later(due) => {
                     self.next_due = Some(due);
                     self.no_place = false;
                     self.free.push_front(at);

@@ -12,6 +12,7 @@ mod failures;
 mod http1;
 mod http2;
 mod inspect;
+mod limited;
 mod open_loop;
 mod pacer;
 mod plan;

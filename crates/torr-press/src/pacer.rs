@@ -1,6 +1,7 @@
 //! When requests are due.
 
 use crate::closed_loop::{ClosedLoop, Ramp};
+use crate::limited::Limited;
 use crate::open_loop::OpenLoop;
 use torr_net::Nanos;
 
@@ -28,6 +29,8 @@ pub enum Due {
     At(Nanos),
     /// Not now; ask again at this time. Connections without a request are not needed until then.
     NotBefore(Nanos),
+    /// Not now; ask again at this time, which is in the future. Connections are kept.
+    Later(Nanos),
     /// Never: all requests have been begun.
     Never,
 }
@@ -38,6 +41,8 @@ pub enum Due {
 pub(crate) enum AnyPacer<'r> {
     Closed(ClosedLoop<'r>),
     Ramp(Ramp<'r>),
+    Limited(Limited<ClosedLoop<'r>>),
+    LimitedRamp(Limited<Ramp<'r>>),
     Open(OpenLoop),
 }
 
@@ -47,6 +52,8 @@ impl Pacer for AnyPacer<'_> {
         match self {
             Self::Closed(pacer) => pacer.next(now),
             Self::Ramp(pacer) => pacer.next(now),
+            Self::Limited(pacer) => pacer.next(now),
+            Self::LimitedRamp(pacer) => pacer.next(now),
             Self::Open(pacer) => pacer.next(now),
         }
     }
@@ -55,6 +62,8 @@ impl Pacer for AnyPacer<'_> {
         match self {
             Self::Closed(pacer) => pacer.is_exhausted(now),
             Self::Ramp(pacer) => pacer.is_exhausted(now),
+            Self::Limited(pacer) => pacer.is_exhausted(now),
+            Self::LimitedRamp(pacer) => pacer.is_exhausted(now),
             Self::Open(pacer) => pacer.is_exhausted(now),
         }
     }
@@ -64,6 +73,8 @@ impl Pacer for AnyPacer<'_> {
         match self {
             Self::Closed(pacer) => pacer.freed(now),
             Self::Ramp(pacer) => pacer.freed(now),
+            Self::Limited(pacer) => pacer.freed(now),
+            Self::LimitedRamp(pacer) => pacer.freed(now),
             Self::Open(pacer) => pacer.freed(now),
         }
     }

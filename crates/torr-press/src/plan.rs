@@ -33,6 +33,9 @@ pub struct Plan {
     pub tunnel: Option<Vec<u8>>,
     /// When requests are due.
     pub pace: Pace,
+    /// The most requests that a closed loop begins per second, while warming up as well, evenly spaced and in equal parts
+    /// for all threads. More than 0. Means nothing for an open loop.
+    pub max_rate: Option<f64>,
     /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
     pub connections: usize,
     /// Requests under way at a time on each connection, at least 1: how deep HTTP/1.1 is pipelined, or HTTP/2's streams.
@@ -106,6 +109,7 @@ impl Plan {
             protocol: Protocol { http2: false, tls: None },
             tunnel: None,
             pace: Pace::Closed,
+            max_rate: None,
             connections: 100,
             depth: 1,
             threads: 1,
@@ -132,6 +136,7 @@ impl Plan {
                 Pace::Open(schedule, _) => schedule.constant_rate(),
                 _ => None,
             },
+            max_rate: self.max_rate.filter(|_| !self.is_scheduled()),
             arrivals: match &self.pace {
                 Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
                 Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),

@@ -5,6 +5,7 @@ use crate::engine::{Ended, Engine, Link};
 use crate::http1::Http1;
 use crate::http2::Http2;
 use crate::inspect::Inspector;
+use crate::limited::Limited;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
 use crate::plan::{Pace, Plan};
@@ -187,11 +188,18 @@ fn pacer<'r>(plan: &'r Plan, number: usize, budget: &'r Budget, numbers: &Range<
     let (warm_until, depth) = (clock::nanos(plan.warmup), usize::from(plan.depth));
     let part = (number as u64, plan.thread_count() as u64);
     let closed = || ClosedLoop::new(budget, &(numbers.start * depth..numbers.end * depth), warm_until);
-    match &plan.pace {
-        Pace::Closed => AnyPacer::Closed(closed()),
-        Pace::Connections(connections) => AnyPacer::Ramp(Ramp::new(closed(), connections, part, plan.depth)),
-        Pace::Open(schedule, arrivals) => {
-            clock::wake_exactly();
+    let ramp = |connections| Ramp::new(closed(), connections, part, plan.depth);
+    if plan.is_scheduled() || plan.max_rate.is_some() {
+        clock::wake_exactly();
+    }
+    match (&plan.pace, plan.max_rate) {
+        (Pace::Closed, None) => AnyPacer::Closed(closed()),
+        (Pace::Closed, Some(rate)) => AnyPacer::Limited(Limited::new(closed(), rate, part)),
+        (Pace::Connections(connections), None) => AnyPacer::Ramp(ramp(connections)),
+        (Pace::Connections(connections), Some(rate)) => {
+            AnyPacer::LimitedRamp(Limited::new(ramp(connections), rate, part))
+        }
+        (Pace::Open(schedule, arrivals), _) => {
             let schedule = schedule.after(plan.warmup);
             let times = (warm_until, plan.deadline());
             AnyPacer::Open(OpenLoop::new(schedule, *arrivals, plan.requests, times, part, fastrand::u64(..)))

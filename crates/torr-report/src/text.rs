@@ -51,7 +51,11 @@ fn heading(run: &RunResult) -> String {
     let plan = &run.plan;
     let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
     let what = format!("{} {}", plan.method, run.target);
-    let pace = plan.rate.map_or(String::new(), |rate| format!("{} requests/s asked for, ", crate::human::rate(rate)));
+    let pace = match (plan.rate, plan.max_rate) {
+        (Some(asked), _) => format!("{} requests/s asked for, ", rate(asked)),
+        (None, Some(most)) => format!("at most {} requests/s, ", rate(most)),
+        (None, None) => String::new(),
+    };
     let deep = match (plan.depth, plan.protocol.as_str()) {
         (0 | 1, _) => String::new(),
         (depth, "h2") => format!(" of {}", plural(depth.into(), "stream")),

@@ -1,6 +1,6 @@
 //! How hard to press: connections, pace, length.
 
-use super::values::{Stages, depth, duration, positive, rate, requests, stages, think};
+use super::values::{Stages, depth, duration, per_second, positive, rate, requests, stages, think};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::time::Duration;
 use torr_press::{Arrivals, Pace, Schedule, Think};
@@ -31,6 +31,9 @@ pub struct LoadArgs {
     /// closed loop whose connections do
     #[arg(long, value_name = "STAGES", value_parser = stages)]
     pub stages: Option<Stages>,
+    /// The most requests per second of a closed loop
+    #[arg(long, value_name = "RATE", value_parser = per_second, conflicts_with = "rate")]
+    pub max_rate: Option<f64>,
     /// How requests of an open loop are spread: evenly, or at random as many independent users would
     #[arg(long, value_enum, default_value_t = ArrivalsArg::Constant, requires = "open")]
     pub arrivals: ArrivalsArg,

@@ -19,10 +19,16 @@ pub fn requests(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| "not a whole number from 1 up, with or without k, M or G".into())
 }
 
+/// Requests per second, as a schedule that never ends.
 pub fn rate(text: &str) -> Result<Schedule, String> {
     let rate = text.parse().or_else(|_| requests(text).map(|n| n as f64));
     let rate = rate.map_err(|_| "not a number of requests per second, such as 500 or 20k")?;
     Schedule::constant(rate).map_err(|error| error.to_string())
+}
+
+/// Requests per second, as a number.
+pub fn per_second(text: &str) -> Result<f64, String> {
+    rate(text).map(|schedule| schedule.peak())
 }
 
 /// What `--stages` lets rise and fall.

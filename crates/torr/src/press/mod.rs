@@ -59,6 +59,9 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     if load.think.is_some() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
+    if load.max_rate.is_some() && matches!(pace, Pace::Open(..)) {
+        return Err(Stop::Usage("--max-rate is for closed loops: the rate of an open loop is what it is told".into()));
+    }
     let inspection = checks::inspection(&args.checks)?;
     if base.protocol.http2 && inspection.follow {
         return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
@@ -72,6 +75,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     Ok(Plan {
         inspection,
         pace,
+        max_rate: load.max_rate,
         connections: load.connections(),
         depth,
         threads: load.threads.unwrap_or(base.threads),

@@ -1,0 +1,57 @@
+//! A closed loop with a highest rate: it is reached, never exceeded, and costs no connection.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+use torr_press::{Pace, Plan, Requests, Schedule, Target, run};
+
+/// Answers everything, for as long as the test runs.
+fn server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let bound = listener.local_addr().expect("it is bound");
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                }
+            });
+        }
+    });
+    bound
+}
+
+fn plan(rate: f64, seconds: u64) -> Plan {
+    let target = Target::parse("http://name.test/").expect("it is a URL");
+    let request = Requests::get(&target, true).expect("it is a request");
+    Plan {
+        connections: 6,
+        threads: 2,
+        max_rate: Some(rate),
+        duration: Some(Duration::from_secs(seconds)),
+        ..Plan::new(target, vec![server().into()], request)
+    }
+}
+
+#[test]
+fn a_rate_is_kept_by_all_threads_together_while_warming_up_too() {
+    let plan = Plan { warmup: Duration::from_millis(500), ..plan(1000.0, 1) };
+    let result = run(&plan, &AtomicBool::new(false), |_| {}).expect("it runs").result;
+    assert!((980..=1020).contains(&result.requests), "{result:?}");
+    let warmup = result.warmup.expect("there was one").requests;
+    assert!((480..=510).contains(&warmup), "{warmup} requests in half a second");
+    assert_eq!(result.plan.max_rate, Some(1000.0));
+    let connections = result.connections;
+    assert_eq!((connections.carried, connections.opened, connections.peak), (6, 0, 6), "all are kept");
+}
+
+#[test]
+fn a_ramp_of_connections_keeps_it_as_well() {
+    let stages = [(Duration::ZERO, 4.0), (Duration::from_secs(1), 6.0)];
+    let pace = Pace::Connections(Schedule::stages(&stages).expect("they are stages"));
+    let result = run(&Plan { pace, ..plan(500.0, 1) }, &AtomicBool::new(false), |_| {}).expect("it runs").result;
+    assert!((490..=510).contains(&result.requests), "{result:?}");
+}
