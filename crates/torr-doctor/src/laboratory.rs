@@ -180,7 +180,8 @@ impl<'l> Laboratory<'l> {
 
     fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
         self.go_on()?;
-        (self.tell)(Step { experiment, why, spent: self.spent() });
+        let spent = self.spent();
+        (self.tell)(Step { experiment, why, spent });
         Ok(())
     }
 

@@ -26,7 +26,6 @@ pub use machine::Machine;
 pub use result::RunResult;
 pub use sample::Sample;
 pub use signals::Signals;
-pub use threshold::Rule;
 pub use threshold::{Objective, Rule};
 pub use validity::Validity;
 pub use verdict::{Confidence, Factor, Verdict};

@@ -211,6 +211,11 @@ pub fn verdict(verdict: &Verdict) -> String {
     for advice in &verdict.advice {
         let _ = writeln!(text, "  {:<12} {} {advice}", "", paint(GOOD, "->"));
     }
+    for (what, told) in [("gain", &verdict.gain), ("verify", &verdict.verify)] {
+        if let Some(told) = told {
+            let _ = writeln!(text, "  {:<12} {} {told}", "", paint(FAINT, what));
+        }
+    }
     text
 }
 

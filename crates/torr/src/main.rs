@@ -5,10 +5,12 @@
 mod cli;
 mod config;
 mod demo;
+mod doctor;
 mod exit;
 mod fronts;
 mod interrupt;
 mod output;
+mod own_server;
 mod press;
 mod serve;
 mod service;

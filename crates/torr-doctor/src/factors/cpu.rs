@@ -24,6 +24,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.case.full_threads();
     let is_free = machine < 1.0 - FREE;
     let flat = flatness(ward);
+    let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
     let one = full == 1 && used < 1.4 || full == 0 && ONE_CORE.contains(&used);
     let verdict = if one && cores > 1 && (is_free || used >= 0.9) {
         if full == 0 && ward.case.others_wait() == Some(false) {
@@ -34,9 +35,9 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             0 => "The server's threads share one CPU, though there are more: something lets only one of them run.",
             _ => "One thread of the server does all the work and is full, while other CPUs are free.",
         };
-        Verdict::new(Factor::SingleCore, sure(flat), summary)
+        Verdict::new(Factor::SingleCore, sure, summary)
             .because(format!("the server used {used:.2} of {cores} CPUs, with {} full", counted(full, "thread")))
-            .because_if(flat.map(|told| told.1))
+            .because_if(told)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {cores} times the throughput"))
@@ -44,10 +45,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         let (generator, others) = (ward.case.generator_cores, machine * cores as f64 - used - ward.case.generator_cores);
         let shared = generator > 0.15 * cores as f64;
         let nothing_better = ward.case.null_rps.is_some_and(|null| ward.case.rps() > 0.6 * null);
-        let confidence = if nothing_better || others > 0.25 * cores as f64 { Confidence::Likely } else { sure(flat) };
+        let confidence = if nothing_better || others > 0.25 * cores as f64 { Confidence::Likely } else { sure };
         Verdict::new(Factor::ServerCpu, confidence, "The server uses all CPU that there is for it.")
             .because(format!("it used {used:.2} of {}, the generator {generator:.2}, and the machine was used to {}", counted(cores, "CPU"), percent(machine)))
-            .because_if(flat.map(|told| told.1))
+            .because_if(told)
             .because_if(ward.case.null_rps.map(|null| format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))))
             .because_if(handler(ward))
             .advice("make requests cheaper, or give the server more CPU")
@@ -56,14 +57,14 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     } else if machine >= ALL && ward.case.generator_cores > used {
         Verdict::new(Factor::Generator, Confidence::Likely, "The machine's CPU is used up, most of it by the load generator.")
             .because(format!("the generator used {:.2} of {}, the server {used:.2}", ward.case.generator_cores, counted(cores, "CPU")))
-            .because_if(flat.map(|told| told.1))
+            .because_if(told)
             .because_if(ward.case.null_rps.map(|null| format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))))
             .advice("run the generator on another machine, where it takes no CPU from the server")
             .gain("unknown from here: the service was not at its limit")
     } else if full >= 2 && is_free {
-        Verdict::new(Factor::Workers, sure(flat), "All busy threads of the server are full, while CPU is free.")
+        Verdict::new(Factor::Workers, sure, "All busy threads of the server are full, while CPU is free.")
             .because(format!("{full} threads of the server were full, on {cores} CPUs"))
-            .because_if(flat.map(|told| told.1))
+            .because_if(told)
             .because(format!("the machine's CPUs were used to {} only", percent(machine)))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {:.1} times the throughput", cores as f64 / full as f64))
@@ -84,8 +85,8 @@ fn flatness(ward: &Ward<'_>) -> Option<(bool, String)> {
     Some((flat && last.connections > first, told))
 }
 
-fn sure(flat: Option<(bool, String)>) -> Confidence {
-    if flat.is_some_and(|(flat, _)| flat) { Confidence::Certain } else { Confidence::Likely }
+fn sure(flat: Option<&(bool, String)>) -> Confidence {
+    if flat.is_some_and(|(flat, _)| *flat) { Confidence::Certain } else { Confidence::Likely }
 }
 
 /// What the server can do where the handler does nothing.

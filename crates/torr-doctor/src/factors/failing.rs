@@ -135,7 +135,7 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 /// An open loop, if its rate is allowed.
 pub fn open(ward: &Ward<'_>, per_second: f64, seconds: f64) -> Option<Plan> {
     let allowed = ward.lab.patient.max_rate.is_none_or(|most| per_second <= most);
-    let schedule = Schedule::constant(per_second).filter(|_| allowed)?;
+    let schedule = Schedule::constant(per_second).ok().filter(|_| allowed)?;
     Some(Plan { pace: Pace::Open(schedule, Arrivals::Constant), max_rate: None, ..ward.user_plan(seconds) })
 }
 

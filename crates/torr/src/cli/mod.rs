@@ -2,6 +2,7 @@
 
 mod checks;
 mod data;
+mod doctor;
 mod front;
 mod http2;
 mod load;
@@ -15,6 +16,7 @@ mod values;
 
 pub use checks::CheckArgs;
 pub use data::{DataArgs, DataKind};
+pub use doctor::DoctorArgs;
 pub use front::FrontArgs;
 pub use http2::Http2Args;
 pub use load::LoadArgs;
@@ -64,6 +66,8 @@ pub struct Cli {
 enum Command {
     /// Run the demo application: a server worth pressing
     Serve(ServeArgs),
+    /// Name the one factor that limits a service, with proof, or say that it cannot be told
+    Doctor(DoctorArgs),
     /// Start that server, press it, and show its figures beside those of the source documents
     Demo(DemoArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
@@ -85,6 +89,7 @@ impl Cli {
     pub fn run(self) -> Result<ExitCode, Stop> {
         match self.command {
             Some(Command::Serve(args)) => crate::serve::run(&args),
+            Some(Command::Doctor(args)) => crate::doctor::run(&args),
             Some(Command::Demo(args)) => crate::demo::run(&args),
             Some(Command::Ab(args)) => Front::Ab.run(args.args),
             Some(Command::Wrk(args)) => Front::Wrk.run(args.args),

@@ -2,7 +2,6 @@
 
 mod reference;
 mod render;
-mod server;
 
 use crate::cli::DemoArgs;
 use crate::exit::{self, Stop};
@@ -11,7 +10,7 @@ use crate::output::{self, Sink};
 use crate::press::{self, cpus};
 use reference::Reference;
 use serde::Serialize;
-use server::Server;
+
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -83,7 +82,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
     let json = Sink::open(&args.json)?;
     let stop = interrupt::flag()?;
     let workers = cpus();
-    let server = Server::start(workers)?;
+    let server = Server::start(workers, &["--database", EMBEDDED])?;
     let rows = press_all(&server, if args.quick { EACH_QUICK } else { EACH }, &stop)?;
     drop(server);
     let demo = Demo {

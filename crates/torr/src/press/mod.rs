@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
+use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::Live;
 
@@ -42,13 +43,18 @@ pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
 
 /// One run with its verdict.
 pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
-    let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(|error| match error {
+    let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(no_result)?;
+    run.result.verdict = Some(torr_doctor::passive(&run.result));
+    Ok(run)
+}
+
+/// Why there is no result, to the user.
+pub fn no_result(error: RunError) -> Stop {
+    match error {
         RunError::Unreachable { .. } => Stop::Unreachable(error.to_string()),
         RunError::Files { .. } => Stop::Usage(error.to_string()),
         RunError::System(_) => Stop::Failed(error.to_string()),
-    })?;
-    run.result.verdict = Some(torr_doctor::passive(&run.result));
-    Ok(run)
+    }
 }
 
 fn plan(args: &PressArgs) -> Result<Plan, Stop> {
@@ -96,9 +102,19 @@ pub fn base(
     url: Option<&str>,
     keep_alive: bool,
 ) -> Result<Plan, Stop> {
-    let (target, request) = request::requests(request, url, keep_alive)?;
+    base_and_options(request, transport, url, keep_alive).map(|(plan, _)| plan)
+}
+
+/// The same, with what its requests were made of.
+pub fn base_and_options(
+    request: &RequestArgs,
+    transport: &TransportArgs,
+    url: Option<&str>,
+    keep_alive: bool,
+) -> Result<(Plan, Options), Stop> {
+    let (target, request, options) = request::requests(request, url, keep_alive)?;
     let way = transport::way(transport, &target)?;
-    Ok(Plan {
+    let plan = Plan {
         sources: way.sources,
         tunnel: way.tunnel,
         protocol: way.protocol,
@@ -106,7 +122,8 @@ pub fn base(
         threads: cpus(),
         keep_alive,
         ..Plan::new(target, way.addresses, request)
-    })
+    };
+    Ok((plan, options))
 }
 
 /// What is wrong with what was asked for, to the user.

@@ -8,14 +8,18 @@ use crate::exit::Stop;
 use torr_press::request::{Auth, Body, Data, Feeder, Options, Url, read_list};
 use torr_press::{Requests, Target};
 
-/// Where to, and what is asked for there.
-pub fn requests(args: &RequestArgs, url: Option<&str>, keep_alive: bool) -> Result<(Target, Requests), Stop> {
+/// Where to, what is asked for there, and what that was made of.
+pub fn requests(
+    args: &RequestArgs,
+    url: Option<&str>,
+    keep_alive: bool,
+) -> Result<(Target, Requests, Options), Stop> {
     let mut input = Input::default();
     let urls = urls(args, url, &mut input)?;
     let options = options(args, keep_alive, &mut input)?;
     let requests = Requests::new(&urls, &options).map_err(mistake)?;
     let first = urls.into_iter().next().map(|url| url.target);
-    Ok((first.expect("requests cannot be made without a URL"), requests))
+    Ok((first.expect("requests cannot be made without a URL"), requests, options))
 }
 
 /// The URL on the command line, then those of the list.

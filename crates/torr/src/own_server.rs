@@ -1,8 +1,7 @@
-//! The demo's server: this program again, in a process of its own.
+//! A server of our own to press: this program again, in a process of its own.
 
 use crate::config;
 use crate::exit::Stop;
-use crate::service::EMBEDDED;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -13,13 +12,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it on a free port of the loopback address, and waits until it listens.
-    pub fn start(workers: usize) -> Result<Self, Stop> {
-        let failed = |error: std::io::Error| Stop::Failed(format!("cannot start the demo's server: {error}"));
+    /// Starts it on a free port of the loopback address, with further arguments, and waits until it listens.
+    pub fn start(workers: usize, arguments: &[&str]) -> Result<Self, Stop> {
+        let failed = |error: std::io::Error| Stop::Failed(format!("cannot start a server of our own: {error}"));
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
         let mut child = config::without_variables(&mut command)
-            .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string(), "--database", EMBEDDED])
+            .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -33,7 +33,7 @@ impl Server {
         // It says where it listens in its first line.
         match line.split_whitespace().find(|word| word.starts_with("http://")) {
             Some(url) => server.url = url.to_owned(),
-            None => return Err(Stop::Failed(format!("the demo's server did not start: {}", line.trim()))),
+            None => return Err(Stop::Failed(format!("a server of our own did not start: {}", line.trim()))),
         }
         Ok(server)
     }

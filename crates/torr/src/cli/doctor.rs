@@ -1,0 +1,45 @@
+//! `torr doctor` on the command line.
+
+use super::values::{duration, per_second, positive};
+use super::{RequestArgs, TransportArgs};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `torr doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Where to; 'http://' may be left out
+    pub url: String,
+    /// Connections at a time that the service is meant to stand
+    #[arg(short, long, default_value_t = 100, value_parser = positive, value_name = "N")]
+    pub connections: usize,
+    /// Threads of the generator [default: one per CPU]
+    #[arg(short, long, value_parser = positive)]
+    pub threads: Option<usize>,
+    /// How long all experiments may take together
+    #[arg(long, default_value = "60s", value_parser = duration, value_name = "DURATION")]
+    pub budget: Duration,
+    /// Never more requests per second than this
+    #[arg(long, value_parser = per_second, value_name = "RATE")]
+    pub max_rate: Option<f64>,
+    /// Never more connections than this [default: twice -c]
+    #[arg(long, value_parser = positive, value_name = "N")]
+    pub max_connections: Option<usize>,
+    /// The clients open a connection for each request
+    #[arg(long)]
+    pub no_keepalive: bool,
+    /// Examine a service that is not on this machine or a private network: you vouch that you may
+    #[arg(long)]
+    pub i_own_this: bool,
+    /// Write the diagnosis with all experiments as JSON; '-' is standard output, where nothing else is written then
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub request: RequestArgs,
+    #[command(flatten)]
+    pub transport: TransportArgs,
+}

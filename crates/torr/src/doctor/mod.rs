@@ -1,0 +1,91 @@
+//! `torr doctor URL`: from the command line to a patient, and from the diagnosis to the screen.
+
+mod progress;
+mod render;
+
+use crate::cli::DoctorArgs;
+use crate::exit::{self, Stop};
+use crate::interrupt;
+use crate::output::{self, Sink};
+use crate::own_server::Server;
+use crate::press::{base_and_options, cpus, mistake, no_result};
+use progress::Shown;
+use std::process::ExitCode;
+use std::time::Duration;
+use torr_doctor::permission::{not_ours, refusal};
+use torr_doctor::{Diagnosis, Halt, Instruments, Patient, diagnose};
+use torr_net::address;
+use torr_press::{Plan, Requests, Target};
+
+/// The least in which experiments mean anything.
+const LEAST_BUDGET: Duration = Duration::from_secs(5);
+
+/// Examines the service and prints the diagnosis.
+pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
+    let patient = patient(args)?;
+    let json = args.json.as_deref().map(Sink::open).transpose()?;
+    let stop = interrupt::flag()?;
+    let shown = Shown::new(patient.budget, !args.quiet);
+    let found = examine(&patient, &stop, &mut |step| shown.step(step));
+    shown.clear();
+    let diagnosis = match found {
+        Ok(diagnosis) => diagnosis,
+        Err(Halt::Interrupted) => {
+            anstream::eprintln!("torr: interrupted before there was a diagnosis");
+            return Ok(exit::interrupted());
+        }
+        Err(Halt::Run(error)) => return Err(no_result(error)),
+        Err(halt) => return Err(mistake(halt)),
+    };
+    let stdout_is_taken = json.as_ref().is_some_and(Sink::takes_stdout);
+    if let Some(json) = json {
+        let text = serde_json::to_string_pretty(&diagnosis).map_err(|error| Stop::Failed(error.to_string()))?;
+        json.put(&text).map_err(Stop::Failed)?;
+    }
+    if !stdout_is_taken {
+        output::print(&render::text(&diagnosis));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Examines a patient with all instruments that there are here.
+pub fn examine(
+    patient: &Patient,
+    stop: &std::sync::atomic::AtomicBool,
+    tell: &mut dyn FnMut(torr_doctor::Step<'_>),
+) -> Result<Diagnosis, Halt> {
+    // Without a server of our own there is nothing to compare with, which costs some evidence only.
+    let server = Server::start(cpus(), &[]).ok();
+    let null = server.as_ref().map(|server| move |body: u64| null(server, body));
+    let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
+    diagnose(patient, &Instruments { observer: None, null }, stop, tell)
+}
+
+/// A service that does nothing but answer with a body of this size.
+fn null(server: &Server, body: u64) -> Result<Plan, Halt> {
+    let target = Target::parse(&server.url(&format!("/bytes/{}", body.min(1 << 20))))?;
+    let request = Requests::get(&target, true)?;
+    let addresses = address::resolve(&target.host, target.port).unwrap_or_default();
+    Ok(Plan::new(target, addresses.into_iter().map(Into::into).collect(), request))
+}
+
+fn patient(args: &DoctorArgs) -> Result<Patient, Stop> {
+    let (plan, options) =
+        base_and_options(&args.request, &args.transport, Some(&args.url), !args.no_keepalive)?;
+    if let Some(address) = not_ours(plan.addresses.iter().filter_map(|address| address.tcp()).map(|tcp| tcp.ip())).filter(|_| !args.i_own_this) {
+        return Err(Stop::Usage(refusal(address, "torr doctor")));
+    }
+    if args.budget < LEAST_BUDGET {
+        return Err(Stop::Usage(format!("a budget of {:?} is too short to tell anything: give at least 5s", args.budget)));
+    }
+    if args.max_connections.is_some_and(|most| most < args.connections) {
+        return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));
+    }
+    Ok(Patient {
+        plan: Plan { connections: args.connections, threads: args.threads.unwrap_or_else(cpus), ..plan },
+        options,
+        budget: args.budget,
+        max_rate: args.max_rate,
+        max_connections: args.max_connections.unwrap_or(2 * args.connections),
+    })
+}

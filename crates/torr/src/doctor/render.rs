@@ -1,0 +1,19 @@
+//! The diagnosis as text.
+
+use std::fmt::Write;
+use torr_doctor::Diagnosis;
+use torr_report::style::{FAINT, STRONG, paint};
+use torr_report::text;
+
+/// All that is shown.
+pub fn text(diagnosis: &Diagnosis) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n", paint(STRONG, &diagnosis.target));
+    out += &text::verdict(&diagnosis.verdict);
+    for remark in &diagnosis.remarks {
+        let _ = writeln!(out, "  {:<12} {} {remark}", "", paint(FAINT, "also"));
+    }
+    let experiments = diagnosis.trail.len();
+    let _ = writeln!(out, "\n  {}", paint(FAINT, format!("{experiments} experiments in {:.0} s", diagnosis.seconds)));
+    out
+}
