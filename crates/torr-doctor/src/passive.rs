@@ -313,6 +313,11 @@ mod tests {
                 Factor::Unknown,
             ),
             (
+                "nothing queues, but no more was to be asked",
+                json!({"latency_us": {"min": 900}, "plan": {"max_rate": 1000.0}}),
+                Factor::Unknown,
+            ),
+            (
                 "nothing queues, full generator",
                 json!({"latency_us": {"min": 900}, "generator": saturated, "host": null}),
                 Factor::Generator,

@@ -147,6 +147,13 @@ pub fn error(socket: impl AsFd) -> io::Result<()> {
     Ok(sockopt::socket_error(socket)??)
 }
 
+/// Acknowledges what has been received at once, where the kernel would have waited for something to send along with it
+/// (TCP_QUICKACK). It does not last: what comes next may be waited with again.
+pub fn acknowledge(socket: impl AsFd) {
+    // A socket that has no such thing, such as a Unix socket, waits with none.
+    let _ = sockopt::set_tcp_quickack(socket, true);
+}
+
 /// Receives what has arrived: `Some(0)` is the end, `None` that nothing is there now.
 ///
 /// # Errors

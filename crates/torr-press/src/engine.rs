@@ -290,6 +290,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             let room = &mut self.arena[used..];
             match socket::recv(socket, room) {
                 Ok(Some(received)) => {
+                    if self.plan.quick_ack {
+                        socket::acknowledge(socket);
+                    }
                     let (bytes, full) = (used..used + received, received == room.len());
                     used += received;
                     let at = self.clock.now();

@@ -59,6 +59,9 @@ pub struct Plan {
     pub timeout: Duration,
     /// How often the run is sampled.
     pub interval: Duration,
+    /// Whether what is received is acknowledged at once, at the cost of a system call each time. A server that writes an
+    /// answer in pieces and gathers small ones (Nagle's algorithm) waits for that, which the kernel puts off by some 40 ms.
+    pub quick_ack: bool,
     /// Whether to keep what only some reports show, at some cost: times from the connection on.
     pub detailed: bool,
 }
@@ -121,6 +124,7 @@ impl Plan {
             requests_per_connection: None,
             timeout: Duration::from_secs(10),
             interval: Duration::from_secs(1),
+            quick_ack: false,
             detailed: false,
         }
     }

@@ -98,6 +98,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         self.sample.connect.record(now.saturating_sub(connection.cold.opened_at));
         connection.cold.established_at = now;
         connection.cold.used = true;
+        if let Some(socket) = connection.socket.as_ref().filter(|_| self.plan.quick_ack) {
+            socket::acknowledge(socket);
+        }
         connection.stage = match (&self.plan.tunnel, connection.session.is_securing()) {
             (Some(_), _) => Stage::Tunnelling,
             (None, true) => Stage::Securing,
