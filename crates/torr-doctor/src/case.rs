@@ -149,7 +149,9 @@ impl Case {
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
         let threads = self.processes().flat_map(|process| &process.threads);
-        threads.filter(|thread| thread.cores + thread.queued.unwrap_or(0.0) >= FULL_THREAD && thread.cores >= 0.4).count()
+        threads
+            .filter(|thread| thread.cores + thread.queued.unwrap_or(0.0) >= FULL_THREAD && thread.cores >= 0.4)
+            .count()
     }
 
     /// The server's processes.

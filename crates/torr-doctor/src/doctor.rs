@@ -111,13 +111,20 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
         Confidence::Unknown,
         "What was seen does not tell what limits the service, or it points to several things.",
     )
-    .because(format!("throughput is at most {}; a request on its own takes {}", rate(case.ladder.most()), time(case.service_s())))
-    .because_if(seen.zip(case.machine_share()).map(|(used, machine)| {
-        format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)
-    }));
+    .because(format!(
+        "throughput is at most {}; a request on its own takes {}",
+        rate(case.ladder.most()),
+        time(case.service_s())
+    ))
+    .because_if(
+        seen.zip(case.machine_share())
+            .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
+    );
     match seen {
         Some(_) => verdict.advice("examine it again when nothing else runs on these machines"),
-        None => verdict.advice("run 'torr watch' on the server's machine and give its address with --watch: its processes would tell more"),
+        None => verdict.advice(
+            "run 'torr watch' on the server's machine and give its address with --watch: its processes would tell more",
+        ),
     }
 }
 
@@ -126,7 +133,8 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
     let mut remarks = vec![];
     if let Some(found) = &ward.lab.keep_alive {
         remarks.extend(found.depends_on.iter().cloned());
-        remarks.extend(found.most_requests.map(|n| format!("the server closes each connection after about {n} requests")));
+        remarks
+            .extend(found.most_requests.map(|n| format!("the server closes each connection after about {n} requests")));
         if !found.kept && verdict.factor != Factor::KeepAlive {
             remarks.push("the server does not keep connections alive".into());
         }
@@ -135,7 +143,8 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
         if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
             && open * 10 > limit * 8
         {
-            remarks.push(format!("{} ({}) has {open} of {limit} files open that it may have", process.name, process.pid));
+            remarks
+                .push(format!("{} ({}) has {open} of {limit} files open that it may have", process.name, process.pid));
         }
     }
     remarks

@@ -71,10 +71,12 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
         }
     }
     let target = &patient.plan.target;
-    let old = format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
+    let old =
+        format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
     let request = Requests::raw(target, "GET", old.into_bytes())?;
     let plan = Plan { request, ..ward.lab.plan() };
-    if let Some(otherwise) = keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)?.filter(|&other| other != kept) {
+    if let Some(otherwise) = keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)?.filter(|&other| other != kept)
+    {
         let verb = if otherwise { "only kept" } else { "not kept" };
         found.depends_on.push(format!("connections are {verb} over HTTP/1.0, though it asks for it"));
     }

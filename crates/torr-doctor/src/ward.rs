@@ -1,8 +1,8 @@
 //! The experiments that every patient undergoes, gentle ones first, and the figures that come of them.
 
 use crate::case::{Beside, Case, Cheap};
-use crate::ladder::{Rung, rungs};
 use crate::laboratory::{Halt, Laboratory};
+use crate::ladder::{Rung, rungs};
 use crate::trail::{Trial, quantile};
 use std::time::Duration;
 use torr_press::request::Options;
@@ -99,7 +99,8 @@ impl<'l> Ward<'l> {
         if answered < 3 {
             // So slow a service needs longer to show itself.
             let plan = Plan { duration: Some(self.lab.patient.budget / 8), ..plan };
-            let again = self.lab.run("one request at a time, longer", "hardly one was answered in so short a time", &plan)?;
+            let again =
+                self.lab.run("one request at a time, longer", "hardly one was answered in so short a time", &plan)?;
             answered = again.sample.answered.count();
         }
         self.alone = self.lab.trail.len() - 1;
@@ -229,7 +230,8 @@ impl<'l> Ward<'l> {
         let target = self.plan_with(connections, 1.2);
         let light = self.cheap_plans()?.into_iter().find(|(what, _)| *what == cheap.what);
         let (_, light) = light.expect("it was found among the same plans");
-        let light = Plan { duration: target.duration, warmup: target.warmup, timeout: self.lab.plan().timeout, ..light };
+        let light =
+            Plan { duration: target.duration, warmup: target.warmup, timeout: self.lab.plan().timeout, ..light };
         let name = format!("{} and beside them {}", crate::words::counted(connections, "connection"), cheap.what);
         let why = "whether others wait while the target is saturated";
         let (_, beside) = self.lab.run_beside(&name, why, &target, &light)?;

@@ -57,7 +57,10 @@ struct Cost {
 impl Cost {
     fn told(&self) -> String {
         match self.by_cpu {
-            Some(share) => format!("at what a connection costs here, {} of the machine's work went into connections", percent(share)),
+            Some(share) => format!(
+                "at what a connection costs here, {} of the machine's work went into connections",
+                percent(share)
+            ),
             None => format!("connecting took {} of a single request's time", percent(self.connecting)),
         }
     }
@@ -70,26 +73,36 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
     let of = tls.full + tls.resumed;
     let is_busy = ward.case.full_threads() > 0 || ward.case.machine_share().is_some_and(|share| share > 0.9);
     let confidence = if is_busy && cost.securing > 0.6 { Confidence::Certain } else { Confidence::Likely };
-    let summary = "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
+    let summary =
+        "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
     let verdict = Verdict::new(Factor::TlsHandshake, confidence, summary)
         .because(format!("{:.2} connections were opened for each answer, although keep-alive was offered", cost.opened))
         .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
         .because(format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
         .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
     let verdict = match tls.resumed {
-        0 => verdict.advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
+        0 => verdict
+            .advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
         _ => verdict,
     };
     verdict
         .advice("keep connections alive, and use an ECDSA certificate: its signatures cost a fraction of RSA's")
-        .gain(format!("up to {:.1} times the throughput with connections that are kept", 1.0 / (1.0 - cost.securing).max(0.05)))
+        .gain(format!(
+            "up to {:.1} times the throughput with connections that are kept",
+            1.0 / (1.0 - cost.securing).max(0.05)
+        ))
 }
 
 /// The user asked for a connection for each request: would it help to keep them?
 fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     let kept = Plan { keep_alive: true, ..ward.variation(|options| options.keep_alive = true, 0.7)? };
     let closed = ward.user_plan(0.7);
-    let contrast = Contrast::of(&mut ward.lab, ("a connection for each request", &closed), ("connections kept alive", &kept), "what it would bring to keep connections")?;
+    let contrast = Contrast::of(
+        &mut ward.lab,
+        ("a connection for each request", &closed),
+        ("connections kept alive", &kept),
+        "what it would bring to keep connections",
+    )?;
     if !contrast.is_above(1.2) {
         return Ok(None);
     }
@@ -124,7 +137,12 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     if let Some(condition) = condition {
         let kept = ward.variation(condition.change, 0.7)?;
         let usual = ward.user_plan(0.7);
-        let contrast = Contrast::of(&mut ward.lab, ("as your requests are", &usual), (condition.what, &kept), "whether the condition for keep-alive is this")?;
+        let contrast = Contrast::of(
+            &mut ward.lab,
+            ("as your requests are", &usual),
+            (condition.what, &kept),
+            "whether the condition for keep-alive is this",
+        )?;
         let verdict = verdict
             .because(format!("connections are kept {}: {contrast}", condition.what))
             .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
@@ -134,13 +152,22 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     }
     let offered = ward.user_plan(0.6);
     let not = Plan { keep_alive: false, ..ward.variation(|options| options.keep_alive = false, 0.6)? };
-    let contrast = Contrast::of(&mut ward.lab, ("keep-alive offered", &offered), ("keep-alive not offered", &not), "whether it makes a difference to offer keep-alive")?;
+    let contrast = Contrast::of(
+        &mut ward.lab,
+        ("keep-alive offered", &offered),
+        ("keep-alive not offered", &not),
+        "whether it makes a difference to offer keep-alive",
+    )?;
     let (null, connecting) = (ward.case.null_rps, ward.case.null_rps_connecting);
     let alone = time(ward.case.alone_mean_s);
     let verdict = verdict
         .because(format!("to offer it makes no difference: {contrast}"))
         .because_if(null.zip(connecting).map(|(null, connecting)| {
-            format!("a service that does nothing reaches {} here with connections kept, {} without", rate(null), rate(connecting))
+            format!(
+                "a service that does nothing reaches {} here with connections kept, {} without",
+                rate(null),
+                rate(connecting)
+            )
         }))
         .advice("turn keep-alive on in the server, or find what turns it off: HTTP/1.0, a limit of requests, a proxy")
         .gain(match cost.by_cpu {

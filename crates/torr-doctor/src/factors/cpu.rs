@@ -17,7 +17,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if let Some(verdict) = database(ward) {
         return Ok(Some(verdict));
     }
-    let (Some(used), Some(cores), Some(machine)) = (ward.case.server_cores(), ward.case.cores(), ward.case.machine_share())
+    let (Some(used), Some(cores), Some(machine)) =
+        (ward.case.server_cores(), ward.case.cores(), ward.case.machine_share())
     else {
         return Ok(None);
     };
@@ -42,25 +43,50 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {cores} times the throughput"))
     } else if used >= ALL * cores as f64 || (machine >= ALL && used >= ward.case.generator_cores * 0.8) {
-        let (generator, others) = (ward.case.generator_cores, machine * cores as f64 - used - ward.case.generator_cores);
+        let (generator, others) =
+            (ward.case.generator_cores, machine * cores as f64 - used - ward.case.generator_cores);
         let shared = generator > 0.15 * cores as f64;
         let nothing_better = ward.case.null_rps.is_some_and(|null| ward.case.rps() > 0.6 * null);
         let confidence = if nothing_better || others > 0.25 * cores as f64 { Confidence::Likely } else { sure };
         Verdict::new(Factor::ServerCpu, confidence, "The server uses all CPU that there is for it.")
-            .because(format!("it used {used:.2} of {}, the generator {generator:.2}, and the machine was used to {}", counted(cores, "CPU"), percent(machine)))
+            .because(format!(
+                "it used {used:.2} of {}, the generator {generator:.2}, and the machine was used to {}",
+                counted(cores, "CPU"),
+                percent(machine)
+            ))
             .because_if(told)
-            .because_if(ward.case.null_rps.map(|null| format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))))
+            .because_if(ward.case.null_rps.map(|null| {
+                format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))
+            }))
             .because_if(handler(ward))
             .advice("make requests cheaper, or give the server more CPU")
-            .advice(if shared { "run the generator on another machine, where it takes no CPU from the server" } else { "a profile of the server under this load shows where its time goes" })
-            .gain(if shared { format!("up to {:.1} times the throughput with the generator's CPU", (used + generator) / used) } else { "in proportion to the CPU, or to what requests cost less".into() })
+            .advice(if shared {
+                "run the generator on another machine, where it takes no CPU from the server"
+            } else {
+                "a profile of the server under this load shows where its time goes"
+            })
+            .gain(if shared {
+                format!("up to {:.1} times the throughput with the generator's CPU", (used + generator) / used)
+            } else {
+                "in proportion to the CPU, or to what requests cost less".into()
+            })
     } else if machine >= ALL && ward.case.generator_cores > used {
-        Verdict::new(Factor::Generator, Confidence::Likely, "The machine's CPU is used up, most of it by the load generator.")
-            .because(format!("the generator used {:.2} of {}, the server {used:.2}", ward.case.generator_cores, counted(cores, "CPU")))
-            .because_if(told)
-            .because_if(ward.case.null_rps.map(|null| format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))))
-            .advice("run the generator on another machine, where it takes no CPU from the server")
-            .gain("unknown from here: the service was not at its limit")
+        Verdict::new(
+            Factor::Generator,
+            Confidence::Likely,
+            "The machine's CPU is used up, most of it by the load generator.",
+        )
+        .because(format!(
+            "the generator used {:.2} of {}, the server {used:.2}",
+            ward.case.generator_cores,
+            counted(cores, "CPU")
+        ))
+        .because_if(told)
+        .because_if(ward.case.null_rps.map(|null| {
+            format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))
+        }))
+        .advice("run the generator on another machine, where it takes no CPU from the server")
+        .gain("unknown from here: the service was not at its limit")
     } else if full >= 2 && is_free {
         Verdict::new(Factor::Workers, sure, "All busy threads of the server are full, while CPU is free.")
             .because(format!("{full} threads of the server were full, on {cores} CPUs"))
@@ -81,7 +107,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 fn flatness(ward: &Ward<'_>) -> Option<(bool, String)> {
     let (first, last) = (ward.case.ladder.saturated_from()?, ward.case.ladder.0.last()?);
     let flat = last.rps < 1.15 * ward.case.rps();
-    let told = format!("from {} on throughput stays at {}, up to {}", counted(first, "connection"), rate(ward.case.ladder.most()), last.connections);
+    let told = format!(
+        "from {} on throughput stays at {}, up to {}",
+        counted(first, "connection"),
+        rate(ward.case.ladder.most()),
+        last.connections
+    );
     Some((flat && last.connections > first, told))
 }
 
@@ -92,7 +123,12 @@ fn sure(flat: Option<&(bool, String)>) -> Confidence {
 /// What the server can do where the handler does nothing.
 fn handler(ward: &Ward<'_>) -> Option<String> {
     let cheap = ward.case.cheap.as_ref().filter(|cheap| cheap.alone_s < 0.5 * ward.case.alone_median_s)?;
-    Some(format!("{} takes {} where the target takes {}: it is the handler's work", cheap.what, time(cheap.alone_s), time(ward.case.alone_median_s)))
+    Some(format!(
+        "{} takes {} where the target takes {}: it is the handler's work",
+        cheap.what,
+        time(cheap.alone_s),
+        time(ward.case.alone_median_s)
+    ))
 }
 
 /// The database is what is busy.
@@ -106,7 +142,8 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     let full = threads.filter(|thread| thread.cores >= 0.85).count();
     let fills = theirs >= 0.85 * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
     // A quota of its own stops a database as well.
-    let throttled = peer.processes.iter().filter_map(|process| process.quota.as_ref()).any(|quota| quota.throttled_share() > 0.15);
+    let throttled =
+        peer.processes.iter().filter_map(|process| process.quota.as_ref()).any(|quota| quota.throttled_share() > 0.15);
     if !(throttled || fills && theirs > ours && theirs > case.generator_cores) {
         return None;
     }
@@ -116,10 +153,17 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     }
     let name = peer.processes.first().map_or("the database", |process| &process.name);
     let contrast = handler(ward);
-    let confidence = if contrast.is_some() && flatness(ward).is_some_and(|(flat, _)| flat) { Confidence::Certain } else { Confidence::Likely };
+    let confidence = if contrast.is_some() && flatness(ward).is_some_and(|(flat, _)| flat) {
+        Confidence::Certain
+    } else {
+        Confidence::Likely
+    };
     Some(
         Verdict::new(Factor::Database, confidence, "The database behind the service is busy with its queries.")
-            .because(format!("{name} at {} used {theirs:.2} of {} CPUs, the server itself {ours:.2}", peer.address, cores))
+            .because(format!(
+                "{name} at {} used {theirs:.2} of {} CPUs, the server itself {ours:.2}",
+                peer.address, cores
+            ))
             .because_if(throttled.then(|| "a CPU quota of its own throttled it".into()))
             .because_if(flatness(ward).map(|told| told.1))
             .because_if(contrast)
@@ -135,12 +179,20 @@ pub const MANY_TRIPS: f64 = 10.0;
 /// One query for each row of another.
 pub fn round_trips(ward: &Ward<'_>, peer: &PeerUse, trips: f64) -> Verdict {
     let each = ward.case.service_s() / trips;
-    Verdict::new(Factor::Orm, Confidence::Likely, "Each request asks the database many times, as an ORM does that loads rows one by one.")
-        .because(format!("{trips:.0} messages went to {} for each request", peer.address))
-        .because(format!("a request on its own takes {}, which is {} for each of them", time(ward.case.service_s()), time(each)))
-        .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
-        .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
-        .gain("up to as many times the throughput as there are queries too many")
+    Verdict::new(
+        Factor::Orm,
+        Confidence::Likely,
+        "Each request asks the database many times, as an ORM does that loads rows one by one.",
+    )
+    .because(format!("{trips:.0} messages went to {} for each request", peer.address))
+    .because(format!(
+        "a request on its own takes {}, which is {} for each of them",
+        time(ward.case.service_s()),
+        time(each)
+    ))
+    .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
+    .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
+    .gain("up to as many times the throughput as there are queries too many")
 }
 
 /// The server's CPU goes into what it makes of the database's rows.
@@ -155,11 +207,20 @@ fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
     let fetched = peer.bytes_per_s? / case.rps().max(1e-9);
     let answered = ward.full_trial().bytes_per_request();
     (fetched > 8192.0 && fetched > 2.0 * answered && used > 2.0 * theirs && handler(ward).is_some()).then(|| {
-        Verdict::new(Factor::Orm, Confidence::Likely, "The server's CPU goes into what it makes of the database's rows.")
-            .because(format!("{fetched:.0} bytes came from {} for each request, and {answered:.0} went to the client", peer.address))
-            .because(format!("the server used {used:.2} CPUs, the database {theirs:.2}"))
-            .because_if(handler(ward))
-            .advice("fetch only the columns and rows that the answer needs, and compare with the raw driver on the same query")
-            .gain("up to what the raw driver reaches")
+        Verdict::new(
+            Factor::Orm,
+            Confidence::Likely,
+            "The server's CPU goes into what it makes of the database's rows.",
+        )
+        .because(format!(
+            "{fetched:.0} bytes came from {} for each request, and {answered:.0} went to the client",
+            peer.address
+        ))
+        .because(format!("the server used {used:.2} CPUs, the database {theirs:.2}"))
+        .because_if(handler(ward))
+        .advice(
+            "fetch only the columns and rows that the answer needs, and compare with the raw driver on the same query",
+        )
+        .gain("up to what the raw driver reaches")
     })
 }

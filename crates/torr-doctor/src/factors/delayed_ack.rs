@@ -32,18 +32,28 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let delayed_connections = if alone_share >= SHARE { 1 } else { ward.case.asked };
     let slow = ward.plan_with(delayed_connections, 0.5);
     let quick = Plan { quick_ack: true, ..slow.clone() };
-    let contrast = Contrast::of(&mut ward.lab, ("acknowledging as usual", &slow), ("acknowledging at once", &quick), "whether answers wait for acknowledgements")?;
+    let contrast = Contrast::of(
+        &mut ward.lab,
+        ("acknowledging as usual", &slow),
+        ("acknowledging at once", &quick),
+        "whether answers wait for acknowledgements",
+    )?;
     if !contrast.is_above(2.0) {
         return Ok(None);
     }
-    let median = |trial: Option<&crate::trail::Trial>| trial.and_then(|trial| trial.median()).unwrap_or(Duration::ZERO).as_secs_f64();
+    let median = |trial: Option<&crate::trail::Trial>| {
+        trial.and_then(|trial| trial.median()).unwrap_or(Duration::ZERO).as_secs_f64()
+    };
     let [.., usual, at_once] = &ward.lab.trail[..] else { return Ok(None) };
     let verdict = Verdict::new(
         Factor::DelayedAck,
         Confidence::Certain,
         "Each answer waits until the client acknowledges its first piece, which clients hold back for 40 ms.",
     )
-    .because(format!("{:.0}% of the answers to single requests took 40 or 200 ms and hardly more", alone_share.max(full_share) * 100.0))
+    .because(format!(
+        "{:.0}% of the answers to single requests took 40 or 200 ms and hardly more",
+        alone_share.max(full_share) * 100.0
+    ))
     .because(format!(
         "with acknowledgements sent at once the median fell from {} to {}: {contrast}",
         time(median(Some(usual))),

@@ -19,8 +19,7 @@ const LEAST_HELD: f64 = 0.7;
 /// The client has no local port left.
 pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let Some(trial) = ward.lab.trail.iter().find(|trial| trial.run.errors.ports > 0) else { return Ok(None) };
-    let (failed, opened, answered) =
-        (trial.run.errors.ports, trial.run.connections.opened, trial.run.requests);
+    let (failed, opened, answered) = (trial.run.errors.ports, trial.run.connections.opened, trial.run.requests);
     let verdict = out_of_ports().because(format!(
         "{failed} requests found no free local port with {}, after {opened} connections for {answered} answers",
         trial.experiment
@@ -58,7 +57,8 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         ((late + failed) as f64 / (connects.count() + failed).max(1) as f64, late + failed)
     };
     let (share, count) = late(full);
-    let overflows = full.signals.as_ref().and_then(|signals| signals.network).and_then(|network| network.listen_overflows);
+    let overflows =
+        full.signals.as_ref().and_then(|signals| signals.network).and_then(|network| network.listen_overflows);
     if share < 0.01 && overflows.unwrap_or(0) < 10 {
         return Ok(None);
     }
@@ -77,14 +77,25 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         (most >= backlog).then(|| format!("its accept queue has room for {backlog}, and {most} waited in it"))
     });
     let plan = ward.plan_with(fewest.min(ward.case.asked), 0.8);
-    let few = ward.lab.run("as few connections as it does its most with", "whether connections are dropped then, too", &plan)?;
+    let few = ward.lab.run(
+        "as few connections as it does its most with",
+        "whether connections are dropped then, too",
+        &plan,
+    )?;
     let (few_share, _) = late(few);
     let confidence = if few_share < share / 4.0 { Confidence::Certain } else { Confidence::Likely };
     let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
     let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
-        .because(format!("{count} connections ({}) took longer than the second after which a SYN is sent again, or failed", percent(share)))
+        .because(format!(
+            "{count} connections ({}) took longer than the second after which a SYN is sent again, or failed",
+            percent(share)
+        ))
         .because(format!("with {fewest} connections at a time it was {}", percent(few_share)))
-        .because_if(overflows.filter(|&count| count > 0).map(|count| format!("the kernel counted {count} overflows of the accept queue")))
+        .because_if(
+            overflows
+                .filter(|&count| count > 0)
+                .map(|count| format!("the kernel counted {count} overflows of the accept queue")),
+        )
         .because_if(queue)
         .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn, which caps it")
         .advice("accept in a loop of its own, or more than one connection at a time")

@@ -32,17 +32,35 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         Confidence::Likely,
         "The load generator is the limit: the service may take more than it can send from here.",
     )
-    .because(format!("its busiest thread had work {} of the time, and used {:.2} CPUs in all", percent(generator.busy_share), ward.case.generator_cores))
-    .because_if(starved.map(|share| format!("its threads were ready to run but without a CPU {} of the time", percent(share))))
+    .because(format!(
+        "its busiest thread had work {} of the time, and used {:.2} CPUs in all",
+        percent(generator.busy_share),
+        ward.case.generator_cores
+    ))
+    .because_if(
+        starved.map(|share| format!("its threads were ready to run but without a CPU {} of the time", percent(share))),
+    )
     .because_if(quota.as_ref().map(|quota| {
-        format!("its own CPU quota of {:.2} CPUs throttled it in {} of the periods", quota.cores, percent(quota.throttled_share()))
+        format!(
+            "its own CPU quota of {:.2} CPUs throttled it in {} of the periods",
+            quota.cores,
+            percent(quota.throttled_share())
+        )
     }))
-    .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")))
+    .because_if(
+        ward.case
+            .server_cores()
+            .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
+    )
     .advice("give it more threads with -t, more CPU, or a machine of its own");
     let null = ward.case.null_rps.filter(|&null| null < NO_BETTER * ward.case.rps());
     if let Some(null) = null {
         let verdict = verdict
-            .because(format!("a service that does nothing reached {} here, the target {}", rate(null), rate(ward.case.rps())))
+            .because(format!(
+                "a service that does nothing reached {} here, the target {}",
+                rate(null),
+                rate(ward.case.rps())
+            ))
             .gain("unknown from here: the service was not at its limit")
             .verify(format!("torr {url} from another machine, or with more CPU"));
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
@@ -54,8 +72,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     let (one, more) = (ward.user_plan(0.7), Plan { threads: threads + 1, ..ward.user_plan(0.7) });
     let names = (crate::words::counted(threads, "thread"), crate::words::counted(threads + 1, "thread"));
-    let contrast =
-        Contrast::of(&mut ward.lab, (&names.0, &one), (&names.1, &more), "whether another thread of the generator brings more")?;
+    let contrast = Contrast::of(
+        &mut ward.lab,
+        (&names.0, &one),
+        (&names.1, &more),
+        "whether another thread of the generator brings more",
+    )?;
     if !contrast.is_above(1.05) {
         return Ok(None);
     }

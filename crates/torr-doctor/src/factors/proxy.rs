@@ -16,7 +16,8 @@ const BETTER: f64 = 1.25;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let behind = ward.case.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
-    let candidates: Vec<_> = behind.filter_map(|peer| Some((peer.clone(), peer.address.parse::<SocketAddr>().ok()?))).collect();
+    let candidates: Vec<_> =
+        behind.filter_map(|peer| Some((peer.clone(), peer.address.parse::<SocketAddr>().ok()?))).collect();
     for (peer, address) in candidates.into_iter().take(2) {
         let direct = Plan { addresses: vec![address.into()], ..ward.user_plan(0.7) };
         let once = Plan { connections: 1, requests: Some(3), ..direct.clone() };
@@ -48,10 +49,17 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because(format!("asked directly, {name} at {address} answers {contrast}"))
             .because_if(churns.then(|| match opened {
                 Some(opened) => format!("the proxy opens {opened:.2} connections to it for each request"),
-                None => format!("only {} of the proxy's connections to it were still there a moment later", percent(peer.kept.unwrap_or(0.0))),
+                None => format!(
+                    "only {} of the proxy's connections to it were still there a moment later",
+                    percent(peer.kept.unwrap_or(0.0))
+                ),
             }))
-            .because_if((!churns).then(|| format!("the proxy had {:.1} connections to it, at most {}", peer.connections, peer.connections_max)))
-            .because_if(ward.case.server_cores().map(|cores| format!("the proxy itself used {cores:.2} CPUs, with {} full threads", ward.case.full_threads())));
+            .because_if((!churns).then(|| {
+                format!("the proxy had {:.1} connections to it, at most {}", peer.connections, peer.connections_max)
+            }))
+            .because_if(ward.case.server_cores().map(|cores| {
+                format!("the proxy itself used {cores:.2} CPUs, with {} full threads", ward.case.full_threads())
+            }));
         let verdict = match churns {
             true => verdict.advice("keep connections to the upstream alive: in nginx 'keepalive' in the upstream block, 'proxy_http_version 1.1' and an empty Connection header"),
             false => verdict.advice("look for the proxy's limits: connections to the upstream (maxconn), workers, compression, its log (access_log off)"),

@@ -37,34 +37,64 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 rate(case.rps()),
                 percent(case.utilisation().min(1.0))
             ))
-            .because_if(growth.map(|growth| format!("throughput grew {growth:.2} times with each doubling up to {asked} connections")))
+            .because_if(growth.map(|growth| {
+                format!("throughput grew {growth:.2} times with each doubling up to {asked} connections")
+            }))
             .because_if(double.map(|growth| format!("and {growth:.2} times with the one from {asked} to {up_to}")))
-            .because_if(case.server_cores().zip(case.cores()).map(|(used, cores)| format!("the server used {used:.2} of {cores} CPUs")))
+            .because_if(
+                case.server_cores()
+                    .zip(case.cores())
+                    .map(|(used, cores)| format!("the server used {used:.2} of {cores} CPUs")),
+            )
     };
     let verify = format!("torr {url} -c {}", 4 * asked);
     if share >= MOSTLY {
         // With as much in flight as the way is long, throughput is what the service can do.
-        let verdict = Verdict::new(Factor::NetworkDelay, confidence, "The way to the service takes most of each request's time.")
-            .because(format!("the round trip takes {}, {} of the {} that a request takes on its own", time(way), percent(share), time(case.alone_median_s)));
+        let verdict =
+            Verdict::new(Factor::NetworkDelay, confidence, "The way to the service takes most of each request's time.")
+                .because(format!(
+                    "the round trip takes {}, {} of the {} that a request takes on its own",
+                    time(way),
+                    percent(share),
+                    time(case.alone_median_s)
+                ));
         return Ok(Some(
             evidence(verdict)
                 .advice("load it from nearer, or raise connections until throughput stops to grow")
                 .advice("serve users from nearer: a cache or a replica at their end")
-                .gain(format!("up to {:.1} times the throughput of the same connections", 1.0 / (1.0 - share).max(0.02)))
+                .gain(format!(
+                    "up to {:.1} times the throughput of the same connections",
+                    1.0 / (1.0 - share).max(0.02)
+                ))
                 .verify(verify),
         ));
     }
     let alone = ward.alone_trial();
     let apart = |latency: &torr_gauge::Latency| latency.sum() / 1e6 / alone.sample.answered.count().max(1) as f64;
-    let sending = (apart(&alone.sample.last_apart) - apart(&alone.sample.first_apart)).max(0.0) / case.alone_mean_s.max(1e-9);
+    let sending =
+        (apart(&alone.sample.last_apart) - apart(&alone.sample.first_apart)).max(0.0) / case.alone_mean_s.max(1e-9);
     if sending >= PACED && share < 0.1 {
         let per_connection = alone.bytes_per_request() / case.alone_mean_s;
-        let verdict = Verdict::new(Factor::RateLimit, Confidence::Likely, "Each connection's answer is sent at a pace that is held back.")
-            .because(format!("{} of a single request's time pass between its first byte and its last", percent(sending)))
-            .because(format!("that makes {:.0} KiB/s for a connection, over a way of {}", per_connection / 1024.0, time(way)));
-        return Ok(Some(evidence(verdict).advice("raise the limit per connection (limit_rate and the like)").verify(verify)));
+        let verdict = Verdict::new(
+            Factor::RateLimit,
+            Confidence::Likely,
+            "Each connection's answer is sent at a pace that is held back.",
+        )
+        .because(format!("{} of a single request's time pass between its first byte and its last", percent(sending)))
+        .because(format!(
+            "that makes {:.0} KiB/s for a connection, over a way of {}",
+            per_connection / 1024.0,
+            time(way)
+        ));
+        return Ok(Some(
+            evidence(verdict).advice("raise the limit per connection (limit_rate and the like)").verify(verify),
+        ));
     }
-    let verdict = Verdict::new(Factor::Connections, confidence, "More connections bring more: nothing is full, and no request waits for another.");
+    let verdict = Verdict::new(
+        Factor::Connections,
+        confidence,
+        "More connections bring more: nothing is full, and no request waits for another.",
+    );
     Ok(Some(
         evidence(verdict)
             .because_if((share > 0.05).then(|| format!("the round trip is {} of a request's time", percent(share))))

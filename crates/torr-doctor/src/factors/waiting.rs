@@ -66,10 +66,18 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
     if let (Some(cheap), Some(beside), Some(wait)) = (&case.cheap, case.beside, case.others_wait()) {
         let response = beside.response_s.map_or("was not answered".into(), |s| format!("took {}", time(s)));
         let also = if wait { "so others wait as well" } else { "so nobody else waits" };
-        told.push(format!("with {} {} {response}, {} otherwise: {also}", counted(beside.connections, "connection"), cheap.what, time(cheap.alone_s)));
+        told.push(format!(
+            "with {} {} {response}, {} otherwise: {also}",
+            counted(beside.connections, "connection"),
+            cheap.what,
+            time(cheap.alone_s)
+        ));
     }
     if let Some(hands) = case.in_hands() {
-        told.push(format!("of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet", case.asked));
+        told.push(format!(
+            "of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet",
+            case.asked
+        ));
     }
     told
 }
@@ -98,20 +106,35 @@ fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
 }
 
 fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
-    let name = peer.processes.first().map_or_else(|| peer.address.clone(), |process| format!("{} ({})", process.name, peer.address));
-    Verdict::new(Factor::Database, confidence, "Requests wait for a connection to the database: its pool is in use, and CPU idles.")
-        .because(format!("there were {:.1} connections to {name}, at most {}", peer.connections, peer.connections_max))
-        .because_if(peer.waiting.map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")))
-        .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
-        .advice("make the queries faster: each connection then does more of them")
-        .gain("in proportion to the pool, until CPU or the database is full")
+    let name = peer
+        .processes
+        .first()
+        .map_or_else(|| peer.address.clone(), |process| format!("{} ({})", process.name, peer.address));
+    Verdict::new(
+        Factor::Database,
+        confidence,
+        "Requests wait for a connection to the database: its pool is in use, and CPU idles.",
+    )
+    .because(format!("there were {:.1} connections to {name}, at most {}", peer.connections, peer.connections_max))
+    .because_if(peer.waiting.map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")))
+    .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
+    .advice("make the queries faster: each connection then does more of them")
+    .gain("in proportion to the pool, until CPU or the database is full")
 }
 
 fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
     let cores = ward.case.cores();
     let verdict = match held < ONE {
-        true => Verdict::new(Factor::Workers, confidence, "One worker takes one request after another, and waits while it has one."),
-        false => Verdict::new(Factor::Workers, confidence, format!("All of about {held:.0} workers are taken, and wait: CPU is free.")),
+        true => Verdict::new(
+            Factor::Workers,
+            confidence,
+            "One worker takes one request after another, and waits while it has one.",
+        ),
+        false => Verdict::new(
+            Factor::Workers,
+            confidence,
+            format!("All of about {held:.0} workers are taken, and wait: CPU is free."),
+        ),
     };
     verdict
         .advice(match cores {

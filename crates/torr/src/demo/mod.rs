@@ -7,7 +7,9 @@ use crate::cli::DemoArgs;
 use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, Sink};
+use crate::own_server::Server;
 use crate::press::{self, cpus};
+use crate::service::EMBEDDED;
 use reference::Reference;
 use serde::Serialize;
 

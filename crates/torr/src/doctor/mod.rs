@@ -70,13 +70,20 @@ fn null(server: &Server, body: u64) -> Result<Plan, Halt> {
 }
 
 fn patient(args: &DoctorArgs) -> Result<Patient, Stop> {
-    let (plan, options) =
-        base_and_options(&args.request, &args.transport, Some(&args.url), !args.no_keepalive)?;
-    if let Some(address) = not_ours(plan.addresses.iter().filter_map(|address| address.tcp()).map(|tcp| tcp.ip())).filter(|_| !args.i_own_this) {
+    if args.request.urls.is_some() {
+        return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
+    }
+    let (plan, options) = base_and_options(&args.request, &args.transport, Some(&args.url), !args.no_keepalive)?;
+    if let Some(address) = not_ours(plan.addresses.iter().filter_map(|address| address.tcp()).map(|tcp| tcp.ip()))
+        .filter(|_| !args.i_own_this)
+    {
         return Err(Stop::Usage(refusal(address, "torr doctor")));
     }
     if args.budget < LEAST_BUDGET {
-        return Err(Stop::Usage(format!("a budget of {:?} is too short to tell anything: give at least 5s", args.budget)));
+        return Err(Stop::Usage(format!(
+            "a budget of {:?} is too short to tell anything: give at least 5s",
+            args.budget
+        )));
     }
     if args.max_connections.is_some_and(|most| most < args.connections) {
         return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));

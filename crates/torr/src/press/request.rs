@@ -9,11 +9,7 @@ use torr_press::request::{Auth, Body, Data, Feeder, Options, Url, read_list};
 use torr_press::{Requests, Target};
 
 /// Where to, what is asked for there, and what that was made of.
-pub fn requests(
-    args: &RequestArgs,
-    url: Option<&str>,
-    keep_alive: bool,
-) -> Result<(Target, Requests, Options), Stop> {
+pub fn requests(args: &RequestArgs, url: Option<&str>, keep_alive: bool) -> Result<(Target, Requests, Options), Stop> {
     let mut input = Input::default();
     let urls = urls(args, url, &mut input)?;
     let options = options(args, keep_alive, &mut input)?;
