@@ -270,6 +270,7 @@ impl Collector {
                 closed_by_server: total.closed_by_server,
                 requests_per_connection: round3(requests as f64 / (total.opened + facts.carried).max(1) as f64),
             },
+            sockets: total.sockets.summary(),
             tls: facts.tls.map(|tls| Tls { full: total.full_handshakes, resumed: total.resumed_handshakes, ..tls }),
             warmup: self.warmup.map(|warmup| Warmup {
                 requests: warmup.answered.count(),

@@ -14,6 +14,7 @@ pub mod result;
 pub mod sample;
 pub mod series;
 pub mod signals;
+pub mod sockets;
 pub mod steal;
 pub mod threshold;
 pub mod validity;

@@ -5,6 +5,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::series::Point;
+use crate::sockets::Sockets;
 use crate::validity::Validity;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub struct RunResult {
     pub phases_us: Phases,
     /// Connections.
     pub connections: Connections,
+    /// What the kernel told of some of them, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<Sockets>,
     /// TLS, if it was spoken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,

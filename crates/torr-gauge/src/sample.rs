@@ -1,5 +1,6 @@
 //! What one thread saw in one interval.
 
+use crate::sockets::SocketTally;
 use crate::{Failure, Kind, Latency};
 use std::collections::BTreeMap;
 
@@ -56,6 +57,8 @@ pub struct Sample {
     pub opened: u64,
     /// Connections that would have been used again, but the server ended them or announced so.
     pub closed_by_server: u64,
+    /// What the kernel told of some connections.
+    pub sockets: SocketTally,
 }
 
 impl Sample {
@@ -99,6 +102,7 @@ impl Sample {
         self.body += other.body;
         self.opened += other.opened;
         self.closed_by_server += other.closed_by_server;
+        self.sockets.add(&other.sockets);
     }
 
     /// Empties it for another interval. Its memory is kept, since that of a new one costs more than half a millisecond to
@@ -129,6 +133,7 @@ impl Sample {
             body: _,
             opened: _,
             closed_by_server: _,
+            sockets: _,
         } = self;
         let phases = [&mut processing, &mut waiting, &mut connect, &mut tls, &mut lag];
         let all = [&mut answered, &mut unanswered, &mut first_apart, &mut last_apart].into_iter().chain(phases);
@@ -159,6 +164,7 @@ impl Sample {
             body: 0,
             opened: 0,
             closed_by_server: 0,
+            sockets: SocketTally::default(),
         }
     }
 
@@ -266,6 +272,7 @@ mod tests {
         let detailed = [&mut used.processing, &mut used.waiting];
         parts.into_iter().chain(more).chain(detailed).for_each(|l| l.record(1000));
         used.count_checks(5);
+        used.sockets.take(crate::sockets::Look::default(), None);
         (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
         assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));
     }

@@ -16,6 +16,7 @@ pub mod poller;
 pub mod shared_cells;
 pub mod slots;
 pub mod socket;
+pub mod tcp_info;
 pub mod ticker;
 pub mod tls;
 
@@ -25,4 +26,5 @@ pub use clock::{Clock, Nanos};
 pub use poller::{Event, Events, Interest, Poller};
 pub use shared_cells::SharedCells;
 pub use slots::{Slots, Token};
+pub use tcp_info::{TcpInfo, tcp_info};
 pub use ticker::Ticker;

@@ -7,6 +7,7 @@
 mod connecting;
 mod connection;
 mod ending;
+mod looking;
 mod tending;
 
 use crate::failures;
@@ -136,6 +137,9 @@ pub(crate) struct Engine<'r, S: Session, P, L> {
     interval: Nanos,
     intervals: u64,
     next_sweep: Nanos,
+    /// Which connection the kernel is asked about next, and whether it tells.
+    next_look: usize,
+    can_look: bool,
     next_due: Option<Nanos>,
     /// Requests may be due for which there is no free place.
     no_place: bool,
@@ -191,6 +195,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             interval: clock::nanos(plan.interval),
             intervals: 0,
             next_sweep: 0,
+            next_look: 0,
+            can_look: true,
             next_due: None,
             no_place: false,
             all_begun: false,

@@ -10,6 +10,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let address = &self.plan.addresses[cold.next_address % self.plan.addresses.len()];
         cold.next_address += 1;
         cold.opened_at = self.clock.now();
+        cold.looked = None;
         cold.begun = connection.requests.len() as u64;
         if let Some(from) = lag_from {
             // What comes after this is the time that connecting takes.

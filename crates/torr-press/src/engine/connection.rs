@@ -1,5 +1,6 @@
 //! One connection's place, and the requests under way on it.
 
+use super::looking::Looked;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use torr_net::{Nanos, Token};
@@ -60,6 +61,8 @@ pub(super) struct Cold {
     pub unsent: Vec<u8>,
     /// How much of that has been sent since.
     pub sent: usize,
+    /// The last look at it, if there was one.
+    pub looked: Option<Box<Looked>>,
     /// What a proxy has answered so far.
     pub tunnel: ResponseReader,
 }

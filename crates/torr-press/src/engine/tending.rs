@@ -19,6 +19,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if now >= self.next_sweep {
             self.next_sweep = now + SWEEP;
             self.time_out(now);
+            self.look_at_next(now);
         }
     }
 
@@ -86,6 +87,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     }
 
     pub(super) fn end(mut self, now: Nanos) -> Ended {
+        self.look_at_last(now);
         let first = self.connections.iter_mut().find_map(|connection| connection.session.first_answer());
         for at in 0..self.connections.len() {
             while let Some(request) = self.connections[at].requests.take_oldest() {

@@ -1,0 +1,204 @@
+//! TCP_INFO: what the kernel knows of a connection. No safe wrapper tells how much of it the kernel filled in.
+
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+/// More than any kernel tells: what is beyond is cut off.
+const ROOM: usize = 512;
+/// What any kernel since Linux 2.6 tells.
+const LEAST: usize = 104;
+
+/// Where `struct tcp_info` of `linux/tcp.h` has its fields; later kernels only add to it.
+mod at {
+    pub const FLAGS: usize = 7;
+    pub const UNACKED: usize = 24;
+    pub const SACKED: usize = 28;
+    pub const RTT: usize = 68;
+    pub const RTT_VARIATION: usize = 72;
+    pub const RECEIVER_RTT: usize = 92;
+    pub const TOTAL_RETRANSMITS: usize = 100;
+    pub const SEGMENTS_OUT: usize = 136;
+    pub const MIN_RTT: usize = 148;
+    pub const DELIVERY_RATE: usize = 160;
+    pub const BUSY: usize = 168;
+    pub const WINDOW_LIMITED: usize = 176;
+    pub const BUFFER_LIMITED: usize = 184;
+}
+
+/// What the kernel knows of one TCP socket. What an older kernel does not tell, or what has not been measured yet, is
+/// `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TcpInfo {
+    /// The smoothed round trip time. It has in it for how long the other side puts acknowledgements off.
+    pub rtt: Option<Duration>,
+    /// How much that varies.
+    pub rtt_variation: Option<Duration>,
+    /// The least round trip time, over some minutes.
+    pub min_rtt: Option<Duration>,
+    /// The round trip time as estimated from what is received.
+    pub receiver_rtt: Option<Duration>,
+    /// Segments that were sent again since the connection began.
+    pub retransmits: u32,
+    /// Segments that were sent since the connection began, those without data and those sent again included.
+    pub segments: Option<u32>,
+    /// The newest measured rate of delivery in bytes per second, unless it was this side that had no more to send.
+    pub delivery_rate: Option<u64>,
+    /// For how long something was sent and not acknowledged, to a tick of the kernel.
+    pub busy: Option<Duration>,
+    /// For how long the other side's window held that back.
+    pub window_limited: Option<Duration>,
+    /// For how long this side's buffer did.
+    pub buffer_limited: Option<Duration>,
+    /// Segments that are not acknowledged; of a listening socket, connections that wait to be accepted.
+    pub unacknowledged: u32,
+    /// Segments that are acknowledged selectively; of a listening socket, how many connections may wait.
+    pub selectively_acknowledged: u32,
+}
+
+/// What the kernel knows of a TCP socket. `None` if it is none.
+#[allow(unsafe_code)]
+pub fn tcp_info(socket: impl AsFd) -> Option<TcpInfo> {
+    let mut bytes = [0_u8; ROOM];
+    let mut length = ROOM as libc::socklen_t;
+    // SAFETY: the descriptor is borrowed and so valid; the kernel writes at most `length` bytes, which `bytes` has, and
+    // any bytes are good ones.
+    let got = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            bytes.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if got == 0 { read(bytes.get(..length as usize)?) } else { None }
+}
+
+/// Reads as much as the kernel has filled in.
+fn read(told: &[u8]) -> Option<TcpInfo> {
+    if told.len() < LEAST {
+        return None;
+    }
+    let u32_at = |at: usize| told.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes));
+    let u64_at = |at: usize| told.get(at..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+    // 0 and the greatest number stand for times that were not measured yet.
+    let measured = |at: usize| {
+        let us = u32_at(at).filter(|&us| us != 0 && us != u32::MAX);
+        us.map(|us| Duration::from_micros(us.into()))
+    };
+    let spent = |at: usize| u64_at(at).map(Duration::from_micros);
+    // The first bit of a bit field, which the byte order of the machine puts at either end.
+    let sender_limited = told[at::FLAGS] & if cfg!(target_endian = "little") { 0x01 } else { 0x80 } != 0;
+    Some(TcpInfo {
+        rtt: measured(at::RTT),
+        rtt_variation: measured(at::RTT_VARIATION),
+        min_rtt: measured(at::MIN_RTT),
+        receiver_rtt: measured(at::RECEIVER_RTT),
+        retransmits: u32_at(at::TOTAL_RETRANSMITS)?,
+        segments: u32_at(at::SEGMENTS_OUT),
+        delivery_rate: u64_at(at::DELIVERY_RATE).filter(|&rate| rate != 0 && !sender_limited),
+        busy: spent(at::BUSY),
+        window_limited: spent(at::WINDOW_LIMITED),
+        buffer_limited: spent(at::BUFFER_LIMITED),
+        unacknowledged: u32_at(at::UNACKED)?,
+        selectively_acknowledged: u32_at(at::SACKED)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::UnixStream;
+    use std::time::Instant;
+
+    #[test]
+    #[cfg(target_env = "gnu")]
+    fn fields_are_where_the_kernel_puts_them() {
+        use std::mem::offset_of;
+        let theirs = [
+            offset_of!(libc::tcp_info, tcpi_unacked),
+            offset_of!(libc::tcp_info, tcpi_sacked),
+            offset_of!(libc::tcp_info, tcpi_rtt),
+            offset_of!(libc::tcp_info, tcpi_rttvar),
+            offset_of!(libc::tcp_info, tcpi_rcv_rtt),
+            offset_of!(libc::tcp_info, tcpi_total_retrans),
+            offset_of!(libc::tcp_info, tcpi_segs_out),
+            offset_of!(libc::tcp_info, tcpi_min_rtt),
+            offset_of!(libc::tcp_info, tcpi_delivery_rate),
+            offset_of!(libc::tcp_info, tcpi_busy_time),
+            offset_of!(libc::tcp_info, tcpi_rwnd_limited),
+            offset_of!(libc::tcp_info, tcpi_sndbuf_limited),
+            offset_of!(libc::tcp_info, tcpi_snd_rcv_wscale) + 1,
+        ];
+        let ours = [
+            at::UNACKED,
+            at::SACKED,
+            at::RTT,
+            at::RTT_VARIATION,
+            at::RECEIVER_RTT,
+            at::TOTAL_RETRANSMITS,
+            at::SEGMENTS_OUT,
+            at::MIN_RTT,
+            at::DELIVERY_RATE,
+            at::BUSY,
+            at::WINDOW_LIMITED,
+            at::BUFFER_LIMITED,
+            at::FLAGS,
+        ];
+        assert_eq!(ours, theirs);
+    }
+
+    #[test]
+    fn a_connection_over_loopback_is_near_and_loses_nothing() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let mut client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
+        let (mut server, _) = listener.accept().expect("somebody connects");
+        for _ in 0..10 {
+            client.write_all(b"ping").expect("it is open");
+            server.read_exact(&mut [0; 4]).expect("it is open");
+            server.write_all(b"pong").expect("it is open");
+            client.read_exact(&mut [0; 4]).expect("it is open");
+        }
+        let info = tcp_info(&client).expect("it is a TCP socket");
+        assert!(info.min_rtt.is_some_and(|rtt| rtt < Duration::from_millis(5)), "{info:?}");
+        assert!(info.rtt >= info.min_rtt && info.segments.is_some_and(|segments| segments >= 10), "{info:?}");
+        assert_eq!(info.retransmits, 0, "{info:?}");
+        assert!(info.busy.is_some() && info.window_limited.is_some() && info.buffer_limited.is_some(), "{info:?}");
+    }
+
+    #[test]
+    fn a_listener_tells_how_many_wait() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let _waiting = [(); 3].map(|()| TcpStream::connect(address).expect("it listens"));
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let mut info = TcpInfo::default();
+        while info.unacknowledged < 3 && Instant::now() < deadline {
+            info = tcp_info(&listener).expect("it is a TCP socket");
+        }
+        assert!(info.unacknowledged == 3 && info.selectively_acknowledged > 3, "{info:?}");
+    }
+
+    #[test]
+    fn what_is_no_tcp_socket_tells_nothing() {
+        let (one, _other) = UnixStream::pair().expect("there is room for descriptors");
+        assert_eq!(tcp_info(&one), None);
+    }
+
+    #[test]
+    fn what_an_old_kernel_does_not_tell_is_absent_and_not_zero() {
+        let mut told = [0; ROOM];
+        told[at::RTT..][..4].copy_from_slice(&700_u32.to_ne_bytes());
+        told[at::MIN_RTT..][..4].copy_from_slice(&u32::MAX.to_ne_bytes());
+        assert_eq!(read(&told[..LEAST - 1]), None);
+        let old = read(&told[..LEAST]).expect("it is enough");
+        let rtt = Some(Duration::from_micros(700));
+        assert_eq!(old, TcpInfo { rtt, ..TcpInfo::default() });
+        let new = read(&told).expect("it is enough");
+        let none = Some(Duration::ZERO);
+        let spent = TcpInfo { busy: none, window_limited: none, buffer_limited: none, ..old };
+        assert_eq!(new, TcpInfo { segments: Some(0), ..spent }, "times that were not measured are none");
+    }
+}
