@@ -104,3 +104,124 @@ fn field(stat: &str, name: &str) -> Option<u64> {
 fn read(directory: &Path, name: &str) -> Option<String> {
     std::fs::read_to_string(directory.join(name)).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::time::{Duration, Instant};
+
+    /// Makes a cgroup's directory with these files in it.
+    fn group(directory: &Path, files: &[(&str, &str)]) {
+        fs::create_dir_all(directory).expect("a fresh directory");
+        files.iter().for_each(|(name, text)| fs::write(directory.join(name), text).expect("a fresh file"));
+    }
+
+    /// A line of `mountinfo`.
+    fn line(root: &str, point: &Path, kind: &str, options: &str) -> String {
+        format!("31 22 0:26 {root} {} rw,relatime shared:9 - {kind} {kind} {options}\n", point.display())
+    }
+
+    #[test]
+    fn the_tightest_quota_of_version_2_counts_wherever_it_stands() {
+        let top = tempfile::tempdir().expect("a directory for cgroups");
+        let stat = "usage_usec 5000000\nuser_usec 1\nsystem_usec 2\nnr_periods 40\nnr_throttled 30\nthrottled_usec 9\n";
+        group(top.path(), &[("cpu.stat", "usage_usec 77\n")]);
+        group(&top.path().join("a"), &[("cpu.max", "150000 100000\n"), ("cpu.stat", stat)]);
+        group(&top.path().join("a/b"), &[("cpu.max", "200000 100000\n"), ("cpu.stat", stat)]);
+        group(&top.path().join("a/b/c"), &[("cpu.max", "max 100000\n"), ("cpu.stat", stat)]);
+        let mounts = Mounts::of(&line("/", top.path(), "cgroup2", "rw,nsdelegate"));
+        let found = mounts.tightest("0::/a/b/c\n").expect("there are two");
+        let wanted = QuotaCounts {
+            cgroup: "/a".into(),
+            cores: 1.5,
+            used_us: Some(5_000_000),
+            periods: 40,
+            throttled_periods: 30,
+        };
+        assert_eq!(found, wanted);
+        assert_eq!(mounts.tightest("0::/\n"), None);
+        // One that is outside of what can be seen here.
+        assert_eq!(mounts.tightest("0::/../a\n"), None);
+    }
+
+    #[test]
+    fn a_quota_of_version_1_is_found_below_the_part_that_is_mounted() {
+        let top = tempfile::tempdir().expect("a directory for cgroups");
+        let stat = "nr_periods 12\nnr_throttled 3\nthrottled_time 888\n";
+        let none = [("cpu.cfs_quota_us", "-1\n"), ("cpu.cfs_period_us", "100000\n"), ("cpu.stat", stat)];
+        let some = [("cpu.cfs_quota_us", "25000\n"), ("cpu.cfs_period_us", "50000\n"), ("cpu.stat", stat)];
+        group(top.path(), &none);
+        group(&top.path().join("web"), &[&some[..], &[("cpuacct.usage", "7000000\n")]].concat());
+        let other = line("/", Path::new("/nowhere"), "cgroup", "rw,memory");
+        let mounts = Mounts::of(&(other + &line("/docker/1f", top.path(), "cgroup", "rw,cpu,cpuacct")));
+        let found = mounts.tightest("5:memory:/x\n4:cpu,cpuacct:/docker/1f/web\n0::/\n").expect("there is one");
+        let wanted = QuotaCounts {
+            cgroup: "/docker/1f/web".into(),
+            cores: 0.5,
+            used_us: Some(7000),
+            periods: 12,
+            throttled_periods: 3,
+        };
+        assert_eq!(found, wanted);
+        assert_eq!(mounts.tightest("4:cpu,cpuacct:/docker/1f\n"), None);
+        assert_eq!(mounts.tightest("4:cpu,cpuacct:/docker/2e/web\n"), None);
+    }
+
+    /// A cgroup with a quota of a fifth of a CPU and a process in it that wants a whole one. Both end with it.
+    struct Throttled {
+        directory: PathBuf,
+        process: std::process::Child,
+    }
+
+    impl Throttled {
+        /// `None` where cgroups cannot be made, as on most machines without root's rights.
+        fn new() -> Option<Self> {
+            let mounts = Mounts::here();
+            let (mount, files) = match (mounts.v1, mounts.v2) {
+                (Some(mount), _) => (mount, [("cpu.cfs_period_us", "10000"), ("cpu.cfs_quota_us", "2000")]),
+                (None, Some(mount)) => (mount, [("cpu.max", "2000 10000"), ("cpu.max", "2000 10000")]),
+                (None, None) => return None,
+            };
+            let directory = mount.point.join(format!("torr-test-{}", std::process::id()));
+            fs::create_dir(&directory).ok()?;
+            let limited = files.iter().all(|(name, text)| fs::write(directory.join(name), text).is_ok());
+            let process = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().ok();
+            let (true, Some(process)) = (limited, process) else {
+                let _ = fs::remove_dir(&directory);
+                return None;
+            };
+            let throttled = Self { directory, process };
+            let joined = fs::write(throttled.directory.join("cgroup.procs"), throttled.process.id().to_string());
+            joined.ok().map(|()| throttled)
+        }
+    }
+
+    impl Drop for Throttled {
+        fn drop(&mut self) {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+            let _ = fs::remove_dir(&self.directory);
+        }
+    }
+
+    #[test]
+    fn a_real_quota_throttles() {
+        let Some(throttled) = Throttled::new() else {
+            // What the files say is tested above; here it would be whether the kernel's are such.
+            eprintln!("this machine lets nobody make cgroups: only the reading of their files is tested");
+            return;
+        };
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let quota = Mounts::here().quota(throttled.process.id() as i32).expect("it has been given one");
+            assert!((quota.cores - 0.2).abs() < 1e-9, "{quota:?}");
+            assert!(quota.cgroup.contains("torr-test-"), "{quota:?}");
+            if quota.throttled_periods > 2 && quota.periods >= quota.throttled_periods {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{quota:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
