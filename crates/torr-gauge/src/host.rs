@@ -1,24 +1,19 @@
 //! The server's processes, where they run on this machine: from port to sockets to processes to CPU time.
 
 use crate::generator::round3;
-use procfs::net::{TcpNetEntries, TcpNetEntry, UnixNetEntry};
-use procfs::process::{FDTarget, Process, all_processes};
-use procfs::{CurrentSI, FromBufReadSI};
+use crate::signals::holders::{self, Holders};
+use procfs::CurrentSI;
+use procfs::process::Process;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The state of a listener in the kernel's tables.
-const LISTEN: &str = "0A";
-
 /// Watches the machine and, where they can be seen, the processes that listen on the target's port.
 #[derive(Debug)]
 pub struct Watch {
-    pids: Vec<i32>,
+    pids: BTreeSet<i32>,
     begin: Reading,
 }
 
@@ -75,20 +70,21 @@ impl Watch {
     /// Looks for the processes behind these addresses, all of which must be this machine's, and begins to watch.
     /// `None` if there are none, or they cannot be seen.
     pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
-        Self::of(listening_inodes(addresses))
+        Self::of(&holders::listening(addresses))
     }
 
     /// The same for the processes behind a Unix socket.
     pub fn start_unix(path: &Path) -> Option<Self> {
-        let path = path.canonicalize().ok()?;
-        let bound = |entry: &UnixNetEntry| entry.path.as_ref().is_some_and(|other| *other == path);
-        let sockets = procfs::net::unix().ok()?;
-        // Accepted connections have the listener's path too, and its process.
-        Self::of(sockets.into_iter().filter(bound).map(|entry| entry.inode).collect())
+        Self::of(&holders::bound_to(path))
     }
 
-    fn of(inodes: BTreeSet<u64>) -> Option<Self> {
-        let pids = if inodes.is_empty() { vec![] } else { owners(&inodes) };
+    /// This process is left out.
+    fn of(inodes: &BTreeSet<u64>) -> Option<Self> {
+        if inodes.is_empty() {
+            return None;
+        }
+        let mut pids = Holders::look().of(inodes);
+        pids.remove(&(std::process::id() as i32));
         (!pids.is_empty()).then(|| Self { begin: Reading::take(&pids), pids })
     }
 
@@ -123,7 +119,7 @@ impl Watch {
 }
 
 impl Reading {
-    fn take(pids: &[i32]) -> Self {
+    fn take(pids: &BTreeSet<i32>) -> Self {
         let mut threads = BTreeMap::new();
         for &pid in pids {
             let tasks = Process::new(pid).and_then(|process| process.tasks());
@@ -149,36 +145,4 @@ fn process(pid: i32, used: &BTreeMap<(i32, i32), f64>) -> Option<ServerProcess> 
     let name = Process::new(pid).and_then(|process| process.stat()).ok()?.comm;
     let shares: Vec<_> = used.range((pid, i32::MIN)..=(pid, i32::MAX)).map(|(_, share)| share).collect();
     Some(ServerProcess { pid, name, threads: shares.len(), cores: round3(shares.into_iter().sum()) })
-}
-
-/// The listening sockets, by inode, that would take a connection to one of the addresses.
-fn listening_inodes(addresses: &[SocketAddr]) -> BTreeSet<u64> {
-    let takes = |entry: &TcpNetEntry| {
-        let local = entry.local_address;
-        addresses.iter().any(|a| a.port() == local.port() && (local.ip().is_unspecified() || local.ip() == a.ip()))
-    };
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(listeners);
-    tables.into_iter().flatten().filter(takes).map(|entry| entry.inode).collect()
-}
-
-/// The listeners of a table. The kernel lists them first, and there may be tens of thousands of others after them, which
-/// it would cost it milliseconds to list.
-fn listeners(table: &str) -> Vec<TcpNetEntry> {
-    let Ok(file) = File::open(table) else { return vec![] };
-    let is_listener = |line: &String| line.split_whitespace().nth(3) == Some(LISTEN);
-    let mut lines = BufReader::new(file).lines().map_while(Result::ok);
-    let heading: Vec<_> = lines.next().into_iter().collect();
-    let text = heading.into_iter().chain(lines.take_while(is_listener)).collect::<Vec<_>>().join("\n");
-    TcpNetEntries::from_buf_read(text.as_bytes(), procfs::current_system_info()).map_or(vec![], |entries| entries.0)
-}
-
-/// The processes that hold one of the sockets, this one left out.
-fn owners(inodes: &BTreeSet<u64>) -> Vec<i32> {
-    let holds = |process: &Process| {
-        let mut descriptors = process.fd().into_iter().flatten().flatten();
-        descriptors.any(|fd| matches!(fd.target, FDTarget::Socket(inode) if inodes.contains(&inode)))
-    };
-    let others = all_processes().into_iter().flatten().flatten();
-    let mine = std::process::id() as i32;
-    others.filter(|process| process.pid() != mine && holds(process)).map(|process| process.pid()).collect()
 }

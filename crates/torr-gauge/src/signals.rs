@@ -2,6 +2,32 @@
 //!
 //! What cannot be seen, for want of a permission or because the platform has no such thing, is absent, never zero.
 
+mod between;
+mod cgroup;
+mod clients;
+pub(crate) mod holders;
+mod levels;
+mod machine;
+mod netlink;
+mod peers;
+mod processes;
+mod reading;
+mod role;
+mod scope;
+mod task;
+mod tcp;
+#[cfg(test)]
+mod tests;
+mod unix;
+mod watcher;
+
+pub use levels::Levels;
+pub use reading::{
+    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, QuotaCounts, Reading,
+    ThreadCounts,
+};
+pub use watcher::Watcher;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -197,6 +223,11 @@ pub struct PeerUse {
     pub rtt_us: Option<f64>,
     /// Its processes, where it runs on this machine and they can be seen.
     pub processes: Vec<ProcessUse>,
+}
+
+/// The CPU quota that this process is under, as counted up to now. `None` if there is none, or if it cannot be told.
+pub fn own_quota() -> Option<QuotaCounts> {
+    cgroup::Mounts::here().quota(std::process::id() as i32)
 }
 
 /// What a peer seems to be, by its processes' names or its port.

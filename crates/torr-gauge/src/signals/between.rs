@@ -1,0 +1,210 @@
+//! From two readings to what happened between them.
+
+use super::reading::{
+    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, QuotaCounts, Reading,
+    ThreadCounts,
+};
+use super::{ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Signals, ThreadUse};
+
+/// Of how many threads of a process is told.
+const THREADS: usize = 100;
+
+impl Signals {
+    /// What happened between two readings of one watcher, the earlier one first.
+    pub fn between(earlier: &Reading, later: &Reading) -> Self {
+        let seconds = later.at_us.saturating_sub(earlier.at_us) as f64 / 1e6;
+        let span = Span {
+            seconds,
+            samples: later.socket_samples.saturating_sub(earlier.socket_samples) as f64,
+            quotas: earlier.all_processes().filter_map(|process| process.quota.as_ref()).collect(),
+        };
+        let mut peers: Vec<_> = later.peers.iter().filter_map(|peer| span.peer(earlier, peer)).collect();
+        let traffic = |peer: &PeerUse| (peer.sends_per_s.unwrap_or(0.0), peer.connections);
+        peers.sort_by(|a, b| traffic(b).partial_cmp(&traffic(a)).unwrap_or(std::cmp::Ordering::Equal));
+        Self {
+            seconds,
+            machine: earlier.machine.zip(later.machine).and_then(|(then, now)| span.machine(&then, &now)),
+            network: earlier.network.zip(later.network).map(|(then, now)| network(&then, &now)),
+            listeners: later.listeners.iter().map(|listener| span.listener(earlier, listener)).collect(),
+            clients: later.clients.as_ref().and_then(|now| span.clients(earlier.clients.as_ref(), now)),
+            processes: span.processes(&earlier.processes, &later.processes),
+            peers,
+        }
+    }
+}
+
+impl QuotaUse {
+    /// What became of a quota between two readings of it, so many seconds apart. `None` if it is not the same cgroup's.
+    pub fn between(earlier: &QuotaCounts, later: &QuotaCounts, seconds: f64) -> Option<Self> {
+        let used = later.used_us.zip(earlier.used_us).map(|(now, then)| now.saturating_sub(then) as f64 / 1e6);
+        (earlier.cgroup == later.cgroup).then(|| Self {
+            cgroup: later.cgroup.clone(),
+            cores: later.cores,
+            used_cores: used.and_then(|used| ratio(used, seconds)),
+            periods: later.periods.saturating_sub(earlier.periods),
+            throttled_periods: later.throttled_periods.saturating_sub(earlier.throttled_periods),
+        })
+    }
+}
+
+/// What lies between two readings.
+struct Span<'a> {
+    seconds: f64,
+    /// How often the kernel was asked for its sockets.
+    samples: f64,
+    /// The quotas of the earlier reading: a process that came later is mostly in the cgroup of another one.
+    quotas: Vec<&'a QuotaCounts>,
+}
+
+/// `None` where nothing was counted.
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+fn share(part: f64, whole: f64) -> Option<f64> {
+    ratio(part, whole).map(|share| share.clamp(0.0, 1.0))
+}
+
+/// How much a count has risen.
+fn rise(then: u64, now: u64) -> f64 {
+    now.saturating_sub(then) as f64
+}
+
+fn rise_told(then: Option<u64>, now: Option<u64>) -> Option<u64> {
+    Some(now?.saturating_sub(then?))
+}
+
+fn network(then: &NetworkCounts, now: &NetworkCounts) -> NetworkUse {
+    NetworkUse {
+        active_opens: rise_told(then.active_opens, now.active_opens),
+        passive_opens: rise_told(then.passive_opens, now.passive_opens),
+        listen_overflows: rise_told(then.listen_overflows, now.listen_overflows),
+        listen_drops: rise_told(then.listen_drops, now.listen_drops),
+        half_open_drops: rise_told(then.half_open_drops, now.half_open_drops),
+        syn_retransmits: rise_told(then.syn_retransmits, now.syn_retransmits),
+        retransmits: rise_told(then.retransmits, now.retransmits),
+        segments_sent: rise_told(then.segments_sent, now.segments_sent),
+        delayed_acks: rise_told(then.delayed_acks, now.delayed_acks),
+        time_wait: now.time_wait,
+    }
+}
+
+impl Span<'_> {
+    fn machine(&self, then: &MachineCounts, now: &MachineCounts) -> Option<MachineUse> {
+        let total = now.total_s - then.total_s;
+        let steal = now.steal_s.zip(then.steal_s).map(|(now, then)| now - then);
+        let pressure = now.pressure_s.zip(then.pressure_s).map(|(now, then)| now - then);
+        Some(MachineUse {
+            cores: now.cores,
+            cpu_share: 1.0 - share(now.idle_s - then.idle_s, total)?,
+            steal_share: steal.and_then(|steal| share(steal, total)),
+            cpu_pressure: pressure.and_then(|pressure| share(pressure, self.seconds)),
+        })
+    }
+
+    fn listener(&self, earlier: &Reading, now: &ListenerCounts) -> ListenerUse {
+        let none = ListenerCounts::default();
+        let then = earlier.listeners.iter().find(|then| then.address == now.address).unwrap_or(&none);
+        ListenerUse {
+            address: now.address.clone(),
+            sockets: now.sockets,
+            backlog: now.backlog,
+            queued_mean: ratio(rise(then.queued_sum, now.queued_sum), self.samples),
+            queued_max: now.queued.largest_since(&then.queued),
+        }
+    }
+
+    fn clients(&self, then: Option<&ClientCounts>, now: &ClientCounts) -> Option<ClientsUse> {
+        let none = ClientCounts::default();
+        let then = then.unwrap_or(&none);
+        let mean = |then, now| ratio(rise(then, now), self.samples);
+        let limited = rise(then.limited_us, now.limited_us);
+        let busy = now.busy_us.map(|now| rise(then.busy_us.unwrap_or_default(), now));
+        Some(ClientsUse {
+            established: mean(then.established_sum, now.established_sum)?,
+            unread: mean(then.unread_sum, now.unread_sum)?,
+            unsent: mean(then.unsent_sum, now.unsent_sum)?,
+            rtt_us: ratio(rise(then.rtt_us_sum, now.rtt_us_sum), rise(then.rtt_count, now.rtt_count)),
+            min_rtt_us: now.min_rtt_us.least_since(&then.min_rtt_us).map(f64::from),
+            window_limited: busy.and_then(|busy| share(limited, busy)),
+        })
+    }
+
+    /// The busiest first. Of those that have ended, only those that did something.
+    fn processes(&self, then: &[ProcessCounts], now: &[ProcessCounts]) -> Vec<ProcessUse> {
+        let same = |a: &ProcessCounts, b: &ProcessCounts| (a.pid, a.started) == (b.pid, b.started);
+        let uses = now.iter().map(|now| self.process(then.iter().find(|then| same(then, now)), now));
+        let mut uses: Vec<_> = uses.filter(|process| process.thread_count > 0 || process.cores > 0.0).collect();
+        uses.sort_by(|a, b| b.cores.total_cmp(&a.cores));
+        uses
+    }
+
+    fn process(&self, then: Option<&ProcessCounts>, now: &ProcessCounts) -> ProcessUse {
+        let none = ProcessCounts::default();
+        let then = then.unwrap_or(&none);
+        let thread = |now: &ThreadCounts| self.thread(then.threads.iter().find(|then| then.tid == now.tid), now);
+        let mut threads: Vec<_> = now.threads.iter().map(thread).collect();
+        threads.sort_by(|a, b| b.cores.total_cmp(&a.cores));
+        threads.truncate(THREADS);
+        let quota = now.quota.as_ref();
+        ProcessUse {
+            pid: now.pid,
+            name: now.name.clone(),
+            cores: ratio(rise(then.cpu_us, now.cpu_us) / 1e6, self.seconds).unwrap_or_default(),
+            allowed_cores: now.allowed_cores,
+            threads,
+            thread_count: now.thread_count,
+            open_files: now.open_files,
+            file_limit: now.file_limit,
+            quota: quota.and_then(|now| self.quotas.iter().find_map(|then| QuotaUse::between(then, now, self.seconds))),
+        }
+    }
+
+    fn thread(&self, then: Option<&ThreadCounts>, now: &ThreadCounts) -> ThreadUse {
+        let none = ThreadCounts::default();
+        let then = then.unwrap_or(&none);
+        let samples = rise(then.samples, now.samples);
+        let per_second =
+            |then: Option<u64>, now: Option<u64>| ratio(rise(then.unwrap_or_default(), now?), self.seconds);
+        let waiting = now.waiting.iter().filter_map(|(what, &now)| {
+            let share = share(rise(then.waiting.get(what).copied().unwrap_or_default(), now), samples)?;
+            (share > 0.0).then(|| (what.clone(), share))
+        });
+        ThreadUse {
+            tid: now.tid,
+            name: now.name.clone(),
+            cores: share(rise(then.cpu_ns, now.cpu_ns) / 1e9, self.seconds).unwrap_or_default(),
+            queued: per_second(then.queued_ns, now.queued_ns).map(|nanoseconds| (nanoseconds / 1e9).min(1.0)),
+            waits_per_s: per_second(then.waits, now.waits),
+            running: share(rise(then.running, now.running), samples),
+            waiting: waiting.collect(),
+        }
+    }
+
+    /// `None` for one that there was no connection to.
+    fn peer(&self, earlier: &Reading, now: &PeerCounts) -> Option<PeerUse> {
+        let none = PeerCounts::default();
+        let then = earlier.peers.iter().find(|then| then.address == now.address).unwrap_or(&none);
+        let connections =
+            ratio(rise(then.connections_sum, now.connections_sum), self.samples).filter(|&mean| mean > 0.0)?;
+        let told = |then: Option<u64>, now: Option<u64>, whole| ratio(rise(then.unwrap_or_default(), now?), whole);
+        Some(PeerUse {
+            address: now.address.clone(),
+            role: now.role,
+            connections,
+            connections_max: now.connections.largest_since(&then.connections).unwrap_or_default() as usize,
+            kept: share(rise(then.kept, now.kept), rise(then.candidates, now.candidates)),
+            waiting: told(then.waiting_sum, now.waiting_sum, self.samples),
+            sends_per_s: told(then.sends, now.sends, self.seconds),
+            bytes_per_s: told(then.bytes, now.bytes, self.seconds),
+            rtt_us: ratio(rise(then.rtt_us_sum, now.rtt_us_sum), rise(then.rtt_count, now.rtt_count)),
+            processes: self.processes(&then.processes, &now.processes),
+        })
+    }
+}
+
+impl Reading {
+    fn all_processes(&self) -> impl Iterator<Item = &ProcessCounts> {
+        self.processes.iter().chain(self.peers.iter().flat_map(|peer| &peer.processes))
+    }
+}

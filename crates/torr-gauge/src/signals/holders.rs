@@ -1,0 +1,132 @@
+//! Which processes hold which sockets, and whose children they are.
+
+use procfs::FromBufReadSI;
+use procfs::net::{TcpNetEntries, TcpNetEntry, UnixNetEntry};
+use rustix::fs::{Dir, Mode, OFlags, open, readlinkat_raw};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+
+/// The state of a listener in the kernel's tables.
+const LISTEN: &str = "0A";
+
+/// A look at all processes' open files that can be seen.
+#[derive(Debug, Default)]
+pub(crate) struct Holders {
+    /// Processes by the socket that they hold.
+    by_inode: HashMap<u64, Vec<i32>>,
+    parents: HashMap<i32, i32>,
+}
+
+impl Holders {
+    pub fn look() -> Self {
+        let mut found = Self::default();
+        for pid in numbers(Path::new("/proc")) {
+            for inode in socket_inodes(pid) {
+                let pids = found.by_inode.entry(inode).or_default();
+                if pids.last() != Some(&pid) {
+                    pids.push(pid);
+                }
+            }
+            if let Some(parent) = parent(pid) {
+                found.parents.insert(pid, parent);
+            }
+        }
+        found
+    }
+
+    /// The processes that hold one of the sockets.
+    pub fn of(&self, inodes: &BTreeSet<u64>) -> BTreeSet<i32> {
+        inodes.iter().flat_map(|inode| self.by_inode.get(inode).into_iter().flatten().copied()).collect()
+    }
+
+    /// Who holds the socket.
+    pub fn holders(&self, inode: u64) -> &[i32] {
+        self.by_inode.get(&inode).map_or(&[], Vec::as_slice)
+    }
+
+    /// These processes and those that they started. What the first process of a machine or an ancestor of `observer` has
+    /// started is not counted as theirs, nor is the observer and what it started: such a process merely handed a socket on.
+    pub fn families(&self, heads: &BTreeSet<i32>, observer: i32) -> BTreeSet<i32> {
+        let above: HashSet<i32> = self.line(observer).collect();
+        let roots: BTreeSet<i32> = heads.iter().copied().filter(|pid| *pid != 1 && !above.contains(pid)).collect();
+        let belongs = |pid: i32| {
+            let mut line = self.line(pid).take_while(|&ancestor| ancestor != observer);
+            line.any(|ancestor| roots.contains(&ancestor))
+        };
+        heads.iter().copied().chain(self.parents.keys().copied().filter(|&pid| belongs(pid))).collect()
+    }
+
+    /// A process, its parent, and so on.
+    fn line(&self, pid: i32) -> impl Iterator<Item = i32> {
+        // What was read while processes came and went could be a circle.
+        std::iter::successors(Some(pid), |pid| self.parents.get(pid).copied()).take(1000)
+    }
+}
+
+/// The sockets, by inode, that a process has open.
+fn socket_inodes(pid: i32) -> Vec<u64> {
+    let directory =
+        open(format!("/proc/{pid}/fd"), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let Ok(directory) = directory else { return vec![] };
+    let Ok(entries) = Dir::read_from(&directory) else { return vec![] };
+    let mut target = [0; 32];
+    let mut inodes = vec![];
+    for entry in entries.flatten() {
+        let Ok(length) = readlinkat_raw(&directory, entry.file_name(), target.as_mut_slice()) else { continue };
+        let name = str::from_utf8(&target[..length]).ok().and_then(|target| target.strip_prefix("socket:["));
+        inodes.extend(name.and_then(|name| name.strip_suffix(']')?.parse::<u64>().ok()));
+    }
+    inodes
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, which stands in parentheses, may have anything in it, also spaces and parentheses.
+    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The entries of a directory that are numbers: processes, threads.
+pub(crate) fn numbers(directory: &Path) -> Vec<i32> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The listening sockets, by inode, that would take a connection to one of the addresses.
+pub(crate) fn listening(addresses: &[SocketAddr]) -> BTreeSet<u64> {
+    let taken = |entry: &TcpNetEntry| addresses.iter().any(|&address| takes(entry.local_address, address));
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(listeners);
+    tables.into_iter().flatten().filter(taken).map(|entry| entry.inode).collect()
+}
+
+/// The sockets, by inode, that listen on a path or were accepted there: those have the listener's path, and its process.
+pub(crate) fn bound_to(path: &Path) -> BTreeSet<u64> {
+    let Ok(path) = path.canonicalize() else { return BTreeSet::new() };
+    let bound = |entry: &UnixNetEntry| entry.path.as_ref().is_some_and(|other| *other == path);
+    let sockets = procfs::net::unix().into_iter().flatten();
+    sockets.filter(bound).map(|entry| entry.inode).collect()
+}
+
+/// Whether a socket with this local address has to do with connections to the given one.
+pub(crate) fn takes(local: SocketAddr, address: SocketAddr) -> bool {
+    let (here, there) = (local.ip().to_canonical(), address.ip().to_canonical());
+    let all = match here {
+        // Most listeners for all of IPv6 take IPv4 as well.
+        IpAddr::V6(here) => here.is_unspecified(),
+        IpAddr::V4(here) => here.is_unspecified() && there.is_ipv4(),
+    };
+    local.port() == address.port() && (all || here == there)
+}
+
+/// The listeners of a table. The kernel lists them first, and there may be tens of thousands of others after them, which
+/// it would cost it milliseconds to list.
+fn listeners(table: &str) -> Vec<TcpNetEntry> {
+    let Ok(file) = File::open(table) else { return vec![] };
+    let is_listener = |line: &String| line.split_whitespace().nth(3) == Some(LISTEN);
+    let mut lines = BufReader::new(file).lines().map_while(Result::ok);
+    let heading: Vec<_> = lines.next().into_iter().collect();
+    let text = heading.into_iter().chain(lines.take_while(is_listener)).collect::<Vec<_>>().join("\n");
+    TcpNetEntries::from_buf_read(text.as_bytes(), procfs::current_system_info()).map_or(vec![], |entries| entries.0)
+}

@@ -1,0 +1,170 @@
+//! Follows processes and their threads: CPU time, what threads wait for, quotas, open files.
+
+use super::cgroup::Mounts;
+use super::holders::numbers;
+use super::reading::{ProcessCounts, ThreadCounts};
+use super::task::{self, Doing};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Of how many threads of a process more is told than the process's CPU time.
+const THREADS: usize = 512;
+/// How many processes that have ended are remembered.
+const ENDED: usize = 64;
+
+/// The processes that are followed.
+#[derive(Debug)]
+pub(super) struct Processes {
+    followed: BTreeMap<i32, Followed>,
+    /// When this began, as the kernel tells the start of processes.
+    began: u64,
+}
+
+#[derive(Debug)]
+struct Followed {
+    counts: ProcessCounts,
+    /// The CPU time that it had used before it was followed.
+    cpu_before_us: u64,
+    threads: BTreeMap<i32, Thread>,
+    ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    counts: ThreadCounts,
+    before: Before,
+}
+
+/// What a thread had used before it was followed.
+#[derive(Debug, Default)]
+struct Before {
+    cpu_ns: u64,
+    queued_ns: u64,
+    waits: u64,
+}
+
+impl Processes {
+    pub fn new() -> Self {
+        let since_boot = clock_gettime(ClockId::Boottime);
+        Self { followed: BTreeMap::new(), began: since_boot.tv_sec as u64 * procfs::ticks_per_second() }
+    }
+
+    /// Takes up these processes, as far as they are new, and the new threads of all.
+    pub fn follow(&mut self, pids: &BTreeSet<i32>) {
+        for &pid in pids {
+            let Some(stat) = task::stat(&pid.to_string()) else { continue };
+            if self.followed.get(&pid).is_some_and(|known| known.counts.started == stat.started) {
+                continue;
+            }
+            // All that a process has done counts if it has come since.
+            let is_new = stat.started > self.began;
+            let counts = ProcessCounts { pid, started: stat.started, name: stat.name, ..ProcessCounts::default() };
+            let cpu_before_us = if is_new { 0 } else { stat.cpu_us };
+            let mut followed = Followed { counts, cpu_before_us, threads: BTreeMap::new(), ended: false };
+            followed.find_threads(is_new);
+            self.followed.insert(pid, followed);
+        }
+        self.followed.values_mut().filter(|process| !process.ended).for_each(|process| process.find_threads(true));
+    }
+
+    /// Looks at what all threads do.
+    pub fn sample(&mut self) {
+        let processes = self.followed.values_mut().filter(|process| !process.ended);
+        for (pid, thread) in processes.flat_map(|process| process.threads.values_mut().map(|t| (process.counts.pid, t)))
+        {
+            let counts = &mut thread.counts;
+            let Some(doing) = task::doing(&format!("{pid}/task/{}", counts.tid)) else { continue };
+            counts.samples += 1;
+            match doing {
+                Doing::Running => counts.running += 1,
+                Doing::Waiting(Some(what)) => *counts.waiting.entry(what).or_default() += 1,
+                Doing::Waiting(None) => {}
+            }
+        }
+    }
+
+    /// Reads the counters of all. Of processes that have ended, what was read last stays.
+    pub fn refresh(&mut self) {
+        let mounts = Mounts::here();
+        self.followed.values_mut().filter(|process| !process.ended).for_each(|process| process.refresh(&mounts));
+        let ended: Vec<_> = self.followed.iter().filter(|(_, process)| process.ended).map(|(&pid, _)| pid).collect();
+        for pid in ended.iter().take(ended.len().saturating_sub(ENDED)) {
+            self.followed.remove(pid);
+        }
+    }
+
+    /// The counts of those among these that are or were followed.
+    pub fn counts(&self, pids: &BTreeSet<i32>) -> Vec<ProcessCounts> {
+        let counts = |process: &Followed| {
+            let threads = process.threads.values().map(|thread| thread.counts.clone()).collect();
+            ProcessCounts { threads, ..process.counts.clone() }
+        };
+        pids.iter().filter_map(|pid| self.followed.get(pid)).map(counts).collect()
+    }
+
+    /// Those that live, and some that have ended.
+    pub fn pids(&self) -> BTreeSet<i32> {
+        self.followed.keys().copied().collect()
+    }
+}
+
+impl Followed {
+    fn find_threads(&mut self, count_all: bool) {
+        let pid = self.counts.pid;
+        let mut tids = numbers(Path::new(&format!("/proc/{pid}/task")));
+        self.counts.thread_count = tids.len();
+        tids.truncate(THREADS);
+        self.threads.retain(|tid, _| tids.contains(tid));
+        for tid in tids.into_iter().filter(|tid| !self.threads.contains_key(tid)).collect::<Vec<_>>() {
+            let mut thread = Thread::default();
+            thread.counts.tid = tid;
+            if !count_all {
+                let path = thread.path(pid);
+                let (cpu_ns, queued_ns) = task::scheduled(&path).unwrap_or_default();
+                thread.before = Before { cpu_ns, queued_ns, waits: task::waits(&path).unwrap_or_default() };
+            }
+            self.threads.insert(tid, thread);
+        }
+    }
+
+    fn refresh(&mut self, mounts: &Mounts) {
+        let counts = &mut self.counts;
+        let pid = counts.pid;
+        let stat = task::stat(&pid.to_string()).filter(|stat| stat.started == counts.started && stat.state != b'Z');
+        let Some(stat) = stat else {
+            self.ended = true;
+            counts.thread_count = 0;
+            return;
+        };
+        // A process takes another name when it becomes another program.
+        counts.name = stat.name;
+        counts.cpu_us = stat.cpu_us.saturating_sub(self.cpu_before_us).max(counts.cpu_us);
+        counts.allowed_cores = task::allowed_cores(self.threads.keys().copied());
+        counts.open_files = task::open_files(pid);
+        counts.file_limit = task::file_limit(pid);
+        counts.quota = mounts.quota(pid);
+        self.threads.values_mut().for_each(|thread| thread.refresh(pid));
+    }
+}
+
+impl Thread {
+    fn path(&self, pid: i32) -> String {
+        format!("{pid}/task/{}", self.counts.tid)
+    }
+
+    fn refresh(&mut self, pid: i32) {
+        let path = self.path(pid);
+        let Some(stat) = task::stat(&path) else { return };
+        let counts = &mut self.counts;
+        counts.name = stat.name;
+        match task::scheduled(&path) {
+            Some((cpu_ns, queued_ns)) => {
+                counts.cpu_ns = cpu_ns.saturating_sub(self.before.cpu_ns).max(counts.cpu_ns);
+                counts.queued_ns = Some(queued_ns.saturating_sub(self.before.queued_ns));
+            }
+            None => counts.cpu_ns = (stat.cpu_us * 1000).saturating_sub(self.before.cpu_ns),
+        }
+        counts.waits = task::waits(&path).map(|waits| waits.saturating_sub(self.before.waits));
+    }
+}

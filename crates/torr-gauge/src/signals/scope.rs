@@ -1,0 +1,133 @@
+//! Whom a watcher watches: the processes behind the target, and those behind whom they talk to.
+
+use super::holders::{Holders, bound_to, listening, takes};
+use super::tcp::TcpSocket;
+use super::unix::UnixSocket;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Where the server listens.
+#[derive(Debug)]
+pub(super) enum Target {
+    Tcp(Vec<SocketAddr>),
+    Unix(PathBuf),
+}
+
+impl Target {
+    /// The sockets, by inode, that listen there.
+    pub fn listeners(&self) -> BTreeSet<u64> {
+        match self {
+            Self::Tcp(addresses) => listening(addresses),
+            Self::Unix(path) => bound_to(path),
+        }
+    }
+}
+
+/// Who holds what, as of the last look.
+#[derive(Debug)]
+pub(super) struct Scope {
+    pub target: Target,
+    /// Whether this process may be the server, as it is in tests.
+    with_self: bool,
+    holders: Holders,
+    /// The server's processes.
+    pub server: BTreeSet<i32>,
+    /// The processes behind each peer.
+    pub peers: BTreeMap<String, BTreeSet<i32>>,
+    /// Peers that others on this machine have connections to as well.
+    shared: HashSet<SocketAddr>,
+}
+
+/// The sockets of a sample by what they are to the target.
+#[derive(Debug, Default)]
+pub(super) struct Sorted<'a> {
+    pub listeners: Vec<&'a TcpSocket>,
+    pub accepted: Vec<&'a TcpSocket>,
+    /// The connections that the server's processes have opened.
+    pub opened: Vec<&'a TcpSocket>,
+}
+
+impl Scope {
+    pub fn new(target: Target, with_self: bool) -> Self {
+        let (server, peers, shared) = Default::default();
+        Self { target, with_self, holders: Holders::default(), server, peers, shared }
+    }
+
+    /// Looks at all processes again. `peers` are the addresses that the server is known to talk to.
+    pub fn look(&mut self, sockets: &[TcpSocket], peers: &HashSet<SocketAddr>, unix: &[UnixSocket]) {
+        self.holders = Holders::look();
+        self.server = self.family(&self.target.listeners());
+        let foreign = |socket: &&TcpSocket| peers.contains(&socket.remote) && self.is_foreign(socket.inode);
+        self.shared = sockets.iter().filter(foreign).map(|socket| socket.remote).collect();
+        self.peers.clear();
+        for &peer in peers {
+            let behind = sockets.iter().filter(|socket| socket.listens && takes(socket.local, peer));
+            let pids = self.family(&behind.map(|socket| socket.inode).collect());
+            self.peers.insert(peer.to_string(), pids);
+        }
+        let paths: HashSet<_> = self.opened_unix(unix).into_iter().map(|(path, _)| path).collect();
+        for path in paths {
+            let behind = unix.iter().filter(|socket| socket.listens && socket.path.as_deref() == Some(path));
+            let pids = self.family(&behind.map(|socket| socket.inode).collect());
+            self.peers.insert(path.to_owned(), pids);
+        }
+    }
+
+    /// The connections that the server's processes have opened to Unix sockets: where to, and the inode.
+    pub fn opened_unix<'a>(&self, sockets: &'a [UnixSocket]) -> Vec<(&'a str, u64)> {
+        // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
+        let paths: HashMap<u64, &str> =
+            sockets.iter().filter(|s| !s.listens).filter_map(|s| Some((s.inode, s.path.as_deref()?))).collect();
+        let opened =
+            sockets.iter().filter(|socket| !socket.listens && socket.path.is_none() && self.is_servers(socket.inode));
+        opened.filter_map(|socket| Some((*paths.get(&socket.peer)?, socket.inode))).collect()
+    }
+
+    fn family(&self, listeners: &BTreeSet<u64>) -> BTreeSet<i32> {
+        let mut heads = self.holders.of(listeners);
+        let this = std::process::id() as i32;
+        if !self.with_self {
+            heads.remove(&this);
+        }
+        self.holders.families(&heads, this)
+    }
+
+    fn is_foreign(&self, inode: u64) -> bool {
+        let holders = self.holders.holders(inode);
+        !holders.is_empty() && !holders.iter().any(|pid| self.server.contains(pid))
+    }
+
+    /// Whether one of the server's processes had the socket at the last look.
+    fn is_servers(&self, inode: u64) -> bool {
+        self.holders.holders(inode).iter().any(|pid| self.server.contains(pid))
+    }
+
+    /// Sorts the sockets of a sample.
+    pub fn sort<'a>(&self, sockets: &'a [TcpSocket], known: impl Fn(SocketAddr) -> bool) -> Sorted<'a> {
+        let Target::Tcp(addresses) = &self.target else { return self.opened_only(sockets, known) };
+        let is_target = |socket: &&TcpSocket| socket.listens && addresses.iter().any(|&a| takes(socket.local, a));
+        let listeners: Vec<_> = sockets.iter().filter(is_target).collect();
+        let came_in = |socket: &TcpSocket| listeners.iter().any(|listener| takes(listener.local, socket.local));
+        // One without an inode waits in a listener's queue.
+        let accepted =
+            sockets.iter().filter(|socket| !socket.listens && socket.inode != 0 && came_in(socket)).collect();
+        Sorted { listeners, accepted, ..self.opened_only(sockets, known) }
+    }
+
+    fn opened_only<'a>(&self, sockets: &'a [TcpSocket], known: impl Fn(SocketAddr) -> bool) -> Sorted<'a> {
+        let listening: HashSet<u16> =
+            sockets.iter().filter(|s| s.listens && self.is_servers(s.inode)).map(|s| s.local.port()).collect();
+        let servers = |socket: &&TcpSocket| {
+            if socket.listens || socket.inode == 0 || listening.contains(&socket.local.port()) {
+                return false;
+            }
+            // One that has come since the last look has no known holder. Where nobody else on this machine talks to that
+            // address, it is the server's too.
+            let holders = self.holders.holders(socket.inode);
+            let is_new = holders.is_empty() && known(socket.remote) && !self.shared.contains(&socket.remote);
+            is_new || holders.iter().any(|pid| self.server.contains(pid))
+        };
+        Sorted { opened: sockets.iter().filter(servers).collect(), ..Sorted::default() }
+    }
+}

@@ -1,0 +1,231 @@
+//! Watches a server on this machine from a thread of its own, some twenty times a second.
+
+use super::clients::Clients;
+use super::machine::{machine, network};
+use super::netlink::Netlink;
+use super::peers::{Link, PEERS, Peers};
+use super::processes::Processes;
+use super::reading::{Reading, SCHEMA};
+use super::role::role;
+use super::scope::{Scope, Target};
+use super::tcp::{self, TcpSocket};
+use super::unix;
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The time between samples.
+const SAMPLE_EVERY: Duration = Duration::from_millis(50);
+/// The time between looks for new processes.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// What samples may cost of a CPU, and what looks may: a hundredth together.
+const COST: u32 = 200;
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    state: Arc<Mutex<State>>,
+    /// Its end tells the thread to come to its own.
+    alive: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watcher {
+    /// Watches what listens at these addresses. `None` if nothing on this machine does, as far as can be seen: it may be in
+    /// another network namespace.
+    pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
+        Self::of(Scope::new(Target::Tcp(addresses.to_vec()), false))
+    }
+
+    /// The same for a Unix socket.
+    pub fn start_unix(path: &Path) -> Option<Self> {
+        Self::of(Scope::new(Target::Unix(path.canonicalize().ok()?), false))
+    }
+
+    pub(super) fn of(scope: Scope) -> Option<Self> {
+        if scope.target.listeners().is_empty() {
+            return None;
+        }
+        let mut state = State::new(scope);
+        state.look();
+        state.sample();
+        // Now it is known whom the server talks to.
+        state.look();
+        let state = Arc::new(Mutex::new(state));
+        let (alive, ended) = channel();
+        let shared = state.clone();
+        let work = move || {
+            let mut rounds = Rounds::new();
+            while ended.recv_timeout(rounds.rest()) == Err(RecvTimeoutError::Timeout) {
+                rounds.turn(&mut lock(&shared));
+            }
+        };
+        let thread = std::thread::Builder::new().name("torr-watcher".into()).spawn(work).ok()?;
+        Some(Self { state, alive: Some(alive), thread: Some(thread) })
+    }
+
+    /// What has been counted up to now.
+    pub fn reading(&self) -> Reading {
+        lock(&self.state).reading()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.alive.take();
+        if let Some(thread) = self.thread.take() {
+            // It cannot have failed in a way that matters to whoever is done with it.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Counts are still counts if a thread that held them has failed.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// When the next sample and the next look are due: later, the more they cost.
+struct Rounds {
+    sample_at: Instant,
+    look_at: Instant,
+    count: u32,
+}
+
+impl Rounds {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, count: 0 }
+    }
+
+    fn rest(&self) -> Duration {
+        self.sample_at.saturating_duration_since(Instant::now())
+    }
+
+    fn turn(&mut self, state: &mut State) {
+        let begin = thread_cpu();
+        state.sample();
+        let sampled = thread_cpu();
+        self.count = self.count.wrapping_add(1);
+        // Not quite even, so that what happens at even times is not always met or always missed.
+        let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
+        self.sample_at = Instant::now() + ((sampled - begin) * COST).max(SAMPLE_EVERY) + uneven;
+        if Instant::now() >= self.look_at {
+            state.look();
+            self.look_at = Instant::now() + ((thread_cpu() - sampled) * COST).max(LOOK_EVERY);
+        }
+    }
+}
+
+/// This thread's CPU time: where CPUs are scarce, it takes long to do little, and more samples are wanted, not fewer.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[derive(Debug)]
+struct State {
+    began: Instant,
+    scope: Scope,
+    netlink: Option<Netlink>,
+    samples: u64,
+    sockets: Vec<TcpSocket>,
+    clients: Clients,
+    peers: Peers,
+    /// The peers' addresses.
+    talked_to: HashSet<SocketAddr>,
+    /// Whether there is anything to see among Unix sockets.
+    over_unix: bool,
+    processes: Processes,
+    /// All processes that were the server's at some time.
+    server: BTreeSet<i32>,
+    /// All that were behind a peer at some time.
+    behind: BTreeMap<String, BTreeSet<i32>>,
+}
+
+impl State {
+    fn new(scope: Scope) -> Self {
+        Self {
+            began: Instant::now(),
+            scope,
+            netlink: Netlink::open().ok(),
+            samples: 0,
+            sockets: vec![],
+            clients: Clients::default(),
+            peers: Peers::default(),
+            talked_to: HashSet::new(),
+            over_unix: false,
+            processes: Processes::new(),
+            server: BTreeSet::new(),
+            behind: BTreeMap::new(),
+        }
+    }
+
+    /// Looks for processes that are new.
+    fn look(&mut self) {
+        let unix = self.netlink.as_mut().and_then(|netlink| unix::sockets(netlink).ok()).unwrap_or_default();
+        self.scope.look(&self.sockets, &self.talked_to, &unix);
+        self.over_unix = matches!(self.scope.target, Target::Unix(_)) || !self.scope.opened_unix(&unix).is_empty();
+        self.server.extend(&self.scope.server);
+        for (address, pids) in &self.scope.peers {
+            self.behind.entry(address.clone()).or_default().extend(pids);
+        }
+        self.processes.follow(&self.scope.server);
+        self.scope.peers.values().for_each(|pids| self.processes.follow(pids));
+        self.processes.refresh();
+        let followed = self.processes.pids();
+        self.server.retain(|pid| followed.contains(pid));
+        self.behind.values_mut().for_each(|pids| pids.retain(|pid| followed.contains(pid)));
+    }
+
+    fn sample(&mut self) {
+        self.processes.sample();
+        let Some(netlink) = &mut self.netlink else { return };
+        let Ok(sockets) = tcp::sockets(netlink) else { return };
+        let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
+        let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
+        match &self.scope.target {
+            Target::Tcp(_) => self.clients.add(&sorted.listeners, &sorted.accepted),
+            Target::Unix(path) => self.clients.add_unix(&unix, &path.to_string_lossy()),
+        }
+        for socket in &sorted.opened {
+            if self.talked_to.len() < PEERS {
+                self.talked_to.insert(socket.remote);
+            }
+        }
+        let over_tcp = sorted.opened.into_iter().map(Link::tcp);
+        let over_unix = self.scope.opened_unix(&unix);
+        self.peers.add(
+            over_tcp.chain(over_unix.into_iter().map(|(path, inode)| Link::unix(path.to_owned(), inode))).collect(),
+        );
+        self.sockets = sockets;
+        self.samples += 1;
+    }
+
+    fn reading(&mut self) -> Reading {
+        self.processes.refresh();
+        let (listeners, clients) = self.clients.counts();
+        let mut peers = self.peers.counts();
+        for peer in &mut peers {
+            let pids = self.behind.get(&peer.address);
+            peer.processes = pids.map_or(vec![], |pids| self.processes.counts(pids));
+            peer.role = role(peer.processes.iter().map(|process| process.name.as_str()), &peer.address);
+        }
+        Reading {
+            schema: SCHEMA.into(),
+            at_us: self.began.elapsed().as_micros() as u64,
+            machine: machine(),
+            network: network(self.scope.server.first().copied()).or_else(|| network(None)),
+            socket_samples: self.samples,
+            listeners,
+            clients: (self.samples > 0).then_some(clients),
+            processes: self.processes.counts(&self.server),
+            peers,
+        }
+    }
+}
