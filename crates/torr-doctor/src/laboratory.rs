@@ -1,13 +1,14 @@
 //! Where experiments are made: within a budget, never beyond what is allowed, with the server's machine watched.
 
 use crate::keep_alive::KeepAlive;
-use crate::trail::{Step, Trial};
+use crate::trail::{Seen, Step, Trial};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use torr_gauge::Signals;
 use torr_gauge::collector::Measured;
+use torr_gauge::signals::{QuotaUse, Reading, Watcher, own_quota};
 use torr_press::request::{Options, RequestError};
 use torr_press::{Plan, PlanError, RunError, Target};
 
@@ -35,8 +36,14 @@ pub struct Patient {
 
 /// Something that tells what the server's machine sees.
 pub trait Observer {
-    /// Begins to look; what is returned ends it, and tells what was seen meanwhile.
-    fn begin(&self) -> Box<dyn FnOnce() -> Option<Signals> + '_>;
+    /// All counts at this moment. `None` if it does not answer.
+    fn reading(&self) -> Option<Reading>;
+}
+
+impl Observer for Watcher {
+    fn reading(&self) -> Option<Reading> {
+        Some(Watcher::reading(self))
+    }
 }
 
 /// Why there is no diagnosis.
@@ -152,7 +159,7 @@ impl<'l> Laboratory<'l> {
                 (measured, other)
             })
         });
-        self.keep(&format!("{experiment}: the light load"), why, other?, None)?;
+        self.keep(&format!("{experiment}: the light load"), why, other?, Seen::default())?;
         self.keep(experiment, why, measured?, signals)?;
         let [.., other, trial] = &self.trail[..] else { unreachable!("two trials were just kept") };
         Ok((trial, other))
@@ -172,10 +179,15 @@ impl<'l> Laboratory<'l> {
         Ok(())
     }
 
-    fn observed<R>(&self, experiment: impl FnOnce(&AtomicBool) -> R) -> (R, Option<Signals>) {
-        let look = self.observer.map(|observer| observer.begin());
+    fn observed<R>(&self, experiment: impl FnOnce(&AtomicBool) -> R) -> (R, Seen) {
+        let look = || self.observer.and_then(Observer::reading);
+        let (before, own_before, started) = (look(), own_quota(), Instant::now());
         let outcome = experiment(self.stop);
-        (outcome, look.and_then(|look| look()))
+        let (after, own_after, seconds) = (look(), own_quota(), started.elapsed().as_secs_f64());
+        let server = before.zip(after).map(|(before, after)| Signals::between(&before, &after));
+        let own = own_before.zip(own_after);
+        let own_quota = own.and_then(|(before, after)| QuotaUse::between(&before, &after, seconds));
+        (outcome, Seen { server, own_quota })
     }
 
     fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
@@ -185,15 +197,9 @@ impl<'l> Laboratory<'l> {
         Ok(())
     }
 
-    fn keep(
-        &mut self,
-        experiment: &str,
-        why: &str,
-        measured: Measured,
-        signals: Option<Signals>,
-    ) -> Result<&Trial, Halt> {
+    fn keep(&mut self, experiment: &str, why: &str, measured: Measured, seen: Seen) -> Result<&Trial, Halt> {
         self.go_on()?;
-        self.trail.push(Trial::new(experiment, why, measured, signals));
+        self.trail.push(Trial::new(experiment, why, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))
     }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use std::time::Duration;
 use torr_gauge::collector::Measured;
 use torr_gauge::latency::Summary;
+use torr_gauge::signals::QuotaUse;
 use torr_gauge::{RunResult, Sample, Signals};
 
 /// An experiment that is about to be made, for who watches.
@@ -15,6 +16,15 @@ pub struct Step<'s> {
     pub why: &'s str,
     /// The part of the budget that is spent, 0 to 1.
     pub spent: f64,
+}
+
+/// What was seen beside an experiment's own result.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// By the server's machine.
+    pub server: Option<Signals>,
+    /// Of the CPU quota that the generator is under.
+    pub own_quota: Option<QuotaUse>,
 }
 
 /// One experiment and what came of it.
@@ -29,6 +39,9 @@ pub struct Trial {
     /// What the server's machine saw meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signals: Option<Signals>,
+    /// The CPU quota that the generator was under.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_quota: Option<QuotaUse>,
     /// What the run was made from.
     #[serde(skip)]
     pub sample: Sample,
@@ -36,9 +49,16 @@ pub struct Trial {
 
 impl Trial {
     /// Keeps what was measured.
-    pub fn new(experiment: &str, why: &str, measured: Measured, signals: Option<Signals>) -> Self {
+    pub fn new(experiment: &str, why: &str, measured: Measured, seen: Seen) -> Self {
         let Measured { result, total, .. } = measured;
-        Self { experiment: experiment.into(), why: why.into(), run: result, signals, sample: total }
+        Self {
+            experiment: experiment.into(),
+            why: why.into(),
+            run: result,
+            signals: seen.server,
+            own_quota: seen.own_quota,
+            sample: total,
+        }
     }
 
     /// Answers per second that were no refusals.

@@ -177,6 +177,7 @@ impl<'l> Ward<'l> {
         self.case.generator_busy = full.run.generator.busy_share;
         self.case.generator_cores = full.run.generator.cpu_share * full.run.plan.threads as f64;
         self.case.signals = full.signals.clone();
+        self.case.own_quota = full.own_quota.clone();
         let double = (2 * asked).min(self.lab.patient.max_connections);
         if double > asked {
             let plan = self.plan_with(double, 1.0);

@@ -77,7 +77,11 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let delay = ward.case.connect_delay_s().unwrap_or(0.0);
     let alone = ward.case.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
     let full = ward.full_trial();
-    let queueing: Option<(f64, f64)> = None;
+    let queueing = full.run.sockets.as_ref().and_then(|sockets| {
+        let (rtt, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
+        // An acknowledgement that waits for its answer comes up to 40 ms late.
+        (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
+    });
     if delay < LINK_DELAY_S.max(alone) && queueing.is_none() {
         return Ok(None);
     }

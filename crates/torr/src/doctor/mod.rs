@@ -13,8 +13,9 @@ use progress::Shown;
 use std::process::ExitCode;
 use std::time::Duration;
 use torr_doctor::permission::{not_ours, refusal};
-use torr_doctor::{Diagnosis, Halt, Instruments, Patient, diagnose};
-use torr_net::address;
+use torr_doctor::{Diagnosis, Halt, Instruments, Observer, Patient, diagnose};
+use torr_gauge::signals::Watcher;
+use torr_net::{Address, address};
 use torr_press::{Plan, Requests, Target};
 
 /// The least in which experiments mean anything.
@@ -58,7 +59,18 @@ pub fn examine(
     let server = Server::start(cpus(), &[]).ok();
     let null = server.as_ref().map(|server| move |body: u64| null(server, body));
     let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
-    diagnose(patient, &Instruments { observer: None, null }, stop, tell)
+    let watcher = watcher(&patient.plan);
+    let observer = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
+    diagnose(patient, &Instruments { observer, null }, stop, tell)
+}
+
+/// The server's machine, where that is this one.
+fn watcher(plan: &Plan) -> Option<Watcher> {
+    match &plan.addresses[..] {
+        _ if plan.tunnel.is_some() => None,
+        [Address::Unix(path)] => Watcher::start_unix(path),
+        addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
+    }
 }
 
 /// A service that does nothing but answer with a body of this size.
