@@ -133,6 +133,11 @@ impl Case {
         (!processes.is_empty()).then(|| processes.iter().map(|process| process.cores).sum())
     }
 
+    /// CPU in cores of what the server talks to, as far as it is on the same machine.
+    pub fn peer_cores(&self) -> f64 {
+        self.peers().flat_map(|peer| &peer.processes).map(|process| process.cores).sum()
+    }
+
     /// CPUs of the server's machine, or fewer where the server may not use all.
     pub fn cores(&self) -> Option<usize> {
         let signals = self.signals.as_ref()?;

@@ -8,6 +8,7 @@
 mod connecting;
 mod cpu;
 mod delayed_ack;
+mod disturbed;
 mod failing;
 mod generator;
 mod held_back;
@@ -23,12 +24,13 @@ use torr_gauge::Verdict;
 pub type Rule = fn(&mut Ward<'_>) -> Result<Option<Verdict>, Halt>;
 
 /// All rules in their order.
-pub const RULES: [Rule; 11] = [
+pub const RULES: [Rule; 12] = [
     failing::ports,
     delayed_ack::rule,
     failing::backlog,
     failing::refusals,
     failing::errors,
+    disturbed::rule,
     generator::rule,
     connecting::rule,
     rising::rule,

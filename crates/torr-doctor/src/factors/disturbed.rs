@@ -1,0 +1,37 @@
+//! Others use the machine, so that neither service nor generator can show what it can do.
+
+use crate::laboratory::Halt;
+use crate::ward::Ward;
+use crate::words::percent;
+use torr_gauge::{Confidence, Factor, Verdict};
+
+/// The share of the machine's CPU in use from which somebody else may be in the way.
+const FULL: f64 = 0.9;
+/// The share that others may use before experiments mean nothing.
+const OTHERS: f64 = 0.25;
+/// The share that the hypervisor may give to others.
+const STOLEN: f64 = 0.2;
+
+pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    let case = &ward.case;
+    let Some(machine) = case.signals.as_ref().and_then(|signals| signals.machine) else { return Ok(None) };
+    let cores = machine.cores as f64;
+    let known = case.server_cores().unwrap_or(0.0) + case.peer_cores() + case.generator_cores;
+    let others = machine.cpu_share - known / cores;
+    let stolen = machine.steal_share.unwrap_or(0.0);
+    if machine.cpu_share < FULL || others.max(stolen) < OTHERS && stolen < STOLEN {
+        return Ok(None);
+    }
+    let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";
+    Ok(Some(
+        Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+            .because(format!("the machine's CPUs were used to {}", percent(machine.cpu_share)))
+            .because(format!(
+                "the server, what it talks to and the generator used {} of them, others {}",
+                percent(known / cores),
+                percent(others)
+            ))
+            .because_if((stolen > 0.01).then(|| format!("the hypervisor gave {} to other machines", percent(stolen))))
+            .advice("examine it again when nothing else runs here"),
+    ))
+}
