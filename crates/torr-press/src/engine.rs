@@ -222,6 +222,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.begin_requests(now);
             now = self.wait(now)?;
             self.end_warmup(now);
+            self.hand_over(now);
             let mut ready = std::mem::take(&mut self.ready);
             for stage in ready.chunks(STAGE) {
                 self.receive(stage);

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
+use torr_gauge::RunResult;
 use torr_press::{Pace, Plan, Requests, Schedule, Target, run};
 
 /// Answers everything, for as long as the test runs.
@@ -36,13 +37,25 @@ fn plan(rate: f64, seconds: u64) -> Plan {
     }
 }
 
+/// Runs it until as much comes as may, once in five times: where others take the CPU for long, it is less. It is never
+/// more.
+fn pressed(plan: &Plan, most: u64) -> RunResult {
+    for _ in 0..5 {
+        let result = run(plan, &AtomicBool::new(false), |_| {}).expect("it runs").result;
+        // What is made up for, and one of each thread.
+        assert!(result.requests as f64 <= 1.005 * most as f64 + 2.0, "{result:?}");
+        if result.requests as f64 >= 0.98 * most as f64 {
+            return result;
+        }
+    }
+    panic!("there are always less than {most} requests");
+}
+
 #[test]
 fn a_rate_is_kept_by_all_threads_together_while_warming_up_too() {
-    let plan = Plan { warmup: Duration::from_millis(500), ..plan(1000.0, 1) };
-    let result = run(&plan, &AtomicBool::new(false), |_| {}).expect("it runs").result;
-    assert!((980..=1020).contains(&result.requests), "{result:?}");
+    let result = pressed(&Plan { warmup: Duration::from_millis(500), ..plan(1000.0, 1) }, 1000);
     let warmup = result.warmup.expect("there was one").requests;
-    assert!((480..=510).contains(&warmup), "{warmup} requests in half a second");
+    assert!((400..=507).contains(&warmup), "{warmup} requests in half a second");
     assert_eq!(result.plan.max_rate, Some(1000.0));
     let connections = result.connections;
     assert_eq!((connections.carried, connections.opened, connections.peak), (6, 0, 6), "all are kept");
@@ -52,6 +65,5 @@ fn a_rate_is_kept_by_all_threads_together_while_warming_up_too() {
 fn a_ramp_of_connections_keeps_it_as_well() {
     let stages = [(Duration::ZERO, 4.0), (Duration::from_secs(1), 6.0)];
     let pace = Pace::Connections(Schedule::stages(&stages).expect("they are stages"));
-    let result = run(&Plan { pace, ..plan(500.0, 1) }, &AtomicBool::new(false), |_| {}).expect("it runs").result;
-    assert!((490..=510).contains(&result.requests), "{result:?}");
+    pressed(&Plan { pace, ..plan(500.0, 1) }, 500);
 }

@@ -3,14 +3,19 @@
 use super::*;
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
-    /// Hands over a sample, frees places whose time has come, looks for time-outs.
+    /// Hands over the samples of intervals that have ended, before anything is received: it has come later.
     #[inline]
-    pub(super) fn tend(&mut self, now: Nanos) {
+    pub(super) fn hand_over(&mut self, now: Nanos) {
         while now >= self.next_sample() && self.is_warm() {
             let sample = std::mem::replace(&mut self.sample, self.link.fresh_sample());
             self.link.sample(self.intervals, sample, false);
             self.intervals += 1;
         }
+    }
+
+    /// Frees places whose time has come, looks for time-outs, and at a connection.
+    #[inline]
+    pub(super) fn tend(&mut self, now: Nanos) {
         while self.later.peek().is_some_and(|Reverse((at, _))| *at <= now) {
             if let Some(Reverse((_, at))) = self.later.pop() {
                 self.set_free(at as usize, now);

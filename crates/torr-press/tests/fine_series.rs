@@ -1,0 +1,66 @@
+//! A run sampled every ten milliseconds: a burst stands in its series when it was, and nothing is lost.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+use torr_gauge::RunResult;
+use torr_press::{Arrivals, Pace, Plan, Requests, Schedule, Target, run};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Answers everything, for as long as the test runs.
+fn server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let bound = listener.local_addr().expect("it is bound");
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                }
+            });
+        }
+    });
+    bound
+}
+
+fn pressed(change: impl FnOnce(Plan) -> Plan) -> RunResult {
+    let target = Target::parse("http://name.test/").expect("it is a URL");
+    let request = Requests::get(&target, true).expect("it is a request");
+    let plan =
+        Plan { connections: 8, threads: 2, interval: 10 * MS, ..Plan::new(target, vec![server().into()], request) };
+    run(&change(plan), &AtomicBool::new(false), |_| {}).expect("it runs").result
+}
+
+#[test]
+fn a_burst_after_a_pause_is_where_it_was() {
+    let jump = Duration::ZERO;
+    let stages = [(jump, 100.0), (100 * MS, 100.0), (jump, 0.0), (200 * MS, 0.0), (jump, 2000.0), (100 * MS, 2000.0)];
+    let pace = Pace::Open(Schedule::stages(&stages).expect("they are stages"), Arrivals::Constant);
+    let mut series = Vec::new();
+    // Where others take the CPU for long, requests are late; once in five runs they are not.
+    let was_found = (0..5).any(|_| {
+        let result = pressed(|plan| Plan { pace: pace.clone(), ..plan });
+        assert_eq!((result.asked, result.errors.total()), (210, 0), "{result:?}");
+        series = result.series;
+        let within = |from: f64, to: f64| -> u64 {
+            let points = series.iter().filter(|point| point.t > from + 1e-6 && point.t < to + 1e-6);
+            points.map(|point| point.requests).sum()
+        };
+        // An answer may come a little after its request was due, but not before.
+        assert!(within(0.0, 0.1) <= 10 && within(0.0, 0.3) <= 10 && within(0.0, 0.35) <= 110, "{series:?}");
+        within(0.0, 0.1) >= 9 && within(0.11, 0.3) == 0 && within(0.3, 0.31) >= 15 && within(0.3, 0.35) >= 90
+    });
+    assert!(was_found, "{series:?}");
+}
+
+#[test]
+fn every_answer_of_a_fast_run_is_in_one_of_its_points() {
+    let result = pressed(|plan| Plan { duration: Some(600 * MS), ..plan });
+    assert_eq!(result.series.iter().map(|point| point.requests).sum::<u64>(), result.requests);
+    let ends: Vec<_> = result.series.iter().map(|point| (point.t * 1e3).round() as u64).collect();
+    assert_eq!(ends[..59], (1..60).map(|n| n * 10).collect::<Vec<_>>());
+}
