@@ -70,7 +70,7 @@ impl Watch {
     /// Looks for the processes behind these addresses, all of which must be this machine's, and begins to watch.
     /// `None` if there are none, or they cannot be seen.
     pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
-        Self::of(&holders::listening(addresses))
+        Self::of(&holders::listening(|local| addresses.iter().any(|&address| holders::takes(local, address))))
     }
 
     /// The same for the processes behind a Unix socket.

@@ -10,8 +10,12 @@ use super::{ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse
 const THREADS: usize = 100;
 
 impl Signals {
-    /// What happened between two readings of one watcher, the earlier one first.
+    /// What happened between two readings of one watcher, the earlier one first. Nothing is known between those of two
+    /// watchers.
     pub fn between(earlier: &Reading, later: &Reading) -> Self {
+        if earlier.watcher != later.watcher {
+            return Self::default();
+        }
         let seconds = later.at_us.saturating_sub(earlier.at_us) as f64 / 1e6;
         let span = Span {
             seconds,

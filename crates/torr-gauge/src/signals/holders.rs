@@ -94,11 +94,10 @@ pub(crate) fn numbers(directory: &Path) -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The listening sockets, by inode, that would take a connection to one of the addresses.
-pub(crate) fn listening(addresses: &[SocketAddr]) -> BTreeSet<u64> {
-    let taken = |entry: &TcpNetEntry| addresses.iter().any(|&address| takes(entry.local_address, address));
+/// The listening sockets, by inode, whose local address is one of those.
+pub(crate) fn listening(is_one: impl Fn(SocketAddr) -> bool) -> BTreeSet<u64> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(listeners);
-    tables.into_iter().flatten().filter(taken).map(|entry| entry.inode).collect()
+    tables.into_iter().flatten().filter(|entry| is_one(entry.local_address)).map(|entry| entry.inode).collect()
 }
 
 /// The sockets, by inode, that listen on a path or were accepted there: those have the listener's path, and its process.

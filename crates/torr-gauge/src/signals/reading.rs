@@ -14,7 +14,9 @@ pub const SCHEMA: &str = "torr.reading/1";
 pub struct Reading {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Microseconds since the watcher began.
+    /// Tells watchers apart: the counts of two are not comparable. 0 where nothing is watched but the machine.
+    pub watcher: u64,
+    /// Microseconds since the watcher began, or without one since some moment.
     pub at_us: u64,
     /// The machine as a whole.
     pub machine: Option<MachineCounts>,

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 #[derive(Debug)]
 pub(super) enum Target {
     Tcp(Vec<SocketAddr>),
+    /// All listeners with this port.
+    Port(u16),
     Unix(PathBuf),
 }
 
@@ -18,8 +20,17 @@ impl Target {
     /// The sockets, by inode, that listen there.
     pub fn listeners(&self) -> BTreeSet<u64> {
         match self {
-            Self::Tcp(addresses) => listening(addresses),
+            Self::Tcp(_) | Self::Port(_) => listening(|local| self.takes(local)),
             Self::Unix(path) => bound_to(path),
+        }
+    }
+
+    /// Whether a listener with this local address is the target's.
+    fn takes(&self, local: SocketAddr) -> bool {
+        match self {
+            Self::Tcp(addresses) => addresses.iter().any(|&address| takes(local, address)),
+            Self::Port(port) => local.port() == *port,
+            Self::Unix(_) => false,
         }
     }
 }
@@ -40,7 +51,7 @@ pub(super) struct Scope {
 }
 
 /// The sockets of a sample by what they are to the target.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sorted<'a> {
     pub listeners: Vec<&'a TcpSocket>,
     pub accepted: Vec<&'a TcpSocket>,
@@ -105,17 +116,16 @@ impl Scope {
 
     /// Sorts the sockets of a sample.
     pub fn sort<'a>(&self, sockets: &'a [TcpSocket], known: impl Fn(SocketAddr) -> bool) -> Sorted<'a> {
-        let Target::Tcp(addresses) = &self.target else { return self.opened_only(sockets, known) };
-        let is_target = |socket: &&TcpSocket| socket.listens && addresses.iter().any(|&a| takes(socket.local, a));
+        let is_target = |socket: &&TcpSocket| socket.listens && self.target.takes(socket.local);
         let listeners: Vec<_> = sockets.iter().filter(is_target).collect();
         let came_in = |socket: &TcpSocket| listeners.iter().any(|listener| takes(listener.local, socket.local));
         // One without an inode waits in a listener's queue.
         let accepted =
             sockets.iter().filter(|socket| !socket.listens && socket.inode != 0 && came_in(socket)).collect();
-        Sorted { listeners, accepted, ..self.opened_only(sockets, known) }
+        Sorted { listeners, accepted, opened: self.opened(sockets, known) }
     }
 
-    fn opened_only<'a>(&self, sockets: &'a [TcpSocket], known: impl Fn(SocketAddr) -> bool) -> Sorted<'a> {
+    fn opened<'a>(&self, sockets: &'a [TcpSocket], known: impl Fn(SocketAddr) -> bool) -> Vec<&'a TcpSocket> {
         let listening: HashSet<u16> =
             sockets.iter().filter(|s| s.listens && self.is_servers(s.inode)).map(|s| s.local.port()).collect();
         let servers = |socket: &&TcpSocket| {
@@ -128,6 +138,6 @@ impl Scope {
             let is_new = holders.is_empty() && known(socket.remote) && !self.shared.contains(&socket.remote);
             is_new || holders.iter().any(|pid| self.server.contains(pid))
         };
-        Sorted { opened: sockets.iter().filter(servers).collect(), ..Sorted::default() }
+        sockets.iter().filter(servers).collect()
     }
 }

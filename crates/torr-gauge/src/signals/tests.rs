@@ -241,8 +241,10 @@ fn nobody_there_is_not_a_server_with_nothing_to_do() {
     // This process is the generator, not the server, but its listener can be seen.
     let watcher = Watcher::start(&[at]).expect("somebody listens there");
     assert_eq!(watcher.reading().processes, vec![]);
+    let other = Watcher::start_port(at.port()).expect("somebody listens there");
+    assert_eq!(Signals::between(&watcher.reading(), &other.reading()), Signals::default());
     drop(listener);
-    assert!(Watcher::start(&[at]).is_none());
+    assert!(Watcher::start(&[at]).is_none() && Watcher::start_port(at.port()).is_none());
 }
 
 #[test]
