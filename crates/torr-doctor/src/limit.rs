@@ -31,7 +31,7 @@ pub use usl::{Fit, fit};
 use search::Found;
 use std::time::Duration;
 use torr_press::RunError;
-use trials::Trials;
+use trials::{Trials, Tried};
 
 /// A limit is told as one if the rate above it that failed is no further from it than this; otherwise as "at least".
 const TOLD: f64 = 1.25;
@@ -99,11 +99,12 @@ pub struct About {
 /// has failed at that step.
 pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result<Outcome, RunError> {
     let mut trials = Trials::new(bench, settings);
-    let mut found = search::base(&mut trials)?;
+    let first = search::base(&mut trials)?;
+    let mut found = Found { failed: first.map(|reading| Tried { reading, kept: false }), ..Found::default() };
     let (mut rungs, mut overload) = (Vec::new(), None);
-    if !found.kept.is_empty() && !trials.bench.stopped() {
+    if trials.base.is_some() && !trials.bench.stopped() {
         rungs = ladder::climb(&mut trials)?;
-        found = search::search(&mut trials, found, ladder::ceiling(&rungs))?;
+        found = search::search(&mut trials, ladder::ceiling(&rungs))?;
         let limit = found.kept.last().and_then(|tried| tried.reading.rate());
         let above =
             limit.map(|limit| limit * ABOVE).filter(|above| settings.max_rate.is_none_or(|most| *above <= most));

@@ -10,6 +10,8 @@ use torr_press::RunError;
 const GROWS: f64 = 1.05;
 /// Rungs without growth after which there is no more to see: it takes some to tell a level line from a fall.
 const LEVEL: usize = 3;
+/// By how much throughput may grow with twice the connections, with something for chance.
+const DOUBLED: f64 = 2.2;
 /// The share of failures from which more connections would only do harm.
 const REFUSED: f64 = 0.1;
 
@@ -42,6 +44,11 @@ pub(super) fn climb<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Vec<Rung>, R
     let until = trials.left().saturating_sub(trials.settings.climb());
     let most = trials.settings.max_connections;
     let mut connections = 1;
+    let alone = trials.base.map_or(0.0, |base| 1e6 / base.min.max(1) as f64);
+    if trials.settings.max_rate.is_some_and(|most| alone > most) {
+        // One connection alone would be more than is allowed.
+        return Ok(rungs);
+    }
     loop {
         let why = match connections {
             1 => "one connection: what it alone gets".to_owned(),
@@ -64,7 +71,7 @@ pub(super) fn climb<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Vec<Rung>, R
             latency_us: reading.latency_us,
             generator_saturated: reading.generator_saturated,
         });
-        let over_rate = trials.settings.max_rate.is_some_and(|most| reading.answered_per_s * 2.0 > most);
+        let over_rate = trials.settings.max_rate.is_some_and(|most| reading.answered_per_s * DOUBLED > most);
         let done = connections == most || reading.error_share >= REFUSED || over_rate || is_level(&rungs);
         if done || trials.left() <= until {
             break;

@@ -14,6 +14,8 @@ use torr_gauge::{Factor, Side, Verdict};
 const KEEPS_UP: f64 = 0.95;
 /// So many standard deviations of a random count are no shortfall.
 const DEVIATIONS: f64 = 4.0;
+/// The share by which the median response time may grow within a step.
+const GROWN: f64 = 0.5;
 /// The part of a response time beside which a delay in sending is none of the reasons for it.
 const MATTERS: f64 = 0.1;
 /// The share of the failures that make a failing step the client's own.
@@ -68,7 +70,7 @@ impl Reading {
         let seconds = result.duration_s.max(1e-9);
         let objectives = slo.judge(run);
         let behind = match ask.load {
-            Load::Rate(rate) => falls_behind(result, rate),
+            Load::Rate(rate) => falls_behind(result, rate).or_else(|| keeps_growing(result)),
             Load::Connections(_) => None,
         };
         let nothing = (result.requests == 0).then(|| "not one request was answered".to_owned());
@@ -146,6 +148,13 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
     let slack = ((1.0 - KEEPS_UP) * due).max(if random { DEVIATIONS * due.sqrt() } else { 2.0 });
     (answered < due - slack)
         .then(|| format!("it fell behind: {:.0}% of what was due was answered", 100.0 * answered / due))
+}
+
+/// Response times that only become longer are those of a queue that only becomes longer.
+fn keeps_growing(run: &RunResult) -> Option<String> {
+    let findings = &run.validity.as_ref()?.findings;
+    let drift = findings.iter().find(|finding| finding.what == What::Latency && !finding.ok)?;
+    (drift.value > GROWN).then(|| format!("its queue kept growing: {}", drift.note))
 }
 
 /// An objective that was not kept to, with what there is to say of the cause.

@@ -1,6 +1,7 @@
 //! The search itself: two rates with the limit between them, then nearer and nearer, then the lower one for longer.
 
-use super::ask::{Ask, Bench, Purpose};
+use super::ask::{Ask, Bench, Load, Purpose};
+use super::reading::Reading;
 use super::trials::{self, Trials, Tried};
 use std::time::Duration;
 use torr_press::RunError;
@@ -9,8 +10,13 @@ use torr_press::RunError;
 const NEAR: f64 = 1.05;
 /// The part of the closed loop's throughput to begin with.
 const GENTLE: f64 = 1.0 / 8.0;
-/// The lowest rates: of these the first that is kept to is the ground to stand on.
-const LOWEST: [(f64, Duration); 2] = [(10.0, Duration::from_secs(1)), (1.0, Duration::from_secs(3))];
+/// What is pressed first where not even one connection at a time may be too much: requests per second.
+const MILD: f64 = 10.0;
+/// The lowest rate.
+const LOWEST: f64 = 1.0;
+/// How many requests the first step has, and how long it may take.
+const REQUESTS: u64 = 10;
+const FIRST: Duration = Duration::from_secs(3);
 
 /// Where the limit lies.
 #[derive(Debug, Default)]
@@ -40,35 +46,41 @@ impl Found {
     }
 }
 
-/// Presses as little as makes sense, which tells the response times of a service that has nothing else to do.
-pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunError> {
-    let mut found = Found::default();
-    let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
-    for (rate, length) in LOWEST {
-        let rate = rate.min(most);
-        let why = format!("{rate} requests/s: how fast is it with nothing else to do?");
-        let ask = Ask { why, may_end_early: false, ..trials::ask(rate, length, Purpose::Base) };
-        let Some(reading) = trials.recorded(&ask)? else { break };
-        let kept = reading.kept;
-        if kept {
+/// Presses as little as makes sense, which tells the response times of a service that has nothing else to do. Gives the
+/// step that failed if all did, and nothing if there is ground to stand on or somebody ended it.
+pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Reading>, RunError> {
+    let most = trials.settings.max_rate;
+    let first = match most {
+        None => Load::Connections(1),
+        Some(most) => Load::Rate(most.min(MILD)),
+    };
+    let mut failed = None;
+    for (load, why) in [
+        (first, "a few requests: how fast is it with nothing else to do?"),
+        (Load::Rate(most.unwrap_or(LOWEST).min(LOWEST)), "fewer of them: does it answer these?"),
+    ] {
+        let ask = Ask {
+            load,
+            warmup: Duration::ZERO,
+            length: FIRST,
+            requests: Some(REQUESTS),
+            purpose: Purpose::Base,
+            why: why.to_owned(),
+            may_end_early: false,
+        };
+        let Some(reading) = trials.recorded(&ask)? else { return Ok(None) };
+        if reading.kept {
             trials.base = reading.latency_us;
+            return Ok(None);
         }
-        found.take(Tried { reading, kept });
-        if kept {
-            // What failed above was the beginning, or too much already: the search will tell.
-            found.failed = None;
-            break;
-        }
+        failed = Some(reading);
     }
-    Ok(found)
+    Ok(failed)
 }
 
-/// From the lowest rate on; `ceiling` is what a closed loop came to.
-pub(super) fn search<B: Bench>(
-    trials: &mut Trials<'_, B>,
-    mut found: Found,
-    ceiling: Option<f64>,
-) -> Result<Found, RunError> {
+/// From a gentle rate on; `ceiling` is what a closed loop came to.
+pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>, ceiling: Option<f64>) -> Result<Found, RunError> {
+    let mut found = Found::default();
     bracket(trials, &mut found, ceiling)?;
     while bisect(trials, &mut found)? {
         match confirm(trials, &found)? {
@@ -90,28 +102,23 @@ pub(super) fn search<B: Bench>(
     Ok(found)
 }
 
-/// Doubles from a gentle beginning until a rate fails.
+/// Doubles from a gentle beginning until a rate fails; where already the beginning does, halves until one does not.
 fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, ceiling: Option<f64>) -> Result<(), RunError> {
-    let Some(ground) = found.kept.last().and_then(|tried| tried.reading.rate()) else { return Ok(()) };
     let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
-    let start = ceiling.map_or(2.0 * ground, |ceiling| ceiling * GENTLE);
-    let mut rate = start.max(2.0 * ground).min(most);
-    if ground >= most {
-        found.is_most = true;
-        return Ok(());
-    }
-    while found.failed.is_none() && trials.has_time(rate) {
+    let mut rate = ceiling.map_or(MILD, |ceiling| ceiling * GENTLE).max(LOWEST).min(most);
+    while (found.failed.is_none() || found.kept.is_empty()) && trials.has_time(rate) {
         let why = match ceiling {
             Some(ceiling) => format!("{:.0}% of what a closed loop came to", 100.0 * rate / ceiling),
-            None => "twice as much as before".to_owned(),
+            None => "from a gentle beginning on".to_owned(),
         };
         let Some(tried) = trials.try_rate(rate, Purpose::Bracket, &why)? else { break };
         found.is_most = tried.kept && rate >= most;
+        let lowest = !tried.kept && rate <= LOWEST;
+        rate = if tried.kept { (rate * 2.0).min(most) } else { (rate / 2.0).max(LOWEST) };
         found.take(tried);
-        if found.is_most {
+        if found.is_most || lowest {
             break;
         }
-        rate = (rate * 2.0).min(most);
     }
     Ok(())
 }

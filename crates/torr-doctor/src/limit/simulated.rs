@@ -14,6 +14,8 @@ use torr_press::RunError;
 /// Nanoseconds.
 type Nanos = u64;
 const SECOND: Nanos = 1_000_000_000;
+/// How often the run is sampled.
+const INTERVAL: Nanos = SECOND / 2;
 
 /// A service and the generator before it. Times in seconds, rates per second.
 pub struct Simulated {
@@ -91,7 +93,7 @@ impl Simulated {
         self.free.iter().filter(|free| free.0 > at).count()
     }
 
-    fn open(&mut self, rate: f64, (counts, end): (Nanos, Nanos), sample: &mut Sample) -> (u64, usize) {
+    fn open(&mut self, rate: f64, (counts, end): (Nanos, Nanos), samples: &mut Samples) -> (u64, usize) {
         let (mut due, mut asked) = (self.clock, 0);
         let (mut under_way, mut peak) = (BinaryHeap::new(), 0);
         loop {
@@ -110,6 +112,13 @@ impl Simulated {
                 let Reverse(done) = under_way.pop().expect("there are as many as connections");
                 sent = done;
             }
+            if sent >= end {
+                // It was never sent.
+                under_way.push(Reverse(sent));
+                asked += 1;
+                samples.record(due.max(counts), end + 1, end, 0);
+                continue;
+            }
             let (done, status) = self.answer(sent, others);
             under_way.push(Reverse(done));
             peak = peak.max(under_way.len());
@@ -117,7 +126,7 @@ impl Simulated {
                 continue;
             }
             asked += 1;
-            record(sample, due, done + late, end, status);
+            samples.record(due, done + late, end, status);
         }
     }
 
@@ -126,7 +135,7 @@ impl Simulated {
         connections: usize,
         most: Option<u64>,
         (counts, end): (Nanos, Nanos),
-        sample: &mut Sample,
+        samples: &mut Samples,
     ) -> (u64, Nanos) {
         let mut clients: BinaryHeap<_> = (0..connections).map(|_| Reverse(self.clock)).collect();
         let mut asked = 0;
@@ -137,7 +146,7 @@ impl Simulated {
             let (done, status) = self.answer(due, connections - 1);
             if due >= counts {
                 asked += 1;
-                record(sample, due, done, end, status);
+                samples.record(due, done, end, status);
             }
             clients.push(Reverse(done));
         }
@@ -149,13 +158,29 @@ fn nanos(seconds: f64) -> Nanos {
     (seconds * SECOND as f64) as Nanos
 }
 
-fn record(sample: &mut Sample, due: Nanos, done: Nanos, end: Nanos, status: u16) {
-    if done <= end {
-        sample.answered.record(done - due);
-        sample.status.count(status);
-    } else {
-        sample.unfinished += 1;
-        sample.unanswered.record(end - due);
+/// What happened in each interval.
+struct Samples {
+    from: Nanos,
+    each: Vec<Sample>,
+}
+
+impl Samples {
+    fn new(from: Nanos, end: Nanos) -> Self {
+        let intervals = (end - from).div_ceil(INTERVAL).max(1);
+        Self { from, each: (0..intervals).map(|_| Sample::default()).collect() }
+    }
+
+    fn record(&mut self, due: Nanos, done: Nanos, end: Nanos, status: u16) {
+        let at = ((done.min(end) - self.from) / INTERVAL) as usize;
+        let at = at.min(self.each.len() - 1);
+        let sample = &mut self.each[at];
+        if done <= end {
+            sample.answered.record(done - due);
+            sample.status.count(status);
+        } else {
+            sample.unfinished += 1;
+            sample.unanswered.record(end - due);
+        }
     }
 }
 
@@ -164,7 +189,7 @@ impl Bench for Simulated {
         self.asks.push(ask.clone());
         let counts = self.clock + nanos(ask.warmup.as_secs_f64());
         let end = counts + nanos(ask.length.as_secs_f64());
-        let mut sample = Sample::default();
+        let mut samples = Samples::new(counts, end);
         let mut plan = PlanSummary { keep_alive: true, threads: 1, ..PlanSummary::default() };
         if let (Load::Rate(rate), Some(breaks_at)) = (ask.load, self.breaks_at)
             && rate >= breaks_at
@@ -180,18 +205,21 @@ impl Bench for Simulated {
                 if self.generator.is_some_and(|most| rate > most) {
                     idle = 0.0;
                 }
-                let (asked, peak) = self.open(rate, (counts, end), &mut sample);
+                let (asked, peak) = self.open(rate, (counts, end), &mut samples);
                 (asked, end, peak)
             }
             Load::Connections(connections) => {
-                let (asked, until) = self.closed(connections, ask.requests, (counts, end), &mut sample);
+                let (asked, until) = self.closed(connections, ask.requests, (counts, end), &mut samples);
                 (asked, until, connections)
             }
         };
         self.clock = until.max(counts);
         let duration = Duration::from_nanos(self.clock - counts);
-        let mut collector = Collector::new(1, Duration::from_secs(3600));
-        collector.take(0, 0, &sample, true);
+        let mut collector = Collector::new(1, Duration::from_nanos(INTERVAL));
+        let last = samples.each.len() - 1;
+        for (at, sample) in samples.each.iter().enumerate() {
+            collector.take(0, at as u64, sample, at == last);
+        }
         let thread = ThreadUse { wall: duration, cpu: duration / 10, queued: None, idle: duration.mul_f64(idle) };
         Ok(collector.finish(RunFacts {
             plan,

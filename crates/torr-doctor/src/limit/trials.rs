@@ -120,12 +120,16 @@ impl<'b, B: Bench> Trials<'b, B> {
         let usual_us = base.p50.map_or(base.mean, |us| us as f64);
         let from = self.bench.now();
         let patience = self.settings.patience();
+        // One after another, or no faster than is allowed.
+        let (load, usual_s) = match self.settings.max_rate {
+            None => (Load::Connections(1), LOOK as f64 * usual_us / 1e6),
+            Some(most) => (Load::Rate(most / 2.0), LOOK as f64 / (most / 2.0)),
+        };
         while !self.bench.stopped() {
-            let waited = self.bench.now().saturating_sub(from);
             let ask = Ask {
-                load: Load::Connections(1),
+                load,
                 warmup: Duration::ZERO,
-                length: Duration::from_secs_f64(0.3 + 3.0 * usual_us / 1e6),
+                length: Duration::from_secs_f64(0.3 + usual_s),
                 requests: Some(LOOK),
                 purpose: Purpose::Settle,
                 why: "waiting until the service is as before".into(),
@@ -134,7 +138,9 @@ impl<'b, B: Bench> Trials<'b, B> {
             let Some(reading) = self.step(&ask)? else { break };
             let typical_us = reading.typical_us().filter(|_| reading.error_share == 0.0);
             if typical_us.is_some_and(|us| us <= USUAL.0 * usual_us + USUAL.1) {
-                return Ok(Some(waited));
+                // The first of them may have waited, the others were as usual.
+                let waited = self.bench.now().saturating_sub(from).as_secs_f64() - usual_s;
+                return Ok(Some(Duration::from_secs_f64(waited.max(0.0))));
             }
             if self.bench.now().saturating_sub(from) >= patience {
                 break;
