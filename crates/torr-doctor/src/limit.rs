@@ -104,7 +104,8 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     let (mut rungs, mut overload) = (Vec::new(), None);
     if trials.base.is_some() && !trials.bench.stopped() {
         rungs = ladder::climb(&mut trials)?;
-        found = search::search(&mut trials, ladder::ceiling(&rungs))?;
+        trials.ceiling = ladder::ceiling(&rungs);
+        found = search::search(&mut trials)?;
         let limit = found.kept.last().and_then(|tried| tried.reading.rate());
         let above =
             limit.map(|limit| limit * ABOVE).filter(|above| settings.max_rate.is_none_or(|most| *above <= most));

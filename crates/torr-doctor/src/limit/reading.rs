@@ -171,7 +171,7 @@ fn in_words(kept: &Kept, run: &RunResult) -> String {
     let name = kept.objective.split(['<', ' ']).next().unwrap_or_default();
     match &kept.measured {
         Some(measured) => format!("{name} was {measured}"),
-        None => format!("too few answers to tell {name}, and more than that share too slow"),
+        None => format!("too many of the few answers were too slow for {}", kept.objective),
     }
 }
 

@@ -78,10 +78,10 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
     Ok(failed)
 }
 
-/// From a gentle rate on; `ceiling` is what a closed loop came to.
-pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>, ceiling: Option<f64>) -> Result<Found, RunError> {
+/// From a gentle rate on.
+pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunError> {
     let mut found = Found::default();
-    bracket(trials, &mut found, ceiling)?;
+    bracket(trials, &mut found)?;
     while bisect(trials, &mut found)? {
         match confirm(trials, &found)? {
             Some(tried) if tried.kept => {
@@ -103,15 +103,18 @@ pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>, ceiling: Option<f64>)
 }
 
 /// Doubles from a gentle beginning until a rate fails; where already the beginning does, halves until one does not.
-fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, ceiling: Option<f64>) -> Result<(), RunError> {
+fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<(), RunError> {
     let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
+    let ceiling = trials.ceiling;
     let mut rate = ceiling.map_or(MILD, |ceiling| ceiling * GENTLE).max(LOWEST).min(most);
-    while (found.failed.is_none() || found.kept.is_empty()) && trials.has_time(rate) {
+    // Only the last of these has to be told well, and that is pressed again.
+    let length = trials.settings.step();
+    while (found.failed.is_none() || found.kept.is_empty()) && trials.has_time(length) {
         let why = match ceiling {
             Some(ceiling) => format!("{:.0}% of what a closed loop came to", 100.0 * rate / ceiling),
             None => "from a gentle beginning on".to_owned(),
         };
-        let Some(tried) = trials.try_rate(rate, Purpose::Bracket, &why)? else { break };
+        let Some(tried) = trials.try_rate(rate, length, Purpose::Bracket, &why)? else { break };
         found.is_most = tried.kept && rate >= most;
         let lowest = !tried.kept && rate <= LOWEST;
         rate = if tried.kept { (rate * 2.0).min(most) } else { (rate / 2.0).max(LOWEST) };
@@ -127,11 +130,14 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, ceiling: Opt
 fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<bool, RunError> {
     while let Some((kept, failed)) = found.bounds().filter(|(kept, failed)| failed / kept > NEAR) {
         let rate = (kept * failed).sqrt();
-        if !trials.has_time(rate) {
+        // Each step halves the distance, and some have to be repeated.
+        let steps = ((failed / kept).ln() / NEAR.ln()).log2().ceil().max(1.0) + 1.0;
+        let length = trials.length_within(rate, 1.0 / steps);
+        if !trials.has_time(length) {
             break;
         }
         let why = format!("between {kept:.0} (kept) and {failed:.0} (failed)");
-        let Some(tried) = trials.try_rate(rate, Purpose::Bisect, &why)? else { return Ok(false) };
+        let Some(tried) = trials.try_rate(rate, length, Purpose::Bisect, &why)? else { return Ok(false) };
         found.take(tried);
     }
     Ok(!found.kept.is_empty() && !trials.bench.stopped())
@@ -140,9 +146,9 @@ fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<boo
 /// Presses the highest rate that was kept to once more, for longer. `None` if there is no time.
 fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &Found) -> Result<Option<Tried>, RunError> {
     let Some(rate) = found.kept.last().and_then(|tried| tried.reading.rate()) else { return Ok(None) };
-    let usual = trials.length(rate);
-    let length = (usual * 2).min(trials.left().saturating_sub(trials.settings.after()).div_f64(1.2));
-    if length < usual {
+    let room = trials.left().saturating_sub(trials.settings.after()).div_f64(1.2);
+    let length = (trials.length(rate) * 2).min(room);
+    if length < trials.settings.step() {
         return Ok(None);
     }
     let ask = Ask { why: "what was found, for longer".into(), ..trials::ask(rate, length, Purpose::Confirm) };

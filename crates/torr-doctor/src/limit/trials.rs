@@ -13,6 +13,8 @@ const USUAL: (f64, f64) = (2.0, 2000.0);
 const LOOK: u64 = 10;
 /// The pause between two such looks.
 const PAUSE: Duration = Duration::from_millis(50);
+/// What fails so far above a closed loop's throughput does not fail by chance.
+const FAR: f64 = 1.2;
 /// A step may be so many times as long as others if its rate is low.
 const LONGEST: f64 = 2.5;
 
@@ -23,6 +25,8 @@ pub(super) struct Trials<'b, B> {
     started: Duration,
     /// Response times when it has nothing else to do.
     pub base: Option<Summary>,
+    /// About the most throughput, from a closed loop.
+    pub ceiling: Option<f64>,
     pub steps: Vec<Reading>,
 }
 
@@ -36,7 +40,7 @@ pub(super) struct Tried {
 impl<'b, B: Bench> Trials<'b, B> {
     pub fn new(bench: &'b mut B, settings: &'b Settings) -> Self {
         let started = bench.now();
-        Self { bench, settings, started, base: None, steps: Vec::new() }
+        Self { bench, settings, started, base: None, ceiling: None, steps: Vec::new() }
     }
 
     pub fn spent(&self) -> Duration {
@@ -56,9 +60,15 @@ impl<'b, B: Bench> Trials<'b, B> {
         needed.clamp(usual, usual.mul_f64(LONGEST))
     }
 
-    /// Whether there is time for a step of this rate, and for what comes after the search.
-    pub fn has_time(&self, rate: f64) -> bool {
-        !self.bench.stopped() && self.left() > self.settings.reserve() + self.length(rate).mul_f64(1.2)
+    /// Whether there is time for a step of this length, and for what comes after the search.
+    pub fn has_time(&self, length: Duration) -> bool {
+        !self.bench.stopped() && self.left() > self.settings.reserve() + length.mul_f64(1.2)
+    }
+
+    /// The same length, but no more of the time that is left for the search than such a part.
+    pub fn length_within(&self, rate: f64, part: f64) -> Duration {
+        let share = self.left().saturating_sub(self.settings.reserve()).mul_f64(part / 1.2);
+        self.length(rate).min(share.max(self.settings.step()))
     }
 
     /// One step. `None` if somebody ended it.
@@ -83,12 +93,13 @@ impl<'b, B: Bench> Trials<'b, B> {
 
     /// Tries a rate, if need be twice, and waits after a failure until the service is as usual again. `None` if somebody
     /// ended it.
-    pub fn try_rate(&mut self, rate: f64, purpose: Purpose, why: &str) -> Result<Option<Tried>, RunError> {
-        let length = match purpose {
-            // Only its end has to be told well, and that is pressed again.
-            Purpose::Bracket => self.settings.step(),
-            _ => self.length(rate),
-        };
+    pub fn try_rate(
+        &mut self,
+        rate: f64,
+        length: Duration,
+        purpose: Purpose,
+        why: &str,
+    ) -> Result<Option<Tried>, RunError> {
         let ask = |why: String| Ask { why, ..self::ask(rate, length, purpose) };
         let Some(first) = self.recorded(&ask(why.to_owned()))? else { return Ok(None) };
         if first.kept {
@@ -96,7 +107,8 @@ impl<'b, B: Bench> Trials<'b, B> {
         }
         self.settle()?;
         let time_for_more = self.left() > self.settings.reserve() + length;
-        if first.ended_early || !time_for_more {
+        let far = self.ceiling.is_some_and(|ceiling| rate > FAR * ceiling);
+        if first.ended_early || far || !time_for_more {
             return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading: first }));
         }
         let Some(second) = self.recorded(&ask("once more: one failure may be noise".into()))? else { return Ok(None) };
