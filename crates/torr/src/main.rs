@@ -8,6 +8,7 @@ mod demo;
 mod exit;
 mod fronts;
 mod interrupt;
+mod limit;
 mod output;
 mod press;
 mod serve;

@@ -4,6 +4,7 @@ mod checks;
 mod data;
 mod front;
 mod http2;
+mod limit;
 mod load;
 mod output;
 mod press;
@@ -17,6 +18,7 @@ pub use checks::CheckArgs;
 pub use data::{DataArgs, DataKind};
 pub use front::FrontArgs;
 pub use http2::Http2Args;
+pub use limit::{LimitArgs, OWN_FLAGS as LIMIT_FLAGS};
 pub use load::LoadArgs;
 pub use output::OutputArgs;
 pub use press::PressArgs;
@@ -44,6 +46,7 @@ Examples:
   torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
   torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
   torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
+  torr limit URL                            the most that it sustains, and what happens above
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
@@ -64,6 +67,8 @@ pub struct Cli {
 enum Command {
     /// Run the demo application: a server worth pressing
     Serve(ServeArgs),
+    /// Find the most that a service sustains, and what happens above
+    Limit(Box<LimitArgs>),
     /// Start that server, press it, and show its figures beside those of the source documents
     Demo(DemoArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
@@ -85,6 +90,7 @@ impl Cli {
     pub fn run(self) -> Result<ExitCode, Stop> {
         match self.command {
             Some(Command::Serve(args)) => crate::serve::run(&args),
+            Some(Command::Limit(args)) => crate::limit::run(&args),
             Some(Command::Demo(args)) => crate::demo::run(&args),
             Some(Command::Ab(args)) => Front::Ab.run(args.args),
             Some(Command::Wrk(args)) => Front::Wrk.run(args.args),
