@@ -11,6 +11,7 @@ mod factors;
 mod keep_alive;
 mod laboratory;
 mod ladder;
+pub mod limit;
 mod passive;
 pub mod permission;
 mod trail;

@@ -9,6 +9,7 @@ mod doctor;
 mod exit;
 mod fronts;
 mod interrupt;
+mod limit;
 mod output;
 mod own_server;
 mod press;

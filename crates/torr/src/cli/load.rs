@@ -61,10 +61,7 @@ pub struct LoadArgs {
 impl LoadArgs {
     /// When requests are due.
     pub fn pace(&self) -> Pace {
-        let arrivals = match self.arrivals {
-            ArrivalsArg::Constant => Arrivals::Constant,
-            ArrivalsArg::Poisson => Arrivals::Poisson,
-        };
+        let arrivals = self.arrivals.into();
         match (&self.rate, &self.stages) {
             (Some(rate), _) | (None, Some(Stages::Rates(rate))) => Pace::Open(rate.clone(), arrivals),
             (None, Some(Stages::Connections(connections))) => Pace::Connections(connections.clone()),
@@ -86,4 +83,13 @@ impl LoadArgs {
 pub enum ArrivalsArg {
     Constant,
     Poisson,
+}
+
+impl From<ArrivalsArg> for Arrivals {
+    fn from(arrivals: ArrivalsArg) -> Self {
+        match arrivals {
+            ArrivalsArg::Constant => Self::Constant,
+            ArrivalsArg::Poisson => Self::Poisson,
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod data;
 mod doctor;
 mod front;
 mod http2;
+mod limit;
 mod load;
 mod output;
 mod press;
@@ -19,6 +20,7 @@ pub use data::{DataArgs, DataKind};
 pub use doctor::DoctorArgs;
 pub use front::FrontArgs;
 pub use http2::Http2Args;
+pub use limit::{LimitArgs, OWN_FLAGS as LIMIT_FLAGS};
 pub use load::LoadArgs;
 pub use output::OutputArgs;
 pub use press::PressArgs;
@@ -46,6 +48,7 @@ Examples:
   torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
   torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
   torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
+  torr limit URL                            the most that it sustains, and what happens above
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
@@ -67,7 +70,9 @@ enum Command {
     /// Run the demo application: a server worth pressing
     Serve(ServeArgs),
     /// Name the one factor that limits a service, with proof, or say that it cannot be told
-    Doctor(DoctorArgs),
+    Doctor(Box<DoctorArgs>),
+    /// Find the most that a service sustains, and what happens above
+    Limit(Box<LimitArgs>),
     /// Start that server, press it, and show its figures beside those of the source documents
     Demo(DemoArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
@@ -90,6 +95,7 @@ impl Cli {
         match self.command {
             Some(Command::Serve(args)) => crate::serve::run(&args),
             Some(Command::Doctor(args)) => crate::doctor::run(&args),
+            Some(Command::Limit(args)) => crate::limit::run(&args),
             Some(Command::Demo(args)) => crate::demo::run(&args),
             Some(Command::Ab(args)) => Front::Ab.run(args.args),
             Some(Command::Wrk(args)) => Front::Wrk.run(args.args),

@@ -8,7 +8,7 @@ use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, Sink};
 use crate::own_server::Server;
-use crate::press::{base_and_options, cpus, mistake, no_result};
+use crate::press::{base_and_options, cpus, mistake, why_not};
 use progress::Shown;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
             anstream::eprintln!("torr: interrupted before there was a diagnosis");
             return Ok(exit::interrupted());
         }
-        Err(Halt::Run(error)) => return Err(no_result(error)),
+        Err(Halt::Run(error)) => return Err(why_not(error)),
         Err(halt) => return Err(mistake(halt)),
     };
     let stdout_is_taken = json.as_ref().is_some_and(Sink::takes_stdout);

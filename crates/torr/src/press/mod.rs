@@ -5,6 +5,7 @@ mod form;
 mod http2;
 mod input;
 mod outputs;
+pub mod permission;
 mod request;
 pub mod transport;
 
@@ -43,13 +44,13 @@ pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
 
 /// One run with its verdict.
 pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
-    let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(no_result)?;
+    let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
     run.result.verdict = Some(torr_doctor::passive(&run.result));
     Ok(run)
 }
 
-/// Why there is no result, to the user.
-pub fn no_result(error: RunError) -> Stop {
+/// Why there was no run, to the user.
+pub fn why_not(error: RunError) -> Stop {
     match error {
         RunError::Unreachable { .. } => Stop::Unreachable(error.to_string()),
         RunError::Files { .. } => Stop::Usage(error.to_string()),

@@ -1,0 +1,183 @@
+//! The most that a service sustains, how it behaves on the way there, and what happens above.
+//!
+//! The order is gentle first: a few requests, a ladder of connections in a closed loop, which tells about where its
+//! ceiling is, rates in an open loop from an eighth of that on, and at last a little more than what was found.
+
+mod ask;
+mod ladder;
+mod outcome;
+mod overload;
+mod press;
+mod reading;
+mod search;
+#[cfg(test)]
+mod simulated;
+mod slo;
+#[cfg(test)]
+mod tests;
+mod trials;
+mod usl;
+mod words;
+
+pub use ask::{Ask, Bench, Load, Purpose};
+pub use ladder::Rung;
+pub use outcome::{Answer, Connections, Outcome, SCHEMA, Sustained};
+pub use overload::{ABOVE, Course, Overload};
+pub use press::Press;
+pub use reading::Reading;
+pub use slo::Slo;
+pub use usl::{Fit, fit};
+
+use search::Found;
+use std::time::Duration;
+use torr_press::RunError;
+use trials::{Trials, Tried};
+
+/// A limit is told as one if the rate above it that failed is no further from it than this; otherwise as "at least".
+const TOLD: f64 = 1.25;
+
+/// What to look for, and how far to go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What the service is to keep to.
+    pub slo: Slo,
+    /// How long all of it may take.
+    pub budget: Duration,
+    /// Never more requests per second than this.
+    pub max_rate: Option<f64>,
+    /// Never more connections than this.
+    pub max_connections: usize,
+}
+
+impl Settings {
+    /// How long a step is measured, if its rate is high enough.
+    fn step(&self) -> Duration {
+        (self.budget / 24).clamp(Duration::from_millis(400), Duration::from_secs(5))
+    }
+
+    /// How long a rung of the ladder is measured.
+    fn rung(&self) -> Duration {
+        (self.budget / 60).clamp(Duration::from_millis(150), Duration::from_secs(1))
+    }
+
+    /// How long all of the ladder may take.
+    fn climb(&self) -> Duration {
+        self.budget / 5
+    }
+
+    /// How long to wait until a service is as before.
+    fn patience(&self) -> Duration {
+        (self.budget / 16).clamp(Duration::from_millis(500), Duration::from_secs(10))
+    }
+
+    /// What the overload and the wait after it take.
+    fn after(&self) -> Duration {
+        self.step().mul_f64(1.2) + self.patience()
+    }
+
+    /// What is left for the time after the search.
+    fn reserve(&self) -> Duration {
+        self.step().mul_f64(2.4) + self.after()
+    }
+}
+
+/// What is searched, for the outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The URL.
+    pub target: String,
+    /// When the search began (RFC 3339, UTC).
+    pub started_at: String,
+    /// How requests are spread over time.
+    pub arrivals: String,
+}
+
+/// Finds the limit.
+///
+/// # Errors
+/// [`RunError`], if the service cannot be reached in the beginning or the system refuses. A service that is gone later
+/// has failed at that step.
+pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result<Outcome, RunError> {
+    let mut trials = Trials::new(bench, settings);
+    let first = search::base(&mut trials)?;
+    let mut found = Found { failed: first.map(|reading| Tried { reading, kept: false }), ..Found::default() };
+    let (mut rungs, mut overload) = (Vec::new(), None);
+    if trials.base.is_some() && !trials.bench.stopped() {
+        rungs = ladder::climb(&mut trials)?;
+        trials.ceiling = ladder::ceiling(&rungs);
+        found = search::search(&mut trials)?;
+        let limit = found.kept.last().and_then(|tried| tried.reading.rate());
+        let above =
+            limit.map(|limit| limit * ABOVE).filter(|above| settings.max_rate.is_none_or(|most| *above <= most));
+        if let (Some(limit), Some(_), false) = (limit, above, trials.bench.stopped())
+            && trials.left() > settings.step()
+        {
+            overload = overload::try_it(&mut trials, limit)?;
+        }
+    }
+    let interrupted = trials.bench.stopped();
+    let answer = answer(&found, &rungs, settings, interrupted);
+    let sustained = found.kept.last().filter(|_| answer != Answer::Never).and_then(|tried| {
+        let reading = &tried.reading;
+        Some(Sustained {
+            rate: reading.rate()?,
+            latency_us: reading.latency_us,
+            error_share: reading.error_share,
+            connections: reading.connections,
+            seconds: reading.seconds,
+            confirmed: found.confirmed,
+        })
+    });
+    let points: Vec<_> =
+        rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
+    let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean)));
+    let failed = found.failed.as_ref().map(|tried| &tried.reading);
+    Ok(Outcome {
+        schema: SCHEMA.into(),
+        torr: env!("CARGO_PKG_VERSION").into(),
+        target: about.target,
+        started_at: about.started_at,
+        slo: settings.slo.texts(),
+        arrivals: about.arrivals,
+        budget_s: settings.budget.as_secs_f64(),
+        spent_s: trials.spent().as_secs_f64(),
+        max_rate: settings.max_rate,
+        max_connections: settings.max_connections,
+        interrupted,
+        answer,
+        summary: words::summary(answer, sustained.as_ref(), failed, &settings.slo, interrupted),
+        fails_at: failed.and_then(|reading| reading.rate()),
+        failure: failed.and_then(|reading| reading.failure.clone()),
+        verdict: failed.and_then(|reading| reading.verdict.clone()),
+        sustained,
+        base_us: trials.base,
+        knee: ladder::knee(&rungs),
+        fit: usl::fit(&points),
+        ladder: rungs,
+        connections,
+        overload,
+        steps: trials.steps,
+    })
+}
+
+/// What kind of answer was found.
+fn answer(found: &Found, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
+    let Some(kept) = found.kept.last() else {
+        return if found.failed.is_some() && !interrupted { Answer::Never } else { Answer::Unknown };
+    };
+    let Some(failed) = &found.failed else {
+        return if found.is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };
+    };
+    let all_connections = failed.reading.connections >= settings.max_connections as u64;
+    let climbed = rungs.last().is_some_and(|rung| rung.connections == settings.max_connections);
+    let apart = failed.reading.rate().zip(kept.reading.rate()).is_some_and(|(failed, kept)| failed / kept > TOLD);
+    if failed.reading.generator.is_some() {
+        Answer::AtLeastGenerator
+    } else if all_connections && climbed && ladder::still_grows(rungs) {
+        Answer::AtLeastConnections
+    } else if apart {
+        Answer::AtLeastTime
+    } else {
+        Answer::Limit
+    }
+}

@@ -1,0 +1,205 @@
+//! What a step came to: whether the service kept to its objectives, why not, and whether the generator is to blame.
+
+use super::Slo;
+use super::ask::{Ask, Load, Purpose};
+use serde::{Deserialize, Serialize};
+use torr_gauge::collector::Measured;
+use torr_gauge::latency::Summary;
+use torr_gauge::result::{Arrivals, RunResult};
+use torr_gauge::threshold::Kept;
+use torr_gauge::validity::What;
+use torr_gauge::{Factor, Side, Verdict};
+
+/// The share of what is due that must be answered once the load is steady.
+const KEEPS_UP: f64 = 0.95;
+/// So many standard deviations of a random count are no shortfall.
+const DEVIATIONS: f64 = 4.0;
+/// The share by which the median response time may grow within a step.
+const GROWN: f64 = 0.5;
+/// The part of a response time beside which a delay in sending is none of the reasons for it.
+const MATTERS: f64 = 0.1;
+/// The share of the failures that make a failing step the client's own.
+const MOSTLY: f64 = 0.5;
+
+/// A step and what it came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What for.
+    pub purpose: Purpose,
+    /// The same in words.
+    pub why: String,
+    /// How hard.
+    pub load: Load,
+    /// When it began, in seconds since the search did.
+    pub at_s: f64,
+    /// How long was measured, in seconds.
+    pub seconds: f64,
+    /// Requests per second that were answered in full, whatever the status.
+    pub answered_per_s: f64,
+    /// Of those, the ones with a status below 400.
+    pub good_per_s: f64,
+    /// The share of the requests that failed.
+    pub error_share: f64,
+    /// Response times.
+    pub latency_us: Option<Summary>,
+    /// The most connections at a time.
+    pub connections: u64,
+    /// Each objective.
+    pub objectives: Vec<Kept>,
+    /// Whether all were kept to, and the service kept up with what was asked.
+    pub kept: bool,
+    /// Why not, in words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<String>,
+    /// Why it may be the generator's failure and not the service's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub generator: Option<String>,
+    /// Whether the generator's busiest thread had no pause.
+    pub generator_saturated: bool,
+    /// Whether it was ended as soon as it had plainly failed.
+    pub ended_early: bool,
+    /// What seemed to limit the service.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verdict: Option<Verdict>,
+}
+
+impl Reading {
+    /// Of a step that was pressed.
+    pub(super) fn of(ask: &Ask, slo: &Slo, run: &Measured, at_s: f64, ended_early: bool) -> Self {
+        let result = &run.result;
+        let seconds = result.duration_s.max(1e-9);
+        let objectives = slo.judge(run);
+        let behind = match ask.load {
+            Load::Rate(rate) => falls_behind(result, rate).or_else(|| keeps_growing(result)),
+            Load::Connections(_) => None,
+        };
+        let nothing = (result.requests == 0).then(|| "not one request was answered".to_owned());
+        let early = ended_early.then(|| "it plainly failed".to_owned());
+        let failed = || objectives.iter().find(|kept| !kept.kept).map(|kept| in_words(kept, result));
+        let failure = nothing.or_else(failed).or(behind).or(early);
+        let verdict = crate::passive(result);
+        Self {
+            purpose: ask.purpose,
+            why: ask.why.clone(),
+            load: ask.load,
+            at_s,
+            seconds,
+            answered_per_s: result.requests as f64 / seconds,
+            good_per_s: (result.requests - result.errors.status.min(result.requests)) as f64 / seconds,
+            error_share: result.errors.total() as f64 / result.asked.max(1) as f64,
+            latency_us: result.latency_us,
+            connections: result.connections.peak,
+            kept: failure.is_none(),
+            generator: failure.as_ref().and_then(|_| generator_to_blame(result, &objectives, &verdict)),
+            failure,
+            objectives,
+            generator_saturated: result.generator.saturated,
+            ended_early,
+            verdict: Some(verdict),
+        }
+    }
+
+    /// Of a step in which the service could no longer be reached.
+    pub(super) fn unreached(ask: &Ask, why: String, at_s: f64) -> Self {
+        Self {
+            purpose: ask.purpose,
+            why: ask.why.clone(),
+            load: ask.load,
+            at_s,
+            seconds: 0.0,
+            answered_per_s: 0.0,
+            good_per_s: 0.0,
+            error_share: 1.0,
+            latency_us: None,
+            connections: 0,
+            objectives: Vec::new(),
+            kept: false,
+            failure: Some(why),
+            generator: None,
+            generator_saturated: false,
+            ended_early: true,
+            verdict: None,
+        }
+    }
+
+    /// The rate that was asked for, in an open loop.
+    pub fn rate(&self) -> Option<f64> {
+        match self.load {
+            Load::Rate(rate) => Some(rate),
+            Load::Connections(_) => None,
+        }
+    }
+
+    /// The response time that half of the requests, or all on average, did not exceed; in microseconds.
+    pub(super) fn typical_us(&self) -> Option<f64> {
+        self.latency_us.map(|latency| latency.p50.map_or(latency.mean, |us| us as f64))
+    }
+}
+
+/// The second half of an open loop is steady: what is due then is answered then, however long each answer takes.
+fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
+    let middle = run.duration_s / 2.0;
+    let points: Vec<_> = run.series.windows(2).filter(|pair| pair[0].t >= middle).map(|pair| &pair[1]).collect();
+    let from = run.series.iter().map(|point| point.t).find(|&t| t >= middle)?;
+    let until = points.last()?.t;
+    let due = rate * (until - from);
+    let answered = points.iter().map(|point| point.requests).sum::<u64>() as f64;
+    let random = run.plan.arrivals == Some(Arrivals::Poisson);
+    let slack = ((1.0 - KEEPS_UP) * due).max(if random { DEVIATIONS * due.sqrt() } else { 2.0 });
+    (answered < due - slack)
+        .then(|| format!("it fell behind: {:.0}% of what was due was answered", 100.0 * answered / due))
+}
+
+/// Response times that only become longer are those of a queue that only becomes longer.
+fn keeps_growing(run: &RunResult) -> Option<String> {
+    let findings = &run.validity.as_ref()?.findings;
+    let drift = findings.iter().find(|finding| finding.what == What::Latency && !finding.ok)?;
+    (drift.value > GROWN).then(|| format!("its queue kept growing: {}", drift.note))
+}
+
+/// An objective that was not kept to, with what there is to say of the cause.
+fn in_words(kept: &Kept, run: &RunResult) -> String {
+    if kept.objective.starts_with("errors") || run.errors.total() > 0 && kept.times_limit.is_none() {
+        let refused =
+            run.status.iter().filter(|(status, _)| **status >= 400).map(|(status, n)| (*n, status.to_string()));
+        let failed = run.causes.iter().map(|cause| (cause.count, format!("{}: {}", cause.kind, cause.what)));
+        if let Some((count, what)) = refused.chain(failed).max() {
+            let share = 100.0 * count as f64 / run.asked.max(1) as f64;
+            return format!("{what} for {share:.1}% of the requests");
+        }
+    }
+    let name = kept.objective.split(['<', ' ']).next().unwrap_or_default();
+    match &kept.measured {
+        Some(measured) => format!("{name} was {measured}"),
+        None => format!("too many of the few answers were too slow for {}", kept.objective),
+    }
+}
+
+/// Why the step may have failed by the generator's own limits.
+fn generator_to_blame(run: &RunResult, objectives: &[Kept], verdict: &Verdict) -> Option<String> {
+    let own = run.causes.iter().filter(|cause| cause.side == Side::Client);
+    if let Some(cause) = own.clone().max_by_key(|cause| cause.count) {
+        let count: u64 = own.map(|cause| cause.count).sum();
+        if count as f64 >= MOSTLY * run.errors.total() as f64 {
+            return Some(format!("requests failed on this side: {}", cause.what));
+        }
+    }
+    // What the service refused it would have refused any generator.
+    let late = objectives.iter().filter(|kept| !kept.kept).all(|kept| !kept.objective.starts_with("errors"));
+    if !late {
+        return None;
+    }
+    if run.generator.saturated {
+        return Some(format!(
+            "the generator's busiest thread was busy {:.0}% of the time",
+            run.generator.busy_share * 100.0
+        ));
+    }
+    let findings = run.validity.as_ref().map_or(&[][..], |validity| &validity.findings);
+    let lag = findings.iter().find(|finding| finding.what == What::SendLag && !finding.ok);
+    let tail = run.latency_us.map_or(0.0, |latency| latency.p99.unwrap_or(latency.max) as f64);
+    if let Some(lag) = lag.filter(|lag| lag.value >= MATTERS * tail) {
+        return Some(lag.note.clone());
+    }
+    (verdict.factor == Factor::Generator).then(|| verdict.summary.clone())
+}

@@ -1,0 +1,245 @@
+//! Services that exist only in numbers, for tests of the search: requests, queues and clocks, and no socket.
+
+use super::ask::{Ask, Bench, Load};
+use fastrand::Rng;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+use torr_gauge::collector::{Measured, Progress, RunFacts};
+use torr_gauge::generator::ThreadUse;
+use torr_gauge::result::{Arrivals, PlanSummary};
+use torr_gauge::{Collector, Failure, Kind, Sample, Side};
+use torr_press::RunError;
+
+/// Nanoseconds.
+type Nanos = u64;
+const SECOND: Nanos = 1_000_000_000;
+/// How often the run is sampled.
+const INTERVAL: Nanos = SECOND / 2;
+
+/// A service and the generator before it. Times in seconds, rates per second.
+pub struct Simulated {
+    /// How long one takes it.
+    pub service_s: f64,
+    /// How much longer with each other request under way.
+    pub contention: f64,
+    /// A delay that no other request waits for.
+    pub delay_s: f64,
+    /// More than so many per second are answered with 429 ...
+    pub limiter: Option<f64>,
+    /// Of each period, the first and the second part of it: every so many seconds it hangs for so long.
+    pub hangs: Option<(f64, f64)>,
+    /// From this rate on it answers nothing any more.
+    pub breaks_at: Option<f64>,
+    /// The most that the generator sends.
+    pub generator: Option<f64>,
+    /// The connections that its open loop may have, each with one request under way.
+    pub connections: usize,
+    /// After so many steps somebody ends the search.
+    pub stop_after: Option<usize>,
+    pub asks: Vec<Ask>,
+    pub clock: Nanos,
+    pub free: BinaryHeap<Reverse<Nanos>>,
+    pub tokens: f64,
+    pub tokens_at: Nanos,
+    pub random: Rng,
+}
+
+impl Simulated {
+    /// So many at a time, each for so long.
+    pub fn new(servers: usize, service_s: f64) -> Self {
+        Self {
+            service_s,
+            contention: 0.0,
+            delay_s: 0.0,
+            limiter: None,
+            hangs: None,
+            breaks_at: None,
+            generator: None,
+            connections: 64,
+            stop_after: None,
+            asks: Vec::new(),
+            clock: 0,
+            free: (0..servers).map(|_| Reverse(0)).collect(),
+            tokens: 10.0,
+            tokens_at: 0,
+            random: Rng::with_seed(7),
+        }
+    }
+
+    /// When an answer to a request of this time is there, and its status.
+    fn answer(&mut self, due: Nanos, others: usize) -> (Nanos, u16) {
+        if let Some(rate) = self.limiter {
+            let passed = due.saturating_sub(self.tokens_at) as f64 / SECOND as f64;
+            self.tokens = (self.tokens + passed * rate).min(rate * 0.1);
+            self.tokens_at = due;
+            if self.tokens < 1.0 {
+                return (due + SECOND / 5_000, 429);
+            }
+            self.tokens -= 1.0;
+        }
+        let Reverse(free) = self.free.pop().expect("there is at least one server");
+        let mut start = free.max(due);
+        if let Some((every, long)) = self.hangs {
+            let at = start as f64 / SECOND as f64 % every;
+            start += if at < long { nanos(long - at) } else { 0 };
+        }
+        let end = start + nanos(self.service_s * (1.0 + self.contention * others as f64));
+        self.free.push(Reverse(end));
+        (end + nanos(self.delay_s), 200)
+    }
+
+    fn busy(&self, at: Nanos) -> usize {
+        self.free.iter().filter(|free| free.0 > at).count()
+    }
+
+    fn open(&mut self, rate: f64, (counts, end): (Nanos, Nanos), samples: &mut Samples) -> (u64, usize) {
+        let (mut due, mut asked) = (self.clock, 0);
+        let (mut under_way, mut peak) = (BinaryHeap::new(), 0);
+        loop {
+            due += nanos(-(1.0 - self.random.f64()).ln() / rate);
+            if due >= end {
+                return (asked, peak);
+            }
+            let late = self.generator.filter(|most| rate > *most).map_or(0, |_| SECOND / 5);
+            let others = self.busy(due);
+            // Where all connections are busy it waits for the first that is not, its clock running.
+            let mut sent = due;
+            while under_way.peek().is_some_and(|Reverse(done)| *done <= due) {
+                under_way.pop();
+            }
+            if under_way.len() >= self.connections {
+                let Reverse(done) = under_way.pop().expect("there are as many as connections");
+                sent = done;
+            }
+            if sent >= end {
+                // It was never sent.
+                under_way.push(Reverse(sent));
+                asked += 1;
+                samples.record(due.max(counts), end + 1, end, 0);
+                continue;
+            }
+            let (done, status) = self.answer(sent, others);
+            under_way.push(Reverse(done));
+            peak = peak.max(under_way.len());
+            if due < counts {
+                continue;
+            }
+            asked += 1;
+            samples.record(due, done + late, end, status);
+        }
+    }
+
+    fn closed(
+        &mut self,
+        connections: usize,
+        most: Option<u64>,
+        (counts, end): (Nanos, Nanos),
+        samples: &mut Samples,
+    ) -> (u64, Nanos) {
+        let mut clients: BinaryHeap<_> = (0..connections).map(|_| Reverse(self.clock)).collect();
+        let mut asked = 0;
+        while let Some(Reverse(due)) = clients.pop() {
+            if due >= end || most.is_some_and(|most| asked >= most) {
+                return (asked, due.min(end));
+            }
+            let (done, status) = self.answer(due, connections - 1);
+            if due >= counts {
+                asked += 1;
+                samples.record(due, done, end, status);
+            }
+            clients.push(Reverse(done));
+        }
+        (asked, end)
+    }
+}
+
+fn nanos(seconds: f64) -> Nanos {
+    (seconds * SECOND as f64) as Nanos
+}
+
+/// What happened in each interval.
+struct Samples {
+    from: Nanos,
+    each: Vec<Sample>,
+}
+
+impl Samples {
+    fn new(from: Nanos, end: Nanos) -> Self {
+        let intervals = (end - from).div_ceil(INTERVAL).max(1);
+        Self { from, each: (0..intervals).map(|_| Sample::default()).collect() }
+    }
+
+    fn record(&mut self, due: Nanos, done: Nanos, end: Nanos, status: u16) {
+        let at = ((done.min(end) - self.from) / INTERVAL) as usize;
+        let at = at.min(self.each.len() - 1);
+        let sample = &mut self.each[at];
+        if done <= end {
+            sample.answered.record(done - due);
+            sample.status.count(status);
+        } else {
+            sample.unfinished += 1;
+            sample.unanswered.record(end - due);
+        }
+    }
+}
+
+impl Bench for Simulated {
+    fn press(&mut self, ask: &Ask, _fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measured, RunError> {
+        self.asks.push(ask.clone());
+        let counts = self.clock + nanos(ask.warmup.as_secs_f64());
+        let end = counts + nanos(ask.length.as_secs_f64());
+        let mut samples = Samples::new(counts, end);
+        let mut plan = PlanSummary { keep_alive: true, threads: 1, ..PlanSummary::default() };
+        if let (Load::Rate(rate), Some(breaks_at)) = (ask.load, self.breaks_at)
+            && rate >= breaks_at
+        {
+            self.clock = end;
+            let failure = Failure::new(Kind::Connect, Side::Server, "connection refused");
+            return Err(RunError::Unreachable { target: "simulated".into(), failure });
+        }
+        let mut idle = 0.5;
+        let (asked, until, peak) = match ask.load {
+            Load::Rate(rate) => {
+                (plan.rate, plan.arrivals) = (Some(rate), Some(Arrivals::Poisson));
+                if self.generator.is_some_and(|most| rate > most) {
+                    idle = 0.0;
+                }
+                let (asked, peak) = self.open(rate, (counts, end), &mut samples);
+                (asked, end, peak)
+            }
+            Load::Connections(connections) => {
+                let (asked, until) = self.closed(connections, ask.requests, (counts, end), &mut samples);
+                (asked, until, connections)
+            }
+        };
+        self.clock = until.max(counts);
+        let duration = Duration::from_nanos(self.clock - counts);
+        let mut collector = Collector::new(1, Duration::from_nanos(INTERVAL));
+        let last = samples.each.len() - 1;
+        for (at, sample) in samples.each.iter().enumerate() {
+            collector.take(0, at as u64, sample, at == last);
+        }
+        let thread = ThreadUse { wall: duration, cpu: duration / 10, queued: None, idle: duration.mul_f64(idle) };
+        Ok(collector.finish(RunFacts {
+            plan,
+            duration,
+            asked,
+            peak: peak as u64,
+            threads: vec![thread],
+            ..RunFacts::default()
+        }))
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock)
+    }
+
+    fn pause(&mut self, length: Duration) {
+        self.clock += nanos(length.as_secs_f64());
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop_after.is_some_and(|steps| self.asks.len() >= steps)
+    }
+}

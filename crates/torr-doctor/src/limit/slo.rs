@@ -1,0 +1,59 @@
+//! What the service is to keep to: all of several objectives.
+
+use std::fmt;
+use torr_gauge::collector::Measured;
+use torr_gauge::threshold::{Kept, Objective, ObjectiveError};
+use torr_gauge::{Latency, Rule};
+
+/// Objectives of which all are to be kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slo(Vec<Objective>);
+
+impl Slo {
+    /// If nobody says otherwise.
+    pub const DEFAULT: &str = "p99<50ms,errors<0.1%";
+
+    /// Reads objectives with commas between them, such as [`Slo::DEFAULT`].
+    ///
+    /// # Errors
+    /// The first that is none.
+    pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
+        text.split(',').map(Objective::parse).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// What became of each in a run.
+    pub(super) fn judge(&self, run: &Measured) -> Vec<Kept> {
+        self.0.iter().map(|objective| objective.judge(run)).collect()
+    }
+
+    /// The objectives as they were asked for.
+    pub fn texts(&self) -> Vec<String> {
+        self.0.iter().map(Objective::to_string).collect()
+    }
+
+    /// The rules by which `--fail-if` finds a run that does not keep to this.
+    pub fn breaches(&self) -> Vec<Rule> {
+        self.0.iter().map(Objective::breach).collect()
+    }
+
+    /// Requests that it takes to tell all of it.
+    pub(super) fn samples(&self) -> u64 {
+        self.0.iter().map(Objective::samples).max().unwrap_or(1)
+    }
+
+    /// The widest limit of response times, in microseconds.
+    pub(super) fn slowest_us(&self) -> Option<f64> {
+        self.0.iter().filter_map(Objective::limit_us).reduce(f64::max)
+    }
+
+    /// How many times its limit the worst figure of a part of a run is.
+    pub(super) fn times_limit_so_far(&self, latency: &Latency, done: u64, errors: u64) -> Option<f64> {
+        self.0.iter().filter_map(|objective| objective.times_limit_so_far(latency, done, errors)).reduce(f64::max)
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.texts().join(","))
+    }
+}

@@ -1,0 +1,178 @@
+//! Steps one after another: each judged, repeated where noise may have spoiled it, and none spoiled by the one before.
+
+use super::Settings;
+use super::ask::{Ask, Bench, Load, Purpose, Watch};
+use super::reading::Reading;
+use std::time::Duration;
+use torr_gauge::latency::Summary;
+use torr_press::RunError;
+
+/// So many times its usual response time, and so many microseconds on top, are as usual.
+const USUAL: (f64, f64) = (2.0, 2000.0);
+/// Requests of a look at whether all is as usual.
+const LOOK: u64 = 10;
+/// The pause between two such looks.
+const PAUSE: Duration = Duration::from_millis(50);
+/// What fails so far above a closed loop's throughput does not fail by chance.
+const FAR: f64 = 1.2;
+/// A step may be so many times as long as others if its rate is low.
+const LONGEST: f64 = 2.5;
+
+/// A service in the course of the search.
+pub(super) struct Trials<'b, B> {
+    pub bench: &'b mut B,
+    pub settings: &'b Settings,
+    started: Duration,
+    /// Response times when it has nothing else to do.
+    pub base: Option<Summary>,
+    /// About the most throughput, from a closed loop.
+    pub ceiling: Option<f64>,
+    pub steps: Vec<Reading>,
+}
+
+/// A rate and what came of it, after a repetition if need be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tried {
+    pub reading: Reading,
+    pub kept: bool,
+}
+
+impl<'b, B: Bench> Trials<'b, B> {
+    pub fn new(bench: &'b mut B, settings: &'b Settings) -> Self {
+        let started = bench.now();
+        Self { bench, settings, started, base: None, ceiling: None, steps: Vec::new() }
+    }
+
+    pub fn spent(&self) -> Duration {
+        self.bench.now().saturating_sub(self.started)
+    }
+
+    /// What is left of the budget.
+    pub fn left(&self) -> Duration {
+        self.settings.budget.saturating_sub(self.spent())
+    }
+
+    /// How long a step of this rate is measured: long enough for its percentiles, as far as the budget allows.
+    pub fn length(&self, rate: f64) -> Duration {
+        let usual = self.settings.step();
+        let needed =
+            Duration::try_from_secs_f64(self.settings.slo.samples() as f64 / rate.max(1e-9)).unwrap_or(Duration::MAX);
+        needed.clamp(usual, usual.mul_f64(LONGEST))
+    }
+
+    /// Whether there is time for a step of this length, and for what comes after the search.
+    pub fn has_time(&self, length: Duration) -> bool {
+        !self.bench.stopped() && self.left() > self.settings.reserve() + length.mul_f64(1.2)
+    }
+
+    /// The same length, but no more of the time that is left for the search than such a part.
+    pub fn length_within(&self, rate: f64, part: f64) -> Duration {
+        let share = self.left().saturating_sub(self.settings.reserve()).mul_f64(part / 1.2);
+        self.length(rate).min(share.max(self.settings.step()))
+    }
+
+    /// One step. `None` if somebody ended it.
+    pub fn step(&mut self, ask: &Ask) -> Result<Option<Reading>, RunError> {
+        let at_s = self.spent().as_secs_f64();
+        let slo = &self.settings.slo;
+        let (mut watch, mut ended_early) = (Watch::new(slo, ask.load), false);
+        let run = self.bench.press(ask, &mut |progress| {
+            ended_early |= ask.may_end_early && watch.plainly_fails(progress);
+            ended_early
+        });
+        let reading = match run {
+            Ok(run) => Reading::of(ask, slo, &run, at_s, ended_early),
+            // It was reached before: so this is what the load does to it.
+            Err(error @ RunError::Unreachable { .. }) if self.base.is_some() => {
+                Reading::unreached(ask, error.to_string(), at_s)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok((!self.bench.stopped()).then_some(reading))
+    }
+
+    /// Tries a rate, if need be twice, and waits after a failure until the service is as usual again. `None` if somebody
+    /// ended it.
+    pub fn try_rate(
+        &mut self,
+        rate: f64,
+        length: Duration,
+        purpose: Purpose,
+        why: &str,
+    ) -> Result<Option<Tried>, RunError> {
+        let ask = |why: String| Ask { why, ..self::ask(rate, length, purpose) };
+        let Some(first) = self.recorded(&ask(why.to_owned()))? else { return Ok(None) };
+        if first.kept {
+            return Ok(Some(Tried { kept: true, reading: first }));
+        }
+        self.settle()?;
+        let time_for_more = self.left() > self.settings.reserve() + length;
+        let far = self.ceiling.is_some_and(|ceiling| rate > FAR * ceiling);
+        if first.ended_early || far || !time_for_more {
+            return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading: first }));
+        }
+        let Some(second) = self.recorded(&ask("once more: one failure may be noise".into()))? else { return Ok(None) };
+        if !second.kept {
+            self.settle()?;
+        }
+        Ok(Some(Tried { kept: second.kept, reading: second }))
+    }
+
+    /// One step that stands in the outcome.
+    pub fn recorded(&mut self, ask: &Ask) -> Result<Option<Reading>, RunError> {
+        let reading = self.step(ask)?;
+        self.steps.extend(reading.clone());
+        Ok(reading)
+    }
+
+    /// Waits until a few requests are answered as usual, but not for ever. Tells how long that took, and nothing if it
+    /// did not come to it.
+    pub fn settle(&mut self) -> Result<Option<Duration>, RunError> {
+        let Some(base) = self.base else { return Ok(Some(Duration::ZERO)) };
+        let usual_us = base.p50.map_or(base.mean, |us| us as f64);
+        let from = self.bench.now();
+        let patience = self.settings.patience();
+        // One after another, or no faster than is allowed.
+        let (load, usual_s) = match self.settings.max_rate {
+            None => (Load::Connections(1), LOOK as f64 * usual_us / 1e6),
+            Some(most) => (Load::Rate(most / 2.0), LOOK as f64 / (most / 2.0)),
+        };
+        while !self.bench.stopped() {
+            let ask = Ask {
+                load,
+                warmup: Duration::ZERO,
+                length: Duration::from_secs_f64(0.3 + usual_s),
+                requests: Some(LOOK),
+                purpose: Purpose::Settle,
+                why: "waiting until the service is as before".into(),
+                may_end_early: false,
+            };
+            let Some(reading) = self.step(&ask)? else { break };
+            let typical_us = reading.typical_us().filter(|_| reading.error_share == 0.0);
+            if typical_us.is_some_and(|us| us <= USUAL.0 * usual_us + USUAL.1) {
+                // The first of them may have waited, the others were as usual.
+                let waited = self.bench.now().saturating_sub(from).as_secs_f64() - usual_s;
+                return Ok(Some(Duration::from_secs_f64(waited.max(0.0))));
+            }
+            if self.bench.now().saturating_sub(from) >= patience {
+                break;
+            }
+            self.bench.pause(PAUSE);
+        }
+        Ok(None)
+    }
+}
+
+/// A step of a search, of which its reason is left to say.
+pub(super) fn ask(rate: f64, length: Duration, purpose: Purpose) -> Ask {
+    Ask {
+        load: Load::Rate(rate),
+        // Connections are opened, and caches filled, before anything counts.
+        warmup: length.mul_f64(0.2),
+        length,
+        requests: None,
+        purpose,
+        why: String::new(),
+        may_end_early: true,
+    }
+}

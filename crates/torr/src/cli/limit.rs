@@ -1,0 +1,91 @@
+//! `torr limit` on the command line.
+
+use super::load::ArrivalsArg;
+use super::values::{duration, positive, rate};
+use super::{RequestArgs, TransportArgs};
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+use torr_doctor::limit::Slo;
+
+const EXAMPLES: &str = "\
+Examples:
+  torr limit http://127.0.0.1:8080/                          within a minute, under p99<50ms,errors<0.1%
+  torr limit URL --slo 'p99.9<200ms,max<2s,errors<=0'        under objectives of your own
+  torr limit URL --budget 5m --max-connections 2000          with more time and more connections
+  torr limit URL --max-rate 5k --json limit.json             never more than that, and keep the outcome
+
+Exit codes: 0 a rate is sustained, 1 none is or an output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+
+/// `torr limit`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct LimitArgs {
+    /// Where to; 'http://' may be left out
+    #[arg(required_unless_present = "urls")]
+    url: Option<String>,
+    /// What the service is to keep to, such as 'p99<50ms,errors<0.1%'
+    #[arg(long, value_name = "RULES", default_value = Slo::DEFAULT, value_parser = Slo::parse)]
+    pub slo: Slo,
+    /// How long all of it may take
+    #[arg(long, default_value = "60s", value_parser = budget, value_name = "DURATION")]
+    pub budget: Duration,
+    /// Never more requests per second than this
+    #[arg(long, value_name = "RATE", value_parser = most)]
+    pub max_rate: Option<f64>,
+    /// Never more connections than this
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = positive)]
+    pub max_connections: usize,
+    /// How requests are spread: at random as many independent users would, or evenly
+    #[arg(long, value_enum, default_value_t = ArrivalsArg::Poisson)]
+    pub arrivals: ArrivalsArg,
+    /// Threads [default: one per CPU]
+    #[arg(short, long, value_parser = positive)]
+    pub threads: Option<usize>,
+    /// Open a connection for each request
+    #[arg(long)]
+    pub no_keepalive: bool,
+    /// Press a service that is neither on a loopback nor on a private address: you answer for it
+    #[arg(long)]
+    pub i_own_this: bool,
+    /// Write the outcome as JSON; '-' writes it to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// No progress line
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub request: RequestArgs,
+    #[command(flatten)]
+    pub transport: TransportArgs,
+}
+
+impl LimitArgs {
+    /// The URL, which there is unless there is a list of them.
+    pub fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+}
+
+/// Flags of `torr limit` that `torr URL` does not have, or has with another meaning, and whether a value follows.
+pub const OWN_FLAGS: [(&str, bool); 8] = [
+    ("--slo", true),
+    ("--budget", true),
+    ("--max-rate", true),
+    ("--max-connections", true),
+    ("--arrivals", true),
+    ("--i-own-this", false),
+    ("--json", true),
+    ("--quiet", false),
+];
+
+/// There is nothing to be found in less.
+const SHORTEST: Duration = Duration::from_secs(4);
+
+fn budget(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|budget| if budget < SHORTEST { Err("less than 4s".into()) } else { Ok(budget) })
+}
+
+fn most(text: &str) -> Result<f64, String> {
+    rate(text).map(|schedule| schedule.peak())
+}

@@ -1,0 +1,74 @@
+//! Response times over load, as rows with bars.
+
+use torr_doctor::limit::{Purpose, Reading};
+use torr_report::human;
+use torr_report::style::{BAD, FAINT, GOOD, paint};
+use torr_report::table;
+
+/// Characters of the longest bar.
+const WIDTH: usize = 28;
+
+/// All rates that were tried, ascending, with what came of them. The bars are as long as the logarithm of the 99th
+/// percentile.
+pub fn rows(steps: &[Reading]) -> String {
+    let mut tried: Vec<_> =
+        steps.iter().filter(|step| step.rate().is_some() && step.purpose != Purpose::Base).collect();
+    tried.sort_by(|one, other| one.rate().unwrap_or(0.0).total_cmp(&other.rate().unwrap_or(0.0)));
+    if tried.is_empty() {
+        return String::new();
+    }
+    let scale = Scale::of(tried.iter().filter_map(|step| tail(step)));
+    let heading = ["requests/s", "answered", "p50", "p99", "errors", ""].map(|cell| paint(FAINT, cell)).to_vec();
+    let mut heading = vec![heading];
+    heading[0].push(paint(FAINT, format!("{:<WIDTH$}", "p99, by its logarithm")));
+    let row = |step: &&Reading| {
+        let micros = |us: Option<u64>| us.map_or("-".into(), |us| human::micros(us as f64));
+        let outcome = if step.kept { paint(GOOD, "kept") } else { paint(BAD, "failed") };
+        vec![
+            human::rate(step.rate().unwrap_or(0.0)),
+            human::rate(step.answered_per_s),
+            micros(step.latency_us.and_then(|latency| latency.p50)),
+            micros(step.latency_us.and_then(|latency| latency.p99)),
+            human::percent(step.error_share),
+            outcome,
+            format!("{:<WIDTH$}", "━".repeat(tail(step).map_or(0, |us| scale.length(us)))),
+        ]
+    };
+    heading.extend(tried.iter().map(row));
+    table::align(&heading)
+}
+
+fn tail(step: &Reading) -> Option<f64> {
+    step.latency_us?.p99.map(|us| us.max(1) as f64)
+}
+
+/// From the least to the most that there is to show.
+struct Scale {
+    least: f64,
+    most: f64,
+}
+
+impl Scale {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        Self { least: values.clone().fold(f64::INFINITY, f64::min), most: values.fold(1.0, f64::max) }
+    }
+
+    /// From one character up.
+    fn length(&self, value: f64) -> usize {
+        let whole = (self.most / self.least).ln();
+        let part = if whole > 0.0 { (value / self.least).ln() / whole } else { 0.0 };
+        1 + (part * (WIDTH - 1) as f64).round() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_grow_with_the_logarithm() {
+        let scale = Scale::of([1e3, 1e4, 1e5].into_iter());
+        assert_eq!([1e3, 1e4, 1e5].map(|us| scale.length(us)), [1, 15, WIDTH]);
+        assert_eq!(Scale::of([5.0].into_iter()).length(5.0), 1);
+    }
+}

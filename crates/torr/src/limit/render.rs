@@ -1,0 +1,223 @@
+//! The report of a limit, to be read at a glance: the answer first, then what it rests on.
+
+use super::curve;
+use std::fmt::Write;
+use torr_doctor::limit::{ABOVE, Answer, Course, Fit, Outcome, Overload, Rung, Sustained};
+use torr_report::human::{count, micros, percent, rate};
+use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
+use torr_report::table;
+
+/// The whole report, with colours; `verify` is the command that presses the limit again.
+pub fn text(outcome: &Outcome, verify: Option<&str>) -> String {
+    let mut text = heading(outcome);
+    let mut line = |name: &str, what: String| {
+        let _ = writeln!(text, "  {name:<12} {what}");
+    };
+    line("limit", answer(outcome));
+    if let Some(sustained) = &outcome.sustained {
+        line("", at_it(sustained));
+    }
+    if let (Some(at), Some(failure)) = (outcome.fails_at.filter(|_| outcome.sustained.is_some()), &outcome.failure) {
+        line("above it", format!("{} requests/s failed: {failure}", rate(at)));
+    }
+    if let Some(overload) = &outcome.overload {
+        line("overload", self::overload(overload, outcome.sustained.as_ref()));
+    }
+    if let Some(connections) = &outcome.connections {
+        line(
+            "connections",
+            format!(
+                "{} at the limit: {} are busy on average (rate x mean response time), the rest is for chance",
+                paint(STRONG, count(connections.recommended)),
+                rate(connections.busy)
+            ),
+        );
+    }
+    if let Some(base) = &outcome.base_us {
+        line(
+            "unloaded",
+            format!(
+                "{} a response, when there is nothing else to do",
+                micros(base.p50.map_or(base.mean, |us| us as f64))
+            ),
+        );
+    }
+    section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps));
+    section(&mut text, "connections, in a closed loop", &ladder(&outcome.ladder));
+    let bends: Vec<_> = knee(outcome).into_iter().chain(outcome.fit.as_ref().map(law)).collect();
+    if !outcome.ladder.is_empty() {
+        bends.iter().for_each(|line| {
+            let _ = writeln!(text, "  {line}");
+        });
+    }
+    let advice = advice(outcome, verify);
+    if !advice.is_empty() {
+        text.push('\n');
+        advice.iter().for_each(|advice| {
+            let _ = writeln!(text, "  {} {advice}", paint(GOOD, "->"));
+        });
+    }
+    text
+}
+
+fn heading(outcome: &Outcome) -> String {
+    let how = format!(
+        "{}, {} arrivals, {:.0} s of {:.0} s{}",
+        outcome.slo.join(", "),
+        if outcome.arrivals == "poisson" { "independent" } else { "even" },
+        outcome.spent_s,
+        outcome.budget_s,
+        if outcome.interrupted { ", interrupted" } else { "" }
+    );
+    format!("{}  {}\n\n", paint(STRONG, format!("the limit of {}", outcome.target)), paint(FAINT, how))
+}
+
+fn answer(outcome: &Outcome) -> String {
+    let Some(sustained) = &outcome.sustained else {
+        return paint(BAD, &outcome.summary);
+    };
+    let figure = paint(STRONG, format!("{} requests/s", rate(sustained.rate)));
+    match outcome.answer {
+        Answer::Limit => figure,
+        _ => format!("{} {figure}\n  {:<12} {}", paint(STRONG, "at least"), "", outcome.summary),
+    }
+}
+
+fn at_it(sustained: &Sustained) -> String {
+    let latency = sustained.latency_us.map_or(String::new(), |latency| {
+        let known = [("p50", latency.p50), ("p99", latency.p99), ("p99.9", latency.p99_9)];
+        let known = known.iter().filter_map(|(name, us)| Some(format!("{name} {}, ", micros((*us)? as f64))));
+        known.collect::<String>() + &format!("max {}, ", micros(latency.max as f64))
+    });
+    let confirmed = if sustained.confirmed { "confirmed over" } else { "seen once, over" };
+    format!("{latency}{} failed; {confirmed} {:.1} s", percent(sustained.error_share), sustained.seconds)
+}
+
+fn overload(overload: &Overload, sustained: Option<&Sustained>) -> String {
+    let share = sustained.map_or(0.0, |sustained| overload.good_per_s / sustained.rate);
+    let slow = overload
+        .latency_us
+        .and_then(|latency| latency.p99)
+        .map_or(String::new(), |us| format!(", p99 {}", micros(us as f64)));
+    let after = match (overload.course, overload.recovered_after_s) {
+        (Course::StaysSlow, _) | (_, None) => {
+            let stays = format!("stays slow: not as before within {:.1} s after it", overload.waited_s);
+            paint(BAD, stays)
+        }
+        (Course::Collapses, Some(s)) => {
+            paint(BAD, "throughput collapses") + &format!(", and all is as before {} after it", soon(s))
+        }
+        (Course::Recovers, Some(s)) => paint(GOOD, "recovers") + &format!(": as before {} after it", soon(s)),
+    };
+    let errors =
+        if overload.error_share > 0.0 { format!(", {} failed", percent(overload.error_share)) } else { String::new() };
+    format!(
+        "at {ABOVE} x ({} requests/s) it gives {} of the limit{slow}{errors}; {after}",
+        rate(overload.rate),
+        percent(share)
+    )
+}
+
+/// Shorter times than this cannot be told from none.
+fn soon(seconds: f64) -> String {
+    if seconds < 0.1 { "at once".into() } else { format!("{seconds:.1} s") }
+}
+
+fn section(text: &mut String, name: &str, table: &str) {
+    if !table.is_empty() {
+        let _ = writeln!(text, "\n  {}", paint(FAINT, name));
+        text.extend(table.lines().map(|line| format!("  {line}\n")));
+    }
+}
+
+fn ladder(rungs: &[Rung]) -> String {
+    if rungs.is_empty() {
+        return String::new();
+    }
+    let mut rows =
+        vec![["connections", "requests/s", "p50", "p99", "errors", ""].map(|cell| paint(FAINT, cell)).to_vec()];
+    rows.extend(rungs.iter().map(|rung| {
+        let known = |us: Option<u64>| us.map_or("-".into(), |us| micros(us as f64));
+        let note = if rung.generator_saturated { paint(BAD, "generator full") } else { String::new() };
+        vec![
+            count(rung.connections as u64),
+            rate(rung.good_per_s),
+            known(rung.latency_us.and_then(|latency| latency.p50)),
+            known(rung.latency_us.and_then(|latency| latency.p99)),
+            percent(rung.error_share),
+            note,
+        ]
+    }));
+    table::align(&rows)
+}
+
+fn knee(outcome: &Outcome) -> Option<String> {
+    let knee = outcome.knee?;
+    Some(format!(
+        "it bends at about {} connections: as many as it works on at a time; more of them mostly wait",
+        count(knee.round().max(1.0) as u64)
+    ))
+}
+
+fn law(fit: &Fit) -> String {
+    if !fit.good {
+        return format!("no universal scalability law describes this: the nearest is {} off", percent(fit.off));
+    }
+    let peak = match fit.peak {
+        Some(peak) if peak >= 1.5 => format!("; most at {} connections", count(peak.round() as u64)),
+        Some(_) => "; most with one connection".to_owned(),
+        None => String::new(),
+    };
+    format!(
+        "X(N) = {} N / (1 + {} (N-1) + {} N (N-1)), {} off, R2 {:.3}{peak}",
+        rate(fit.lambda),
+        coefficient(fit.sigma),
+        coefficient(fit.kappa),
+        percent(fit.off),
+        fit.r2
+    )
+}
+
+fn coefficient(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        v if v < 0.001 => format!("{v:.1e}"),
+        v => format!("{v:.3}"),
+    }
+}
+
+fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
+    let mut advice: Vec<String> = Vec::new();
+    match outcome.answer {
+        Answer::AtLeastGenerator => {
+            advice.push("press from a machine of its own, or with more threads, to find the service's limit".into())
+        }
+        Answer::AtLeastConnections => {
+            advice.push(format!("allow more connections: --max-connections {}", outcome.max_connections * 4))
+        }
+        Answer::AtLeastTime if !outcome.interrupted => {
+            advice.push(format!("allow more time: --budget {:.0}s", outcome.budget_s * 3.0))
+        }
+        Answer::Never => {
+            advice.push("see what one request at a time takes: torr URL -c 1; or ask for less with --slo".into())
+        }
+        Answer::Limit => {
+            let what = outcome.verdict.as_ref().filter(|verdict| verdict.factor != torr_gauge::Factor::Unknown);
+            advice.extend(what.map(|verdict| {
+                format!("at the rate that failed it looked like {}: {}", verdict.factor, verdict.summary)
+            }));
+        }
+        _ => {}
+    }
+    if let Some(overload) = outcome.overload.as_ref().filter(|overload| overload.course != Course::Recovers) {
+        let shed = match overload.course {
+            Course::Collapses => {
+                "it gives less the more is asked of it: refuse what is too much early (a limit of requests under way, 503)"
+            }
+            _ => "its queue outlives the load: bound it, and drop what has waited too long",
+        };
+        advice.push(shed.into());
+    }
+    advice.extend(verify.map(|command| format!("verify: {command}")));
+    advice
+}
