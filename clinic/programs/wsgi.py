@@ -1,0 +1,16 @@
+"""WSGI applications, each with one trait."""
+import time
+
+
+def _answer(start_response, body=b"<p>Hello, world!</p>"):
+    start_response("200 OK", [("Content-Type", "text/html"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def hello(environ, start_response):
+    return _answer(start_response)
+
+
+def nap(environ, start_response):
+    time.sleep(0.005)
+    return _answer(start_response)

@@ -1,0 +1,54 @@
+//! Presses a subject without judging it: is it up, and ill in the way it says?
+
+use crate::error::Error;
+use crate::subject::Subject;
+use crate::ward::{Bed, Process};
+use serde_json::Value;
+use std::fs;
+use std::time::Duration;
+
+/// What a short run and one connection by itself have shown, in a line.
+///
+/// # Errors
+/// If the subject cannot be pressed.
+pub fn press(bed: &Bed, subject: &Subject, url: &str) -> Result<String, Error> {
+    let alone = run(bed, &[&without_connections(subject.arguments)[..], &["-c", "1", "-d", "500ms"]].concat(), url)?;
+    let full = run(bed, &[subject.arguments, &["-d", "2s"]].concat(), url)?;
+    let number = |result: &Value, at: &str| result.pointer(at).and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let rate = number(&full, "/rps");
+    let base = number(&alone, "/latency_us/p50");
+    let base = if base.is_nan() { number(&alone, "/latency_us/mean") } else { base };
+    let bad: f64 = full["status"].as_object().into_iter().flatten().filter(|(code, _)| *code != "200").map(count).sum();
+    let failed: f64 = full["errors"].as_object().into_iter().flatten().map(count).sum();
+    let verdict = |part: &str| full["verdict"][part].as_str().unwrap_or("-").to_owned();
+    Ok(format!(
+        "{rate:>8.0}/s  p50 {:>8.2} ms  R0 {:>7.2} ms  K {:>6.1}  not 200 {bad:>6.0}  failed {failed:>6.0}  per connection {:>9.1}  {} ({})",
+        number(&full, "/latency_us/p50") / 1e3,
+        base / 1e3,
+        rate * base / 1e6,
+        number(&full, "/connections/requests_per_connection"),
+        verdict("factor"),
+        verdict("confidence"),
+    ))
+}
+
+fn count((_, value): (&String, &Value)) -> f64 {
+    value.as_f64().unwrap_or(0.0)
+}
+
+/// The doctor's arguments but for how many connections.
+fn without_connections(arguments: &[&'static str]) -> Vec<&'static str> {
+    match arguments.iter().position(|argument| *argument == "-c") {
+        Some(at) => [&arguments[..at], &arguments[at + 2..]].concat(),
+        None => arguments.to_vec(),
+    }
+}
+
+fn run(bed: &Bed, arguments: &[&str], url: &str) -> Result<Value, Error> {
+    let file = bed.folder().join("dry.json");
+    let mut command = bed.doctor.command(bed.torr());
+    command.args(arguments).args(["-q", "--json"]).arg(&file).arg(url);
+    let ended = Process::start("press", &mut command, bed.folder())?.end(Duration::from_secs(30))?;
+    let written = fs::read_to_string(&file).map_err(|_| Error::failed(ended.last_words))?;
+    serde_json::from_str(&written).map_err(Error::at("torr's result"))
+}

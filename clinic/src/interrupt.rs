@@ -1,0 +1,27 @@
+//! Ctrl-C: the first one ends the run in order, a second one at once.
+
+use crate::error::Error;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From here on the polite signals only raise a flag, so that everything started is ended by its `Drop`.
+pub fn install() -> Result<(), Error> {
+    let asked = ASKED.get_or_init(Default::default);
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        flag::register_conditional_shutdown(signal, 130, asked.clone())?; // first, so that it sees the flag of before
+        flag::register(signal, asked.clone())?;
+    }
+    Ok(())
+}
+
+/// An error if the run was asked to end.
+pub fn check() -> Result<(), Error> {
+    match ASKED.get().is_some_and(|asked| asked.load(Ordering::Relaxed)) {
+        true => Err(Error::Interrupted),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,38 @@
+//! The clinic: services with planted faults, one after another, and what Torr's doctor says of each.
+//!
+//! One binary holds the runner and, as hidden commands, the ill services themselves, so that there is nothing else to
+//! build or to find.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod dry;
+mod error;
+mod interrupt;
+mod judge;
+mod patient;
+mod record;
+mod rounds;
+mod subject;
+mod subjects;
+mod totals;
+mod ward;
+
+use crate::cli::{Cli, Role};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.role {
+        Some(Role::Patient(options)) => patient::run(options).map(|()| true),
+        None => rounds::make(&cli.options),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("torr-clinic: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

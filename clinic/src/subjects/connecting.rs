@@ -1,0 +1,25 @@
+//! Connections that are opened over and over, and how bytes go over them.
+
+use crate::subject::Subject;
+use torr_gauge::Factor::{AcceptBacklog, Connections, DelayedAck, KeepAlive};
+
+pub fn subjects() -> Vec<Subject> {
+    vec![
+        Subject::fault("keep-alive-closes", KeepAlive, |bed| bed.patient(&["--wire", "close-each"])),
+        Subject::fault("keep-alive-gzip-only", KeepAlive, |bed| bed.patient(&["--wire", "gzip-only"])),
+        Subject::fault("keep-alive-http10", KeepAlive, |bed| bed.patient(&["--server", "threads", "--wire", "http10"])),
+        Subject::fault("keep-alive-two", KeepAlive, |bed| bed.patient(&["--wire", "most=2"])),
+        Subject::fault("backlog-slow-accept", AcceptBacklog, |bed| {
+            bed.patient(&["--wire", "close-each", "--backlog", "2", "--accept-every", "20ms"])
+        }),
+        Subject::fault("nagle-two-writes", DelayedAck, |bed| {
+            bed.patient(&["--server", "threads", "--wire", "two-writes"])
+        }),
+        Subject::fault("nagle-python", DelayedAck, |bed| {
+            bed.script("/usr/bin/python3", "server.py", include_str!("../../programs/http_server.py"), &[])
+        })
+        .needs(&["python3"]),
+        Subject::fault("connections-four", Connections, |bed| bed.patient(&["--work", "async-sleep=20ms"]))
+            .with(&["-c", "4"]),
+    ]
+}

@@ -1,0 +1,33 @@
+//! Limits of a rate, said aloud or kept silent.
+
+use crate::subject::Subject;
+use crate::ward::proxies::Nginx;
+use torr_gauge::Factor::{Errors, RateLimit};
+
+/// An nginx of files that limits `/` to a rate; `return` would come before the limit.
+fn limited(bed: &mut crate::ward::Bed, rate: &str, how: &str, status: &str) -> Result<String, crate::error::Error> {
+    bed.write("index.html", "<p>Hello, world!</p>")?;
+    bed.nginx(&Nginx {
+        workers: 1,
+        http: &format!("limit_req_zone $server_name zone=all:1m rate={rate}r/s; limit_req_status {status};"),
+        server: &format!("root {};", bed.folder().display()),
+        location: &format!("limit_req zone=all {how};"),
+        ..Nginx::default()
+    })
+}
+
+pub fn subjects() -> Vec<Subject> {
+    vec![
+        Subject::fault("rate-nginx-503", RateLimit, |bed| limited(bed, "100", "burst=5 nodelay", "503"))
+            .needs(&["nginx"]),
+        Subject::fault("rate-nginx-429", RateLimit, |bed| limited(bed, "500", "burst=20 nodelay", "429"))
+            .needs(&["nginx"]),
+        Subject::fault("rate-nginx-delays", RateLimit, |bed| limited(bed, "500", "burst=1000", "429"))
+            .needs(&["nginx"]),
+        Subject::fault("rate-silent-bucket", RateLimit, |bed| bed.patient(&["--work", "bucket=400"])),
+        Subject::fault("rate-per-connection", RateLimit, |bed| bed.patient(&["--work", "pace=10"])),
+        Subject::fault("rate-per-address", RateLimit, |bed| bed.patient(&["--work", "per-address=200"])),
+        Subject::fault("errors-500", Errors, |bed| bed.patient(&["--work", "errors=30"])),
+        Subject::fault("errors-resets", Errors, |bed| bed.patient(&["--wire", "resets=20"])),
+    ]
+}

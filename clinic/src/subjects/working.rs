@@ -1,0 +1,17 @@
+//! CPUs that are busy: one of them, all of them, or as much of them as a quota allows.
+
+use crate::subject::Subject;
+use torr_gauge::Factor::{ServerCpu, SingleCore};
+
+pub fn subjects() -> Vec<Subject> {
+    vec![
+        Subject::fault("single-core-loop", SingleCore, |bed| bed.patient(&["--server", "loop", "--work", "burn=1ms"])),
+        Subject::fault("single-core-uvicorn", SingleCore, |bed| bed.uvicorn("compute", &[])).needs(&["uvicorn"]),
+        Subject::fault("single-core-node", SingleCore, |bed| {
+            bed.script("node", "server.js", include_str!("../../programs/server.js"), &["300"])
+        })
+        .needs(&["node"]),
+        Subject::fault("server-cpu-torr", ServerCpu, |bed| Ok(bed.torr_serve(&[])? + "/cpu/2000")),
+        Subject::fault("server-cpu-pool", ServerCpu, |bed| bed.patient(&["--server", "pool=8", "--work", "burn=2ms"])),
+    ]
+}

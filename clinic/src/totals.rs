@@ -1,0 +1,52 @@
+//! The confusion matrix of a run, its counts, and whether they reach the figures that are asked for.
+
+use crate::record::{Case, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The share of faults that must be named: 28 of 30.
+const ENOUGH: f64 = 28.0 / 30.0;
+
+/// Prints both, and says whether it is good enough.
+pub fn tell(record: &Record) -> bool {
+    let (faults, healthy): (Vec<&Case>, Vec<&Case>) = record.cases.iter().partition(|case| case.label.fault);
+    if !record.cases.is_empty() {
+        println!("\n{}", matrix(&record.cases));
+    }
+    let count = |cases: &[&Case], of: fn(&Case) -> bool| cases.iter().filter(|case| of(case)).count();
+    let right = count(&faults, |case| case.right);
+    let surely_wrong = count(&faults, Case::surely_wrong) + count(&healthy, Case::surely_wrong);
+    let slandered = count(&healthy, |case| !case.right);
+    let late = count(&faults, |case| case.late) + count(&healthy, |case| case.late);
+    println!("faults named rightly        {right} of {}", faults.len());
+    println!("faults not known            {}", count(&faults, |case| !case.right && !case.wrong()));
+    println!("faults named wrongly        {}", count(&faults, Case::wrong));
+    println!("wrong and 'certain'         {surely_wrong}");
+    println!("healthy, called ill         {slandered} of {}", healthy.len());
+    println!("beyond the budget           {late}");
+    println!("not run                     {}", record.not_run.len());
+    right as f64 >= ENOUGH * faults.len() as f64 && surely_wrong + slandered + late == 0
+}
+
+/// Labels down, verdicts across.
+fn matrix(cases: &[Case]) -> String {
+    let row_of = |case: &Case| format!("{}{}", if case.label.fault { "" } else { "healthy " }, case.label.main());
+    let mut rows = BTreeMap::<String, BTreeMap<String, usize>>::new();
+    let mut columns = BTreeSet::new();
+    for case in cases {
+        let verdict = case.finding.factor.to_string();
+        columns.insert(verdict.clone());
+        *rows.entry(row_of(case)).or_default().entry(verdict).or_default() += 1;
+    }
+    let mut text = format!("{:<24}", "label \\ verdict");
+    for column in &columns {
+        text += &format!("{column:>15}");
+    }
+    for (row, verdicts) in rows {
+        text += &format!("\n{row:<24}");
+        for column in &columns {
+            let many = verdicts.get(column).map_or("·".into(), usize::to_string);
+            text += &format!("{many:>15}");
+        }
+    }
+    text + "\n"
+}

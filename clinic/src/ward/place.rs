@@ -1,0 +1,41 @@
+//! Where a program runs: in a network namespace, under a quota, on one CPU.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+/// What a program is started through. Every step of it becomes the next one, so that the process stays the same.
+#[derive(Clone, Default)]
+pub struct Place(Vec<OsString>);
+
+impl Place {
+    /// The same in the network namespace of a process.
+    pub fn in_network_of(mut self, pid: u32) -> Self {
+        self.push(["nsenter".into(), format!("--net=/proc/{pid}/ns/net").into(), "--".into()]);
+        self
+    }
+
+    /// The same in a control group, given by the file that takes the numbers of its processes.
+    pub fn in_group(mut self, members: &Path) -> Self {
+        let script = r#"echo $$ >"$0" && exec "$@""#;
+        self.push(["sh".into(), "-c".into(), script.into(), members.into()]);
+        self
+    }
+
+    /// The same on one CPU only.
+    pub fn on_cpu(mut self, cpu: usize) -> Self {
+        self.push(["taskset".into(), "-c".into(), cpu.to_string().into()]);
+        self
+    }
+
+    /// A command that runs a program here, and ends with the thread that starts it.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new("setpriv");
+        command.arg("--pdeathsig=KILL").arg("--").args(&self.0).arg(program);
+        command
+    }
+
+    fn push<const N: usize>(&mut self, steps: [OsString; N]) {
+        self.0.extend(steps);
+    }
+}
