@@ -111,6 +111,7 @@ impl<'l> Laboratory<'l> {
         Plan {
             duration: None,
             requests: None,
+            watch_server: false,
             max_rate: patient.max_rate,
             timeout: patient.plan.timeout.min(patient.budget.mul_f64(TIMEOUT_SHARE)),
             ..patient.plan.clone()

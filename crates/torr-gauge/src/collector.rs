@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::Series;
+use crate::signals::Signals;
 use crate::steal::StealMeter;
 use crate::validity::{self, Unseen};
 use crate::{Latency, Sample};
@@ -142,8 +143,8 @@ pub struct RunFacts {
     pub threads: Vec<ThreadUse>,
     /// What is known of TLS, if it was spoken, beside the counts.
     pub tls: Option<Tls>,
-    /// The server's machine.
-    pub host: Option<Host>,
+    /// What the server's machine told, where it could be looked at.
+    pub signals: Option<Signals>,
     /// The first answer, if the plan asked to keep it.
     pub first: Option<FirstAnswer>,
     /// The names of the checks of each answer.
@@ -279,7 +280,8 @@ impl Collector {
             }),
             series: self.series.points(),
             generator: Generator::of(&facts.threads, requests, &total.lag),
-            host: facts.host,
+            host: facts.signals.as_ref().and_then(Host::of),
+            signals: facts.signals,
             redirects_followed: total.redirects,
             checks: checks(facts.checks, &total),
             thresholds: Vec::new(),

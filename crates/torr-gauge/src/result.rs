@@ -5,6 +5,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::series::Point;
+use crate::signals::Signals;
 use crate::sockets::Sockets;
 use crate::validity::Validity;
 use crate::verdict::Verdict;
@@ -72,6 +73,9 @@ pub struct RunResult {
     /// The server's machine, where it could be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
+    /// What that machine and the server's processes told beside their CPU time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signals: Option<Signals>,
     /// Redirects that were followed; their answers are not counted, only the ones they led to.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redirects_followed: u64,

@@ -62,6 +62,8 @@ pub struct Plan {
     /// Whether what is received is acknowledged at once, at the cost of a system call each time. A server that writes an
     /// answer in pieces and gathers small ones (Nagle's algorithm) waits for that, which the kernel puts off by some 40 ms.
     pub quick_ack: bool,
+    /// Whether to watch the server's processes, where they are on this machine, for what they tell of the run.
+    pub watch_server: bool,
     /// Whether to keep what only some reports show, at some cost: times from the connection on.
     pub detailed: bool,
 }
@@ -125,6 +127,7 @@ impl Plan {
             timeout: Duration::from_secs(10),
             interval: Duration::from_secs(1),
             quick_ack: false,
+            watch_server: true,
             detailed: false,
         }
     }

@@ -21,7 +21,8 @@ use thiserror::Error;
 use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
 use torr_gauge::generator::{ThreadMeter, ThreadUse};
 use torr_gauge::result::Tls;
-use torr_gauge::{Failure, Sample, host};
+use torr_gauge::signals::Watcher;
+use torr_gauge::{Failure, Sample, Signals};
 use torr_net::tls::TlsConfig;
 use torr_net::{Address, Clock, clock, limits};
 
@@ -60,7 +61,8 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     if fit < files {
         return Err(RunError::Files { wanted: plan.connections, fit });
     }
-    let host_watch = watch_host(plan);
+    let watcher = if plan.watch_server { watcher(plan) } else { None };
+    let before = watcher.as_ref().map(Watcher::reading);
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
     let shared = Shared::new(plan, stop);
@@ -101,6 +103,8 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     if let Some(failure) = shared.unreachable() {
         return Err(RunError::Unreachable { target: plan.reached_by(), failure });
     }
+    let after = watcher.as_ref().map(Watcher::reading);
+    let signals = before.zip(after).map(|(before, after)| Signals::between(&before, &after));
     let duration = ended.iter().map(|(e, _)| e.at).max().unwrap_or(0);
     Ok(collector.finish(RunFacts {
         target: plan.target.url.clone(),
@@ -119,24 +123,23 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             group: secured.group,
             ..Tls::default()
         }),
-        host: host_watch.and_then(|watch| watch.read()),
+        signals,
         first: ended.iter().find_map(|(e, _)| e.first.clone()),
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
     }))
 }
 
-/// The server's machine, where that is this one.
-fn watch_host(plan: &Plan) -> Option<host::Watch> {
-    if plan.tunnel.is_some() {
-        // What could be seen is the proxy.
+/// Watches the server's machine, where that is this one; gently, since it takes of the generator's CPU.
+fn watcher(plan: &Plan) -> Option<Watcher> {
+    if plan.tunnel.is_some() || !plan.addresses.iter().all(Address::is_local) {
+        // What could be seen is the proxy, or one of several servers.
         return None;
     }
-    if let [Address::Unix(path)] = &plan.addresses[..] {
-        return host::Watch::start_unix(path);
-    }
-    let addresses: Vec<_> = plan.addresses.iter().filter(|address| address.is_local()).collect();
-    let tcp: Vec<_> = addresses.iter().filter_map(|address| address.tcp()).collect();
-    (tcp.len() == plan.addresses.len()).then(|| host::Watch::start(&tcp)).flatten()
+    let watcher = match &plan.addresses[..] {
+        [Address::Unix(path)] => Watcher::start_unix(path),
+        addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
+    };
+    watcher.map(Watcher::gently)
 }
 
 /// One thread from its start to its end.

@@ -14,6 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -28,11 +29,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const REST_AFTER_SAMPLE: u32 = 60;
 /// The same for looks.
 const REST_AFTER_LOOK: u32 = 200;
+/// How much longer the rests are of one that watches gently.
+const GENTLY: u32 = 5;
 
 /// Watches until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
     state: Arc<Mutex<State>>,
+    gentle: Arc<AtomicBool>,
     /// Its end tells the thread to come to its own.
     alive: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -66,15 +70,23 @@ impl Watcher {
         state.look();
         let state = Arc::new(Mutex::new(state));
         let (alive, ended) = channel();
-        let shared = state.clone();
+        let gentle = Arc::new(AtomicBool::new(false));
+        let (shared, is_gentle) = (state.clone(), gentle.clone());
         let work = move || {
             let mut rounds = Rounds::new();
             while ended.recv_timeout(rounds.rest()) == Err(RecvTimeoutError::Timeout) {
-                rounds.turn(&mut lock(&shared));
+                rounds.turn(&mut lock(&shared), if is_gentle.load(Ordering::Relaxed) { GENTLY } else { 1 });
             }
         };
         let thread = std::thread::Builder::new().name("torr-watcher".into()).spawn(work).ok()?;
-        Some(Self { state, alive: Some(alive), thread: Some(thread) })
+        Some(Self { state, gentle, alive: Some(alive), thread: Some(thread) })
+    }
+
+    /// Watches less often from now on, a fifth as much, where the CPU that it takes matters more than what it misses.
+    #[must_use]
+    pub fn gently(self) -> Self {
+        self.gentle.store(true, Ordering::Relaxed);
+        self
     }
 
     /// What has been counted up to now.
@@ -115,17 +127,17 @@ impl Rounds {
         self.sample_at.saturating_duration_since(Instant::now())
     }
 
-    fn turn(&mut self, state: &mut State) {
+    fn turn(&mut self, state: &mut State, rest: u32) {
         let begin = thread_cpu();
         state.sample();
         let sampled = thread_cpu();
         self.count = self.count.wrapping_add(1);
         // Not quite even, so that what happens at even times is not always met or always missed.
         let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
-        self.sample_at = Instant::now() + ((sampled - begin) * REST_AFTER_SAMPLE).max(SAMPLE_EVERY) + uneven;
+        self.sample_at = Instant::now() + ((sampled - begin) * REST_AFTER_SAMPLE).max(SAMPLE_EVERY) * rest + uneven;
         if Instant::now() >= self.look_at {
             state.look();
-            self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY);
+            self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY) * rest;
         }
     }
 }
