@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::error::Error;
-use crate::patient;
+use crate::{patient, relay};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,6 +22,9 @@ pub enum Role {
     /// A service with chosen faults
     #[command(hide = true)]
     Patient(patient::Options),
+    /// A link with a delay
+    #[command(hide = true)]
+    Relay(relay::Options),
 }
 
 /// How the round is made.

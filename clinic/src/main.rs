@@ -11,6 +11,7 @@ mod interrupt;
 mod judge;
 mod patient;
 mod record;
+mod relay;
 mod rounds;
 mod subject;
 mod subjects;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.role {
         Some(Role::Patient(options)) => patient::run(options).map(|()| true),
+        Some(Role::Relay(options)) => relay::run(&options).map(|()| true),
         None => rounds::make(&cli.options),
     };
     match done {

@@ -79,7 +79,7 @@ impl Subject {
     }
 
     /// Says that it takes root's rights.
-    pub fn as_root(mut self) -> Self {
+    pub fn for_root(mut self) -> Self {
         self.root = true;
         self
     }

@@ -1,13 +1,19 @@
 //! Connections that are opened over and over, and how bytes go over them.
 
 use crate::subject::Subject;
-use torr_gauge::Factor::{AcceptBacklog, Connections, DelayedAck, KeepAlive};
+use crate::ward::proxies::Nginx;
+use torr_gauge::Factor::{AcceptBacklog, DelayedAck, KeepAlive};
 
 pub fn subjects() -> Vec<Subject> {
     vec![
         Subject::fault("keep-alive-closes", KeepAlive, |bed| bed.patient(&["--wire", "close-each"])),
         Subject::fault("keep-alive-gzip-only", KeepAlive, |bed| bed.patient(&["--wire", "gzip-only"])),
         Subject::fault("keep-alive-http10", KeepAlive, |bed| bed.patient(&["--server", "threads", "--wire", "http10"])),
+        Subject::fault("keep-alive-nginx", KeepAlive, |bed| {
+            let server = "keepalive_timeout 0;";
+            bed.nginx(&Nginx { workers: 2, server, location: "return 200 'Hello';", ..Nginx::default() })
+        })
+        .needs(&["nginx"]),
         Subject::fault("keep-alive-two", KeepAlive, |bed| bed.patient(&["--wire", "most=2"])),
         Subject::fault("backlog-slow-accept", AcceptBacklog, |bed| {
             bed.patient(&["--wire", "close-each", "--backlog", "2", "--accept-every", "20ms"])
@@ -19,7 +25,5 @@ pub fn subjects() -> Vec<Subject> {
             bed.script("/usr/bin/python3", "server.py", include_str!("../../programs/http_server.py"), &[])
         })
         .needs(&["python3"]),
-        Subject::fault("connections-four", Connections, |bed| bed.patient(&["--work", "async-sleep=20ms"]))
-            .with(&["-c", "4"]),
     ]
 }

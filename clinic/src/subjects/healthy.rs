@@ -1,8 +1,9 @@
 //! Services with nothing wrong, and what may be called their ceiling.
 
 use crate::subject::Subject;
+use crate::ward::databases::Make;
 use crate::ward::proxies::Nginx;
-use torr_gauge::Factor::{Connections, Generator, ServerCpu, SingleCore};
+use torr_gauge::Factor::{Connections, Database, Generator, KeepAlive, Proxy, ServerCpu, SingleCore};
 
 pub fn subjects() -> Vec<Subject> {
     vec![
@@ -21,9 +22,25 @@ pub fn subjects() -> Vec<Subject> {
         .needs(&["node"]),
         Subject::healthy("healthy-uvicorn", &[SingleCore, ServerCpu], |bed| bed.uvicorn("hello", &[]))
             .needs(&["uvicorn"]),
-        Subject::healthy("healthy-gunicorn", &[ServerCpu], |bed| bed.gunicorn("hello", &["--workers", "2"]))
-            .needs(&["gunicorn"]),
-        Subject::healthy("healthy-php", &[ServerCpu], |bed| bed.php("2", "<?php echo 'Hello, world!';"))
+        Subject::healthy("healthy-gunicorn", &[ServerCpu], |bed| {
+            bed.gunicorn("hello", &["--workers", "2", "--threads", "4", "--keep-alive", "30"])
+        })
+        .needs(&["gunicorn"]),
+        // It never keeps a connection.
+        Subject::healthy("healthy-php", &[ServerCpu, KeepAlive], |bed| bed.php("2", "<?php echo 'Hello, world!';"))
             .needs(&["php"]),
+        // The proxy needs as much of the CPU as all the rest.
+        Subject::healthy("healthy-nginx-proxy", &[ServerCpu, Generator, Proxy], |bed| {
+            let server = bed.torr_serve(&[])?;
+            let http = format!("upstream torr {{ server {}; keepalive 64; }}", server.trim_start_matches("http://"));
+            let location = "proxy_pass http://torr; proxy_http_version 1.1; proxy_set_header Connection '';";
+            bed.nginx(&Nginx { workers: 2, http: &http, location, ..Nginx::default() })
+        })
+        .needs(&["nginx"]),
+        Subject::healthy("healthy-torr-redis", &[ServerCpu, Generator, Database], |bed| {
+            let cache = bed.database(Make::Redis).url;
+            Ok(bed.torr_serve(&["--cache", &cache])? + "/cached-worlds?count=1")
+        })
+        .needs(&["redis-server"]),
     ]
 }

@@ -1,15 +1,17 @@
 //! Limits of a rate, said aloud or kept silent.
 
+use crate::error::Error;
 use crate::subject::Subject;
+use crate::ward::Bed;
 use crate::ward::proxies::Nginx;
-use torr_gauge::Factor::{Errors, RateLimit};
+use torr_gauge::Factor::{Connections, Errors, RateLimit};
 
 /// An nginx of files that limits `/` to a rate; `return` would come before the limit.
-fn limited(bed: &mut crate::ward::Bed, rate: &str, how: &str, status: &str) -> Result<String, crate::error::Error> {
+fn limited(bed: &mut Bed, rate: &str, how: &str, status: &str) -> Result<String, Error> {
     bed.write("index.html", "<p>Hello, world!</p>")?;
     bed.nginx(&Nginx {
         workers: 1,
-        http: &format!("limit_req_zone $server_name zone=all:1m rate={rate}r/s; limit_req_status {status};"),
+        http: &format!("limit_req_zone $server_port zone=all:1m rate={rate}r/s; limit_req_status {status};"),
         server: &format!("root {};", bed.folder().display()),
         location: &format!("limit_req zone=all {how};"),
         ..Nginx::default()
@@ -25,7 +27,8 @@ pub fn subjects() -> Vec<Subject> {
         Subject::fault("rate-nginx-delays", RateLimit, |bed| limited(bed, "500", "burst=1000", "429"))
             .needs(&["nginx"]),
         Subject::fault("rate-silent-bucket", RateLimit, |bed| bed.patient(&["--work", "bucket=400"])),
-        Subject::fault("rate-per-connection", RateLimit, |bed| bed.patient(&["--work", "pace=10"])),
+        // Each further connection does bring more: that there are too few of them is as true.
+        Subject::fault("rate-per-connection", RateLimit, |bed| bed.patient(&["--work", "pace=10"])).or(Connections),
         Subject::fault("rate-per-address", RateLimit, |bed| bed.patient(&["--work", "per-address=200"])),
         Subject::fault("errors-500", Errors, |bed| bed.patient(&["--work", "errors=30"])),
         Subject::fault("errors-resets", Errors, |bed| bed.patient(&["--wire", "resets=20"])),

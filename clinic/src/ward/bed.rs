@@ -19,7 +19,7 @@ const START: Duration = Duration::from_secs(30);
 pub struct Bed {
     torr: PathBuf,
     /// Where its servers' addresses are.
-    host: IpAddr,
+    pub(super) host: IpAddr,
     /// Where programs are started from now on.
     pub place: Place,
     /// Where the doctor is started.

@@ -30,7 +30,8 @@ impl Bed {
         let listen = self.address()?.to_string();
         let url = format!("http://{listen}");
         let arguments = [&["serve", "--listen", &listen], words].concat();
-        self.serve(self.torr().to_owned(), &arguments, &[], &url)?;
+        let torr = self.torr().to_owned();
+        self.serve(torr, &arguments, &[], &url)?;
         Ok(url)
     }
 

@@ -1,0 +1,50 @@
+//! Databases behind services, and layers between the two.
+
+use crate::error::Error;
+use crate::subject::{Start, Subject};
+use crate::ward::Bed;
+use crate::ward::databases::Make;
+use torr_gauge::Factor::{self, Database, Orm};
+
+/// A query that keeps the database's CPU busy for some milliseconds and brings one row.
+const HEAVY: &str = "sql=SELECT sum(sqrt(n)) FROM generate_series(1, 20000) AS n";
+
+/// Our own service with a PostgreSQL behind it.
+fn asking(bed: &mut Bed, words: &[&str]) -> Result<String, Error> {
+    let database = bed.database(Make::Postgres);
+    bed.patient(&[&["--path", "/", "--database", &database.url], words].concat())
+}
+
+fn with_postgres(name: &'static str, factor: Factor, start: Start) -> Subject {
+    Subject::fault(name, factor, start).needs(&["postgres", "initdb"])
+}
+
+/// PHP asks MariaDB for something that takes it long, over a connection of each request, as PHP does.
+fn php_and_mariadb(bed: &mut Bed) -> Result<String, Error> {
+    let port = bed.database(Make::MariaDb).port;
+    let password = torr_test_databases::PASSWORD;
+    let script = format!(
+        "<?php $db = new mysqli('127.0.0.1', 'torr', '{password}', 'mysql', {port});
+        echo $db->query(\"SELECT BENCHMARK(50000, MD5('torr'))\")->fetch_row()[0], $db->close();"
+    );
+    bed.php("8", &script)
+}
+
+pub fn subjects() -> Vec<Subject> {
+    vec![
+        with_postgres("database-pool-four", Database, |bed| {
+            asking(bed, &["--work", "sql=SELECT pg_sleep(0.005)", "--database-pool", "4"])
+        }),
+        with_postgres("database-heavy-query", Database, |bed| asking(bed, &["--work", HEAVY, "--database-pool", "16"])),
+        Subject::fault("database-php-mariadb", Database, php_and_mariadb).needs(&["php", "mariadbd"]),
+        with_postgres("orm-many-queries", Orm, |bed| {
+            asking(bed, &["--work", "many-sql=SELECT 1", "--database-pool", "16"])
+        }),
+        with_postgres("orm-heavy-rows", Orm, |bed| {
+            asking(
+                bed,
+                &["--work", "rows=SELECT n, n::text FROM generate_series(1, 200) AS n", "--database-pool", "16"],
+            )
+        }),
+    ]
+}

@@ -1,0 +1,69 @@
+//! A control group with a quota of CPU time, of version 1 or 2.
+
+use super::Bed;
+use super::place::Place;
+use crate::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A quota's period, in microseconds.
+const PERIOD: u32 = 100_000;
+
+/// Removed when this is dropped; nobody may be in it any more.
+struct Group(PathBuf);
+
+impl Bed {
+    /// A place whose programs have so many percent of one CPU altogether.
+    ///
+    /// # Errors
+    /// If there can be no such group.
+    pub fn quota(&mut self, percent: u32) -> Result<Place, Error> {
+        let group = Group::new(percent)?;
+        let place = Place::default().in_group(&group.0.join("cgroup.procs"));
+        self.hold(group);
+        Ok(place)
+    }
+}
+
+impl Group {
+    fn new(percent: u32) -> Result<Self, Error> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("torr-clinic-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let quota = PERIOD / 100 * percent;
+        let (first, root) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
+        if first.is_dir() {
+            let group = Self::make(&first.join(name))?;
+            group.set("cpu.cfs_period_us", &PERIOD.to_string())?;
+            group.set("cpu.cfs_quota_us", &quota.to_string())?;
+            return Ok(group);
+        }
+        // The kernel refuses what is there already, or cannot be; cpu.max tells then.
+        let _ = fs::write(root.join("cgroup.subtree_control"), "+cpu");
+        let group = Self::make(&root.join(name))?;
+        group.set("cpu.max", &format!("{quota} {PERIOD}"))?;
+        Ok(group)
+    }
+
+    fn make(path: &Path) -> Result<Self, Error> {
+        fs::create_dir(path).map_err(Error::at(path.display()))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    fn set(&self, name: &str, value: &str) -> Result<(), Error> {
+        let file = self.0.join(name);
+        fs::write(&file, value).map_err(Error::at(file.display()))
+    }
+}
+
+impl Drop for Group {
+    /// Whoever was killed takes a moment to leave.
+    fn drop(&mut self) {
+        let begin = Instant::now();
+        while fs::remove_dir(&self.0).is_err() && begin.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
