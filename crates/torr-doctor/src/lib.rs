@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod passive;
+pub mod remote;
 
 pub use passive::passive;

@@ -12,6 +12,7 @@ mod output;
 mod press;
 mod serve;
 mod service;
+mod watch;
 
 use clap::Parser;
 use fronts::Front;
