@@ -52,7 +52,7 @@ fn app(desk: &Arc<Desk>) -> App {
         .get_blocking("/signals", move |request| {
             signals.answer(request, |reading, _| match serde_json::to_string(reading) {
                 Ok(text) => Response::json(text),
-                Err(error) => Response::error(500, format!("the reading cannot be written: {error}\n")),
+                Err(error) => refusal(500, &format!("the reading cannot be written: {error}")),
             })
         })
         .get_blocking("/metrics", move |request| {
@@ -73,19 +73,19 @@ impl Desk {
     fn answer(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
         if !self.admits(request) {
             let challenge = HeaderValue::from_static("Bearer");
-            return Response::error(401, "the token is missing or wrong\n").header(WWW_AUTHENTICATE, challenge);
+            return refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge);
         }
         let target = match Target::of_query(request.query().unwrap_or_default()) {
             Ok(target) => target,
-            Err(why) => return Response::error(400, format!("{why}\n")),
+            Err(why) => return refusal(400, &why),
         };
         let Some(target) = target else { return show(&Reading::of_machine(), "") };
         if !self.ports.is_empty() && !self.ports.contains(&target.port()) {
-            return Response::error(403, format!("port {} is none of those that may be watched\n", target.port()));
+            return refusal(403, &format!("port {} is none of those that may be watched", target.port()));
         }
         match self.watchers.reading(target) {
             Ok(reading) => show(&reading, &target.to_string()),
-            Err(refusal) => Response::error(refusal.status(), format!("{}\n", refusal.why(target))),
+            Err(why) => refusal(why.status(), &why.line(target)),
         }
     }
 
@@ -97,4 +97,9 @@ impl Desk {
             |shown: &[u8]| shown.len() == token.len() && shown.iter().zip(token).fold(0, |d, (a, b)| d | (a ^ b)) == 0;
         shown.is_some_and(|(scheme, shown)| scheme.eq_ignore_ascii_case(b"Bearer ") && same(shown))
     }
+}
+
+/// One line, which a client knows as this program's.
+fn refusal(status: u16, why: &str) -> Response {
+    Response::error(status, format!("torr watch: {why}\n"))
 }

@@ -104,10 +104,11 @@ impl Exchange {
     /// What an answer that is not as wanted means.
     pub fn refused(&self, answer: &Answer) -> RemoteError {
         let address = self.address.clone();
-        let line = answer.text.lines().next().unwrap_or_default().trim();
-        match answer.status {
-            401 => RemoteError::Token(address),
-            403 | 404 | 503 if !line.is_empty() && line.len() < 200 => RemoteError::Refused(address, line.to_owned()),
+        // It begins its refusals with its name.
+        let line = answer.text.lines().next().and_then(|line| line.strip_prefix("torr watch: "));
+        match (answer.status, line) {
+            (401, _) => RemoteError::Token(address),
+            (_, Some(line)) => RemoteError::Refused(address, line.to_owned()),
             _ => RemoteError::Stranger(address),
         }
     }

@@ -40,7 +40,7 @@ impl Refusal {
         }
     }
 
-    pub fn why(self, target: Target) -> String {
+    pub fn line(self, target: Target) -> String {
         match self {
             Self::Nobody => {
                 format!(
