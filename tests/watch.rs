@@ -7,12 +7,13 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use support::client::Client;
 use support::metrics::Metrics;
+use support::namespace::Hosts;
 use support::program::{torr, torr_command, torr_json};
 use support::servers::{Serve, free_port};
 use support::supervised::Supervised;
 use support::wait_until;
 use torr_doctor::remote::{RemoteError, RemoteWatch, Source};
-use torr_gauge::signals::{PeerUse, Role, Signals};
+use torr_gauge::signals::{PeerUse, Reading, Role, Signals};
 use torr_test_databases::{Make, shared};
 
 fn watch(args: &[&str]) -> Serve {
@@ -184,6 +185,25 @@ fn what_cannot_be_watched_is_said_in_a_line() {
         let wrong = RemoteWatch::connect(wrong, None, 80).expect_err("it is no such address");
         assert!(matches!(wrong, RemoteError::Address(_)), "{wrong}");
     }
+}
+
+#[test]
+fn another_network_namespace_is_not_taken_for_this_one() {
+    let hosts = Hosts::start("watch", 100);
+    let program = env!("CARGO_BIN_EXE_torr");
+    let server = Serve::start_as(hosts.on_server(program, &["serve", "--listen", "10.99.0.2:0"]));
+    let inside =
+        Serve::start_as(hosts.on_server(program, &["watch", "--listen", "10.99.0.2:0", "--token", "a-secret"]));
+    // From outside, nothing is to be seen of it.
+    let outside = watch(&[]);
+    let refused = RemoteWatch::connect(&outside.address, None, port(&server.address)).expect_err("it is not there");
+    assert!(refused.to_string().contains("nothing listens"), "{refused}");
+    let curl = format!("http://{}/signals?address={}", inside.address, server.address);
+    let command = hosts.on_client("curl", &["-sS", "-H", "Authorization: Bearer a-secret", &curl]);
+    let ended = support::program::Running::start(command).wait();
+    let reading: Reading = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    assert_eq!((reading.listeners.len(), reading.processes.len()), (1, 1), "{reading:?}");
+    assert_eq!(reading.listeners[0].address, server.address);
 }
 
 /// Answers as a node_exporter does, with counts that rise: `GET /metrics`, and 404 for all else. It ends with the test, since
