@@ -7,9 +7,19 @@ use std::collections::BTreeMap;
 pub struct Metrics(BTreeMap<String, f64>);
 
 impl Metrics {
+    /// A server's own.
+    ///
+    /// # Panics
+    /// If the text breaks any rule, or its histogram makes no sense.
+    pub fn parse(text: &str) -> Self {
+        let metrics = Self::of_anybody(text);
+        metrics.check_histogram(text, "torr_http_request_duration_seconds");
+        metrics
+    }
+
     /// # Panics
     /// If the text breaks any rule.
-    pub fn parse(text: &str) -> Self {
+    pub fn of_anybody(text: &str) -> Self {
         assert!(text.ends_with('\n'), "the last line has an end");
         let (mut samples, mut seen) = (BTreeMap::new(), Vec::<String>::new());
         // The family whose samples may stand here: its name, and its type once that is told.
@@ -47,9 +57,7 @@ impl Metrics {
                 assert_eq!(samples.insert(series.to_owned(), value), None, "{series} comes twice");
             }
         }
-        let metrics = Self(samples);
-        metrics.check_histogram(text, "torr_http_request_duration_seconds");
-        metrics
+        Self(samples)
     }
 
     /// Buckets go up, in their bounds and in their counts, to the count of all.

@@ -14,6 +14,7 @@ mod ladder;
 pub mod limit;
 mod passive;
 pub mod permission;
+pub mod remote;
 mod trail;
 mod ward;
 mod words;

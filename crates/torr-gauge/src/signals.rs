@@ -24,7 +24,7 @@ mod watcher;
 pub use levels::Levels;
 pub use reading::{
     ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, QuotaCounts, Reading,
-    ThreadCounts,
+    SCHEMA as READING_SCHEMA, ThreadCounts,
 };
 pub use watcher::Watcher;
 

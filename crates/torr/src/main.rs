@@ -15,6 +15,7 @@ mod own_server;
 mod press;
 mod serve;
 mod service;
+mod watch;
 
 use clap::Parser;
 use fronts::Front;

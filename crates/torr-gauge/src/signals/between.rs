@@ -212,3 +212,62 @@ impl Reading {
         self.processes.iter().chain(self.peers.iter().flat_map(|peer| &peer.processes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Levels;
+    use super::*;
+
+    fn quota(periods: u64, throttled_periods: u64, used_us: Option<u64>) -> QuotaCounts {
+        QuotaCounts { cgroup: "/web".into(), cores: 0.5, used_us, periods, throttled_periods }
+    }
+
+    fn process(pid: i32, started: u64, cpu_us: u64, quota: QuotaCounts) -> ProcessCounts {
+        ProcessCounts { pid, started, cpu_us, thread_count: 1, quota: Some(quota), ..ProcessCounts::default() }
+    }
+
+    fn reading(at_us: u64, processes: Vec<ProcessCounts>) -> Reading {
+        Reading { watcher: 1, at_us, socket_samples: at_us / 50_000, processes, ..Reading::default() }
+    }
+
+    #[test]
+    fn a_process_that_takes_a_number_over_is_another_one() {
+        let earlier = reading(1_000_000, vec![process(7, 10, 900_000, quota(10, 5, Some(100_000)))]);
+        let later = vec![process(7, 99, 400_000, quota(30, 20, Some(1_100_000)))];
+        let seen = Signals::between(&earlier, &reading(3_000_000, later));
+        assert_eq!((seen.seconds, seen.processes[0].cores), (2.0, 0.2));
+        // It is in the cgroup of the one before.
+        let used = seen.processes[0].quota.clone().expect("it is known from before");
+        assert_eq!((used.periods, used.throttled_periods, used.used_cores), (20, 15, Some(0.5)));
+    }
+
+    #[test]
+    fn what_was_not_counted_is_not_zero() {
+        let nothing = Signals::between(&reading(0, vec![]), &reading(1_000_000, vec![]));
+        assert!(nothing.machine.is_none() && nothing.network.is_none() && nothing.clients.is_none());
+        let clients = |established_sum| Some(ClientCounts { established_sum, ..ClientCounts::default() });
+        let at = |at_us, clients| Reading { clients, ..reading(at_us, vec![]) };
+        let seen = Signals::between(&at(0, clients(0)), &at(1_000_000, clients(60))).clients.expect("it was counted");
+        assert_eq!((seen.established, seen.rtt_us, seen.min_rtt_us, seen.window_limited), (3.0, None, None, None));
+        // No sample has been taken in between.
+        assert_eq!(Signals::between(&at(1, clients(5)), &at(2, clients(5))).clients, None);
+        let unknown = quota(10, 5, None);
+        assert_eq!(QuotaUse::between(&unknown, &quota(11, 5, Some(7)), 1.0).expect("it is the same").used_cores, None);
+        let elsewhere = QuotaCounts { cgroup: "/other".into(), ..unknown.clone() };
+        assert_eq!(QuotaUse::between(&unknown, &elsewhere, 1.0), None);
+    }
+
+    #[test]
+    fn peers_are_those_that_there_was_a_connection_to() {
+        let peer = |address: &str, connections_sum, waiting_sum| {
+            let connections = Levels::default();
+            PeerCounts { address: address.into(), connections_sum, connections, waiting_sum, ..PeerCounts::default() }
+        };
+        let with = |at_us, peers| Reading { peers, ..reading(at_us, vec![]) };
+        let earlier = with(0, vec![peer("a:1", 40, Some(10)), peer("b:2", 40, Some(10))]);
+        let later = with(1_000_000, vec![peer("a:1", 40, Some(10)), peer("b:2", 80, Some(30)), peer("c:3", 20, None)]);
+        let seen = Signals::between(&earlier, &later).peers;
+        let told: Vec<_> = seen.iter().map(|peer| (peer.address.as_str(), peer.connections, peer.waiting)).collect();
+        assert_eq!(told, [("b:2", 2.0, Some(1.0)), ("c:3", 1.0, None)]);
+    }
+}

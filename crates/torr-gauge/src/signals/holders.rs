@@ -1,5 +1,6 @@
 //! Which processes hold which sockets, and whose children they are.
 
+use super::task;
 use procfs::FromBufReadSI;
 use procfs::net::{TcpNetEntries, TcpNetEntry, UnixNetEntry};
 use rustix::fs::{Dir, Mode, OFlags, open, readlinkat_raw};
@@ -47,11 +48,11 @@ impl Holders {
         self.by_inode.get(&inode).map_or(&[], Vec::as_slice)
     }
 
-    /// These processes and those that they started. What the first process of a machine or an ancestor of `observer` has
-    /// started is not counted as theirs, nor is the observer and what it started: such a process merely handed a socket on.
+    /// These processes and those that they started. What init or an ancestor of `observer` has started is not counted as
+    /// theirs, nor is the observer and what it started: such a process merely handed a socket on.
     pub fn families(&self, heads: &BTreeSet<i32>, observer: i32) -> BTreeSet<i32> {
         let above: HashSet<i32> = self.line(observer).collect();
-        let roots: BTreeSet<i32> = heads.iter().copied().filter(|pid| *pid != 1 && !above.contains(pid)).collect();
+        let roots: BTreeSet<i32> = heads.iter().copied().filter(|pid| !is_init(*pid) && !above.contains(pid)).collect();
         let belongs = |pid: i32| {
             let mut line = self.line(pid).take_while(|&ancestor| ancestor != observer);
             line.any(|ancestor| roots.contains(&ancestor))
@@ -80,6 +81,11 @@ fn socket_inodes(pid: i32) -> Vec<u64> {
         inodes.extend(name.and_then(|name| name.strip_suffix(']')?.parse::<u64>().ok()));
     }
     inodes
+}
+
+/// Whether it is the machine's first process. In a container that can be the service.
+fn is_init(pid: i32) -> bool {
+    pid == 1 && task::stat("1").is_none_or(|stat| ["systemd", "init"].contains(&stat.name.as_str()))
 }
 
 fn parent(pid: i32) -> Option<i32> {
@@ -128,4 +134,36 @@ fn listeners(table: &str) -> Vec<TcpNetEntry> {
     let heading: Vec<_> = lines.next().into_iter().collect();
     let text = heading.into_iter().chain(lines.take_while(is_listener)).collect::<Vec<_>>().join("\n");
     TcpNetEntries::from_buf_read(text.as_bytes(), procfs::current_system_info()).map_or(vec![], |entries| entries.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(address: &str) -> SocketAddr {
+        address.parse().expect("an address")
+    }
+
+    #[test]
+    fn a_listener_for_all_addresses_takes_each_of_its_family() {
+        assert!(takes(at("0.0.0.0:80"), at("127.0.0.1:80")) && takes(at("[::]:80"), at("127.0.0.1:80")));
+        assert!(takes(at("[::ffff:10.0.0.1]:80"), at("10.0.0.1:80")) && takes(at("[::1]:80"), at("[::1]:80")));
+        assert!(!takes(at("0.0.0.0:80"), at("[::1]:80")) && !takes(at("10.0.0.1:80"), at("127.0.0.1:80")));
+        assert!(!takes(at("0.0.0.0:81"), at("127.0.0.1:80")));
+    }
+
+    #[test]
+    fn a_family_has_the_children_but_neither_the_observer_nor_what_a_common_ancestor_started() {
+        // A shell (10) has started a server (20) with workers (21, 22), and this program (30) with a helper (31).
+        let parents = HashMap::from([(10, 1), (20, 10), (21, 20), (22, 21), (30, 10), (31, 30)]);
+        let holders =
+            Holders { by_inode: HashMap::from([(5, vec![20]), (6, vec![10, 20]), (7, vec![20, 30])]), parents };
+        let family = |inode| holders.families(&holders.of(&BTreeSet::from([inode])), 30);
+        assert_eq!(family(5), BTreeSet::from([20, 21, 22]));
+        assert_eq!(family(6), BTreeSet::from([10, 20, 21, 22]));
+        assert_eq!(family(7), BTreeSet::from([20, 21, 22, 30]));
+        assert_eq!(family(8), BTreeSet::new());
+        // A server that has started this program does not own it.
+        assert_eq!(holders.families(&BTreeSet::from([30]), 31), BTreeSet::from([30]));
+    }
 }

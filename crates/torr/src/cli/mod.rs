@@ -14,6 +14,7 @@ mod serve;
 mod tls;
 mod transport;
 mod values;
+mod watch;
 
 pub use checks::CheckArgs;
 pub use data::{DataArgs, DataKind};
@@ -29,6 +30,7 @@ pub use serve::{DemoArgs, ServeArgs};
 pub use tls::{TlsArgs, TlsResumption};
 pub use transport::TransportArgs;
 pub use values::duration;
+pub use watch::WatchArgs;
 
 use crate::exit::Stop;
 use crate::fronts::Front;
@@ -75,6 +77,8 @@ enum Command {
     Limit(Box<LimitArgs>),
     /// Start that server, press it, and show its figures beside those of the source documents
     Demo(DemoArgs),
+    /// Tell others what can be seen of a service on this machine, so that they know what limits it
+    Watch(WatchArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]
     Ab(FrontArgs),
@@ -97,6 +101,7 @@ impl Cli {
             Some(Command::Doctor(args)) => crate::doctor::run(&args),
             Some(Command::Limit(args)) => crate::limit::run(&args),
             Some(Command::Demo(args)) => crate::demo::run(&args),
+            Some(Command::Watch(args)) => crate::watch::run(&args),
             Some(Command::Ab(args)) => Front::Ab.run(args.args),
             Some(Command::Wrk(args)) => Front::Wrk.run(args.args),
             Some(Command::Httpress(args)) => Front::Httpress.run(args.args),

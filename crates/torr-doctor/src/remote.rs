@@ -1,0 +1,104 @@
+//! Readings from another machine: of a `torr watch` there or, with less in them, of a node_exporter.
+
+mod exchange;
+mod node_exporter;
+
+use exchange::{Answer, Exchange};
+use std::time::Instant;
+use thiserror::Error;
+use torr_gauge::signals::Reading;
+
+/// Somebody on the server's machine who tells what can be seen there.
+#[derive(Debug)]
+pub struct RemoteWatch {
+    exchange: Exchange,
+    source: Source,
+    /// The signals' path, with the service in its query.
+    signals: String,
+    connected: Instant,
+}
+
+/// Who tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// `torr watch`: everything.
+    TorrWatch,
+    /// A node_exporter: the machine and the kernel's TCP, nothing of the service.
+    NodeExporter,
+}
+
+/// Why there is no reading.
+#[derive(Debug, Error)]
+pub enum RemoteError {
+    /// The address cannot be read.
+    #[error("'{0}' is not the address of a 'torr watch', such as 10.0.0.5:9300; it is asked over plain HTTP")]
+    Address(String),
+    /// Nobody answers there.
+    #[error("no answer from {0}: {1}; is 'torr watch' running there?")]
+    Unreachable(String, std::io::Error),
+    /// What answers does not speak HTTP.
+    #[error("what {0} answers cannot be read: {1}")]
+    NotHttp(String, torr_wire::WireError),
+    /// It wants a token, or another one.
+    #[error("{0} wants its token: set TORR_WATCH_TOKEN to the same as there")]
+    Token(String),
+    /// It answers, but cannot help.
+    #[error("{0} says: {1}")]
+    Refused(String, String),
+    /// Neither a `torr watch` nor a node_exporter.
+    #[error("what answers at {0} is neither 'torr watch' nor a node_exporter")]
+    Stranger(String),
+}
+
+impl RemoteWatch {
+    /// Asks at an address, such as `10.0.0.5:9300`, what can be seen of the service that listens on a port there.
+    ///
+    /// # Errors
+    /// Each [`RemoteError`]; the answer to a first question has been looked at.
+    pub fn connect(address: &str, token: Option<&str>, service_port: u16) -> Result<Self, RemoteError> {
+        let exchange = Exchange::new(address, token)?;
+        let signals = format!("/signals?port={service_port}");
+        let first = exchange.get(&signals)?;
+        let source = if reading(&first).is_some() {
+            Source::TorrWatch
+        } else if first.status == 401 {
+            return Err(RemoteError::Token(exchange.address));
+        } else if exchange.get("/metrics").is_ok_and(|answer| node_exporter::reading(&answer.text, 0).is_some()) {
+            Source::NodeExporter
+        } else {
+            return Err(exchange.refused(&first));
+        };
+        Ok(Self { exchange, source, signals, connected: Instant::now() })
+    }
+
+    /// Who it is that tells.
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// What has been counted up to now.
+    ///
+    /// # Errors
+    /// Each [`RemoteError`].
+    pub fn reading(&self) -> Result<Reading, RemoteError> {
+        let (answer, reading) = match self.source {
+            Source::TorrWatch => {
+                let answer = self.exchange.get(&self.signals)?;
+                let reading = reading(&answer);
+                (answer, reading)
+            }
+            Source::NodeExporter => {
+                let answer = self.exchange.get("/metrics")?;
+                let reading = node_exporter::reading(&answer.text, self.connected.elapsed().as_micros() as u64);
+                (answer, reading)
+            }
+        };
+        reading.ok_or_else(|| self.exchange.refused(&answer))
+    }
+}
+
+fn reading(answer: &Answer) -> Option<Reading> {
+    let reading: Reading = serde_json::from_str(&answer.text).ok().filter(|_| answer.status == 200)?;
+    // Later versions may have more in them; what is told here keeps its meaning within a version.
+    (reading.schema == torr_gauge::signals::READING_SCHEMA).then_some(reading)
+}

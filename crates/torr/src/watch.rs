@@ -1,0 +1,105 @@
+//! `torr watch`: on a server's machine, offers what can be seen there of a service, for a doctor elsewhere.
+
+mod metrics;
+mod query;
+mod watchers;
+
+use crate::cli::WatchArgs;
+use crate::exit::Stop;
+use query::Target;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::process::ExitCode;
+use std::sync::Arc;
+use torr_gauge::signals::Reading;
+use torr_serve::http::HeaderValue;
+use torr_serve::http::header::WWW_AUTHENTICATE;
+use torr_serve::{App, Request, Response, Server, Settings};
+use watchers::Watchers;
+
+/// The variable that has the token.
+const TOKEN: &str = "TORR_WATCH_TOKEN";
+
+/// Watches until it is told to leave by a signal.
+pub fn run(args: &WatchArgs) -> Result<ExitCode, Stop> {
+    let token = args.token.clone().or_else(|| std::env::var(TOKEN).ok()).filter(|token| !token.is_empty());
+    let listen = &args.listen;
+    let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+    let Some(address) = addresses.first() else {
+        return Err(Stop::Usage(format!(
+            "'{listen}' is not an address to listen on, such as 127.0.0.1:9300 (--listen)"
+        )));
+    };
+    if token.is_none() && !address.ip().to_canonical().is_loopback() {
+        let line =
+            format!("'{listen}' can be reached from elsewhere: set {TOKEN} to a secret that who asks has to show");
+        return Err(Stop::Usage(line));
+    }
+    let desk = Arc::new(Desk { token, ports: args.ports.clone(), watchers: Watchers::new() });
+    let mut settings = Settings::default();
+    (settings.workers, settings.blocking_threads) = (1, 2);
+    let failed = |error: torr_serve::ServeError| Stop::Failed(error.to_string());
+    let server = Server::new(app(&desk)).settings(settings).bind(address).map_err(failed)?;
+    let address = server.address();
+    let tell = move || anstream::eprintln!("torr: watching on http://{address} (ask for /signals?port=PORT)");
+    server.watch_signals().map_err(failed)?.on_ready(tell).run_until_signal().map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Answers that begin to watch look at all processes, so they are made on threads of their own.
+fn app(desk: &Arc<Desk>) -> App {
+    let (signals, metrics) = (desk.clone(), desk.clone());
+    App::new()
+        .get_blocking("/signals", move |request| {
+            signals.answer(request, |reading, _| match serde_json::to_string(reading) {
+                Ok(text) => Response::json(text),
+                Err(error) => refusal(500, &format!("the reading cannot be written: {error}")),
+            })
+        })
+        .get_blocking("/metrics", move |request| {
+            metrics.answer(request, |reading, target| {
+                Response::ok("text/plain; version=0.0.4; charset=utf-8", metrics::text(reading, target))
+            })
+        })
+}
+
+struct Desk {
+    token: Option<String>,
+    /// The ports that may be watched; all if there are none.
+    ports: Vec<u16>,
+    watchers: Watchers,
+}
+
+impl Desk {
+    fn answer(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
+        if !self.admits(request) {
+            let challenge = HeaderValue::from_static("Bearer");
+            return refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge);
+        }
+        let target = match Target::of_query(request.query().unwrap_or_default()) {
+            Ok(target) => target,
+            Err(why) => return refusal(400, &why),
+        };
+        let Some(target) = target else { return show(&Reading::of_machine(), "") };
+        if !self.ports.is_empty() && !self.ports.contains(&target.port()) {
+            return refusal(403, &format!("port {} is none of those that may be watched", target.port()));
+        }
+        match self.watchers.reading(target) {
+            Ok(reading) => show(&reading, &target.to_string()),
+            Err(why) => refusal(why.status(), &why.line(target)),
+        }
+    }
+
+    fn admits(&self, request: &Request<'_>) -> bool {
+        let Some(token) = self.token.as_ref().map(String::as_bytes) else { return true };
+        let shown = request.header("Authorization").and_then(|value| value.split_at_checked(7));
+        // Takes as long for one that is nearly right.
+        let same =
+            |shown: &[u8]| shown.len() == token.len() && shown.iter().zip(token).fold(0, |d, (a, b)| d | (a ^ b)) == 0;
+        shown.is_some_and(|(scheme, shown)| scheme.eq_ignore_ascii_case(b"Bearer ") && same(shown))
+    }
+}
+
+/// One line, which a client knows as this program's.
+fn refusal(status: u16, why: &str) -> Response {
+    Response::error(status, format!("torr watch: {why}\n"))
+}

@@ -1,0 +1,105 @@
+//! Watchers that are made when somebody asks, and end when nobody has for a while.
+
+use super::query::Target;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use torr_gauge::signals::{Reading, Watcher};
+
+/// How many services are watched at a time.
+const MOST: usize = 8;
+/// For how long a watcher stays that nobody asks.
+const KEPT: Duration = Duration::from_secs(60);
+
+type Kept = HashMap<Target, Entry>;
+
+/// The watchers that there are.
+#[derive(Debug)]
+pub struct Watchers(Arc<Mutex<Kept>>);
+
+#[derive(Debug)]
+struct Entry {
+    watcher: Arc<Watcher>,
+    asked: Instant,
+}
+
+/// Why there is no reading.
+#[derive(Debug, Clone, Copy)]
+pub enum Refusal {
+    /// Nothing listens there, as far as can be seen.
+    Nobody,
+    /// Too many others are watched.
+    Full,
+}
+
+impl Refusal {
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Nobody => 404,
+            Self::Full => 503,
+        }
+    }
+
+    pub fn line(self, target: Target) -> String {
+        match self {
+            Self::Nobody => {
+                format!(
+                    "nothing listens on {target}, as far as can be seen from here: a container needs a watcher inside of it"
+                )
+            }
+            Self::Full => {
+                format!("{MOST} other services are watched; one that nobody asks for is forgotten after a minute")
+            }
+        }
+    }
+}
+
+impl Watchers {
+    pub fn new() -> Self {
+        let kept = Arc::new(Mutex::new(Kept::new()));
+        let weak = Arc::downgrade(&kept);
+        // Without it, a watcher that nobody asks for would stay until somebody asks for another one.
+        std::thread::spawn(move || sweep(&weak));
+        Self(kept)
+    }
+
+    /// What the watcher of this service has counted. One is made if there is none.
+    pub fn reading(&self, target: Target) -> Result<Reading, Refusal> {
+        let watcher = self.watcher(target)?;
+        Ok(watcher.reading())
+    }
+
+    fn watcher(&self, target: Target) -> Result<Arc<Watcher>, Refusal> {
+        let mut kept = lock(&self.0);
+        if let Some(entry) = kept.get_mut(&target) {
+            entry.asked = Instant::now();
+            return Ok(entry.watcher.clone());
+        }
+        if kept.len() >= MOST {
+            return Err(Refusal::Full);
+        }
+        let started = match target {
+            Target::Port(port) => Watcher::start_port(port),
+            Target::Address(address) => Watcher::start(&[address]),
+        };
+        let watcher = Arc::new(started.ok_or(Refusal::Nobody)?);
+        kept.insert(target, Entry { watcher: watcher.clone(), asked: Instant::now() });
+        Ok(watcher)
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    // Whoever failed with it has changed nothing half.
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends watchers that nobody asks, as long as there are any owners of the rest.
+fn sweep(kept: &Weak<Mutex<Kept>>) {
+    while let Some(kept) = kept.upgrade() {
+        let gone: Vec<_> = lock(&kept).extract_if(|_, entry| entry.asked.elapsed() >= KEPT).collect();
+        // A watcher's end is waited for, but not by those who ask others.
+        drop(gone);
+        drop(kept);
+        std::thread::sleep(KEPT / 12);
+    }
+}
