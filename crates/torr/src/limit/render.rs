@@ -218,6 +218,12 @@ fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
         };
         advice.push(shed.into());
     }
+    if outcome.overload.as_ref().is_some_and(|overload| overload.kept) {
+        let why = format!(
+            "it kept to all at {ABOVE} x the limit, too, so a failure below was noise: try again, with a longer --budget"
+        );
+        advice.push(why);
+    }
     advice.extend(verify.map(|command| format!("verify: {command}")));
     advice
 }
