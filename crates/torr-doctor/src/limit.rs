@@ -132,6 +132,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
     let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean)));
     let failed = found.failed.as_ref().map(|tried| &tried.reading);
+    let reason = words::reason(answer, failed, interrupted);
     Ok(Outcome {
         schema: SCHEMA.into(),
         torr: env!("CARGO_PKG_VERSION").into(),
@@ -145,7 +146,8 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         max_connections: settings.max_connections,
         interrupted,
         answer,
-        summary: words::summary(answer, sustained.as_ref(), failed, &settings.slo, interrupted),
+        summary: words::summary(answer, sustained.as_ref(), &settings.slo, &reason),
+        reason,
         fails_at: failed.and_then(|reading| reading.rate()),
         failure: failed.and_then(|reading| reading.failure.clone()),
         verdict: failed.and_then(|reading| reading.verdict.clone()),

@@ -13,6 +13,8 @@ const USUAL: (f64, f64) = (2.0, 2000.0);
 const LOOK: u64 = 10;
 /// The pause between two such looks.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How often a rate that fails is tried.
+const TRIES: usize = 2;
 /// What fails so far above a closed loop's throughput does not fail by chance.
 const FAR: f64 = 1.2;
 /// A step may be so many times as long as others if its rate is low.
@@ -100,22 +102,23 @@ impl<'b, B: Bench> Trials<'b, B> {
         purpose: Purpose,
         why: &str,
     ) -> Result<Option<Tried>, RunError> {
-        let ask = |why: String| Ask { why, ..self::ask(rate, length, purpose) };
-        let Some(first) = self.recorded(&ask(why.to_owned()))? else { return Ok(None) };
-        if first.kept {
-            return Ok(Some(Tried { kept: true, reading: first }));
-        }
-        self.settle()?;
-        let time_for_more = self.left() > self.settings.reserve() + length;
         let far = self.ceiling.is_some_and(|ceiling| rate > FAR * ceiling);
-        if first.ended_early || far || !time_for_more {
-            return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading: first }));
-        }
-        let Some(second) = self.recorded(&ask("once more: one failure may be noise".into()))? else { return Ok(None) };
-        if !second.kept {
+        let mut why = why.to_owned();
+        for tries in 1.. {
+            let Some(reading) = self.recorded(&Ask { why, ..ask(rate, length, purpose) })? else { break };
+            if reading.kept {
+                return Ok(Some(Tried { kept: true, reading }));
+            }
             self.settle()?;
+            // What the generator did not send in time says nothing yet of the service.
+            let spoiled = reading.generator.is_some() && !reading.generator_saturated;
+            let plain = far || (reading.ended_early && !spoiled);
+            if plain || tries == TRIES + usize::from(spoiled) || !self.has_time(length) {
+                return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading }));
+            }
+            why = "once more: one failure may be noise".to_owned();
         }
-        Ok(Some(Tried { kept: second.kept, reading: second }))
+        Ok(None)
     }
 
     /// One step that stands in the outcome.
