@@ -117,7 +117,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     }
     let interrupted = trials.bench.stopped();
     let answer = answer(&found, &rungs, settings, interrupted);
-    let sustained = found.kept.last().filter(|_| answer != Answer::Never).and_then(|tried| {
+    let sustained = found.kept.last().and_then(|tried| {
         let reading = &tried.reading;
         Some(Sustained {
             rate: reading.rate()?,
@@ -165,7 +165,9 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
 /// What kind of answer was found.
 fn answer(found: &Found, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
     let Some(kept) = found.kept.last() else {
-        return if found.failed.is_some() && !interrupted { Answer::Never } else { Answer::Unknown };
+        let lowest = |tried: &Tried| tried.reading.rate().is_none_or(|rate| rate <= search::LOWEST);
+        let never = found.failed.as_ref().is_some_and(lowest) && !interrupted;
+        return if never { Answer::Never } else { Answer::Unknown };
     };
     let Some(failed) = &found.failed else {
         return if found.is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };

@@ -13,7 +13,7 @@ const GENTLE: f64 = 1.0 / 8.0;
 /// What is pressed first where not even one connection at a time may be too much: requests per second.
 const MILD: f64 = 10.0;
 /// The lowest rate.
-const LOWEST: f64 = 1.0;
+pub(super) const LOWEST: f64 = 1.0;
 /// How many requests the first step has, and how long it may take.
 const REQUESTS: u64 = 10;
 const FIRST: Duration = Duration::from_secs(3);
@@ -81,23 +81,25 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
 /// From a gentle rate on.
 pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunError> {
     let mut found = Found::default();
-    bracket(trials, &mut found)?;
-    while bisect(trials, &mut found)? {
-        match confirm(trials, &found)? {
-            Some(tried) if tried.kept => {
-                found.kept.pop();
-                found.take(tried);
-                found.confirmed = true;
-                break;
-            }
-            Some(tried) => {
-                // It had been kept to by chance: the limit is lower.
-                found.kept.pop();
-                found.is_most = false;
-                found.take(tried);
-            }
-            None => break,
+    let mut near = NEAR;
+    loop {
+        if found.kept.is_empty() || (found.failed.is_none() && !found.is_most) {
+            bracket(trials, &mut found)?;
         }
+        if !bisect(trials, &mut found, near)? {
+            break;
+        }
+        let Some(tried) = confirm(trials, &found)? else { break };
+        // If it had been kept to by chance, the limit is lower.
+        found.kept.pop();
+        found.confirmed = tried.kept;
+        found.is_most &= tried.kept;
+        found.take(tried);
+        if found.confirmed {
+            break;
+        }
+        // So near to the limit it is chance that decides.
+        near *= NEAR;
     }
     Ok(found)
 }
@@ -106,7 +108,11 @@ pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunE
 fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<(), RunError> {
     let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
     let ceiling = trials.ceiling;
-    let mut rate = ceiling.map_or(MILD, |ceiling| ceiling * GENTLE).max(LOWEST).min(most);
+    let begin = match found.failed.as_ref().and_then(|tried| tried.reading.rate()) {
+        Some(failed) => failed / 2.0,
+        None => ceiling.map_or(MILD, |ceiling| ceiling * GENTLE),
+    };
+    let mut rate = begin.max(LOWEST).min(most);
     // Only the last of these has to be told well, and that is pressed again.
     let length = trials.settings.step();
     while (found.failed.is_none() || found.kept.is_empty()) && trials.has_time(length) {
@@ -127,11 +133,11 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
 }
 
 /// Halves the distance, as a ratio, until the two are near. Says whether there is something to confirm.
-fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<bool, RunError> {
-    while let Some((kept, failed)) = found.bounds().filter(|(kept, failed)| failed / kept > NEAR) {
+fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, near: f64) -> Result<bool, RunError> {
+    while let Some((kept, failed)) = found.bounds().filter(|(kept, failed)| failed / kept > near) {
         let rate = (kept * failed).sqrt();
         // Each step halves the distance, and some have to be repeated.
-        let steps = ((failed / kept).ln() / NEAR.ln()).log2().ceil().max(1.0) + 1.0;
+        let steps = ((failed / kept).ln() / near.ln()).log2().ceil().max(1.0) + 1.0;
         let length = trials.length_within(rate, 1.0 / steps);
         if !trials.has_time(length) {
             break;

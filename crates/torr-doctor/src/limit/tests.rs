@@ -197,3 +197,11 @@ fn a_short_budget_is_kept() {
         within(&outcome, 0.0, 500.0);
     }
 }
+
+#[test]
+fn what_was_kept_to_by_chance_alone_is_not_sustained() {
+    // It hangs for so long every 4 seconds that about half of the short steps do not see it, and all long ones do.
+    let outcome = found(&mut Simulated { hangs: Some((4.0, 0.3)), ..Simulated::new(4, 0.004) }, &settings());
+    assert!(outcome.sustained.as_ref().is_none_or(|s| !s.confirmed || s.seconds < 4.0), "{}", outcome.summary);
+    assert!(outcome.spent_s <= outcome.budget_s, "{} s", outcome.spent_s);
+}

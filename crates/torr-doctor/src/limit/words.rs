@@ -34,7 +34,8 @@ pub(super) fn reason(answer: Answer, failed: Option<&Reading>, interrupted: bool
         Answer::AtLeastConnections => "all of --max-connections were busy, and more of them would bring more".into(),
         Answer::AtLeastTime if failed.is_some() => format!("{early} before it was known how much more; {fails}"),
         Answer::AtLeastTime => format!("{early} before a rate failed"),
-        Answer::Unknown => format!("{early} too early"),
+        Answer::Unknown if failed.is_some() => format!("{early} before a rate was kept to; {fails}"),
+        Answer::Unknown => format!("{early} before a rate was tried"),
     }
 }
 
