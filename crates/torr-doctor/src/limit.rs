@@ -36,6 +36,9 @@ use trials::{Trials, Tried};
 /// A limit is told as one if the rate above it that failed is no further from it than this; otherwise as "at least".
 const TOLD: f64 = 1.25;
 
+/// The part of a closed loop's throughput from which an open loop may fail for want of connections.
+const WANTING: f64 = 0.6;
+
 /// What to look for, and how far to go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -173,11 +176,13 @@ fn answer(found: &Found, rungs: &[Rung], settings: &Settings, interrupted: bool)
         return if found.is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };
     };
     let all_connections = failed.reading.connections >= settings.max_connections as u64;
-    let climbed = rungs.last().is_some_and(|rung| rung.connections == settings.max_connections);
+    let climbed = rungs.last().filter(|rung| rung.connections == settings.max_connections);
+    // What fails far below what the same connections bring in a closed loop does not fail for want of them.
+    let wanting = failed.reading.rate().zip(climbed).is_some_and(|(rate, rung)| rate >= WANTING * rung.good_per_s);
     let apart = failed.reading.rate().zip(kept.reading.rate()).is_some_and(|(failed, kept)| failed / kept > TOLD);
     if failed.reading.generator.is_some() {
         Answer::AtLeastGenerator
-    } else if all_connections && climbed && ladder::still_grows(rungs) {
+    } else if all_connections && wanting && ladder::still_grows(rungs) {
         Answer::AtLeastConnections
     } else if apart {
         Answer::AtLeastTime
