@@ -70,7 +70,7 @@ impl Settings {
 
     /// How long to wait until a service is as before.
     fn patience(&self) -> Duration {
-        (self.budget / 16).clamp(Duration::from_millis(500), Duration::from_secs(10))
+        (self.budget / 16).clamp(Duration::from_millis(250), Duration::from_secs(10))
     }
 
     /// What the overload and the wait after it take.
@@ -78,9 +78,10 @@ impl Settings {
         self.step().mul_f64(1.2) + self.patience()
     }
 
-    /// What is left for the time after the search.
+    /// What is left for the time after the search: what was found is pressed again, and the last step may have to be
+    /// waited for.
     fn reserve(&self) -> Duration {
-        self.step().mul_f64(2.4) + self.after()
+        self.step().mul_f64(2.4) + self.patience() + self.after()
     }
 }
 

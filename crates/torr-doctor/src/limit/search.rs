@@ -10,6 +10,8 @@ use torr_press::RunError;
 const NEAR: f64 = 1.05;
 /// The part of the closed loop's throughput to begin with.
 const GENTLE: f64 = 1.0 / 8.0;
+/// The part of the closed loop's throughput up to which a step is a step on the way.
+const FAR_BELOW: f64 = 0.6;
 /// What is pressed first where not even one connection at a time may be too much: requests per second.
 const MILD: f64 = 10.0;
 /// The lowest rate.
@@ -113,9 +115,13 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
         None => ceiling.map_or(MILD, |ceiling| ceiling * GENTLE),
     };
     let mut rate = begin.max(LOWEST).min(most);
-    // Only the last of these has to be told well, and that is pressed again.
-    let length = trials.settings.step();
-    while (found.failed.is_none() || found.kept.is_empty()) && trials.has_time(length) {
+    while found.failed.is_none() || found.kept.is_empty() {
+        // What is far below the ceiling does not have to be told well: what comes above is pressed again.
+        let gentle = ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling);
+        let length = if gentle { trials.settings.step() } else { trials.shortest() };
+        if !trials.has_time(length) {
+            break;
+        }
         let why = match ceiling {
             Some(ceiling) => format!("{:.0}% of what a closed loop came to", 100.0 * rate / ceiling),
             None => "from a gentle beginning on".to_owned(),
@@ -154,7 +160,7 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &Found) -> Result<Option
     let Some(rate) = found.kept.last().and_then(|tried| tried.reading.rate()) else { return Ok(None) };
     let room = trials.left().saturating_sub(trials.settings.after()).div_f64(1.2);
     let length = (trials.length(rate) * 2).min(room);
-    if length < trials.settings.step() {
+    if length < trials.shortest() {
         return Ok(None);
     }
     let ask = Ask { why: "what was found, for longer".into(), ..trials::ask(rate, length, Purpose::Confirm) };

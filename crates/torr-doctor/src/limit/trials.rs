@@ -13,6 +13,8 @@ const USUAL: (f64, f64) = (2.0, 2000.0);
 const LOOK: u64 = 10;
 /// The pause between two such looks.
 const PAUSE: Duration = Duration::from_millis(50);
+/// A step is so many times as long as the objectives allow a response to be.
+const QUEUE: f64 = 10.0;
 /// How often a rate that fails is tried.
 const TRIES: usize = 2;
 /// What fails so far above a closed loop's throughput does not fail by chance.
@@ -54,12 +56,19 @@ impl<'b, B: Bench> Trials<'b, B> {
         self.settings.budget.saturating_sub(self.spent())
     }
 
+    /// How long a step is measured at least: in less, a queue that only grows may not yet be as long as the objectives
+    /// allow responses to be.
+    pub fn shortest(&self) -> Duration {
+        let usual = self.settings.step();
+        let allowed_s = self.settings.slo.slowest_us().unwrap_or(0.0) / 1e6;
+        Duration::from_secs_f64((QUEUE * allowed_s).min(LONGEST * usual.as_secs_f64())).max(usual)
+    }
+
     /// How long a step of this rate is measured: long enough for its percentiles, as far as the budget allows.
     pub fn length(&self, rate: f64) -> Duration {
-        let usual = self.settings.step();
-        let needed =
-            Duration::try_from_secs_f64(self.settings.slo.samples() as f64 / rate.max(1e-9)).unwrap_or(Duration::MAX);
-        needed.clamp(usual, usual.mul_f64(LONGEST))
+        let needed_s = self.settings.slo.samples() as f64 / rate.max(1e-9);
+        let longest = self.settings.step().mul_f64(LONGEST);
+        Duration::try_from_secs_f64(needed_s).unwrap_or(longest).clamp(self.shortest(), longest)
     }
 
     /// Whether there is time for a step of this length, and for what comes after the search.
@@ -70,7 +79,7 @@ impl<'b, B: Bench> Trials<'b, B> {
     /// The same length, but no more of the time that is left for the search than such a part.
     pub fn length_within(&self, rate: f64, part: f64) -> Duration {
         let share = self.left().saturating_sub(self.settings.reserve()).mul_f64(part / 1.2);
-        self.length(rate).min(share.max(self.settings.step()))
+        self.length(rate).min(share.max(self.shortest()))
     }
 
     /// One step. `None` if somebody ended it.
