@@ -1,6 +1,7 @@
 //! Where experiments are made: within a budget, never beyond what is allowed, with the server's machine watched.
 
 use crate::keep_alive::KeepAlive;
+use crate::remote::RemoteWatch;
 use crate::trail::{Seen, Step, Trial};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -43,6 +44,12 @@ pub trait Observer {
 impl Observer for Watcher {
     fn reading(&self) -> Option<Reading> {
         Some(Watcher::reading(self))
+    }
+}
+
+impl Observer for RemoteWatch {
+    fn reading(&self) -> Option<Reading> {
+        RemoteWatch::reading(self).ok()
     }
 }
 

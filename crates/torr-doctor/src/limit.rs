@@ -36,6 +36,9 @@ use trials::{Trials, Tried};
 /// A limit is told as one if the rate above it that failed is no further from it than this; otherwise as "at least".
 const TOLD: f64 = 1.25;
 
+/// The part of a closed loop's throughput from which an open loop may fail for want of connections.
+const WANTING: f64 = 0.6;
+
 /// What to look for, and how far to go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -67,7 +70,7 @@ impl Settings {
 
     /// How long to wait until a service is as before.
     fn patience(&self) -> Duration {
-        (self.budget / 16).clamp(Duration::from_millis(500), Duration::from_secs(10))
+        (self.budget / 16).clamp(Duration::from_millis(250), Duration::from_secs(10))
     }
 
     /// What the overload and the wait after it take.
@@ -75,9 +78,10 @@ impl Settings {
         self.step().mul_f64(1.2) + self.patience()
     }
 
-    /// What is left for the time after the search.
+    /// What is left for the time after the search: what was found is pressed again, and the last step may have to be
+    /// waited for.
     fn reserve(&self) -> Duration {
-        self.step().mul_f64(2.4) + self.after()
+        self.step().mul_f64(2.4) + self.patience() + self.after()
     }
 }
 
@@ -117,7 +121,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     }
     let interrupted = trials.bench.stopped();
     let answer = answer(&found, &rungs, settings, interrupted);
-    let sustained = found.kept.last().filter(|_| answer != Answer::Never).and_then(|tried| {
+    let sustained = found.kept.last().and_then(|tried| {
         let reading = &tried.reading;
         Some(Sustained {
             rate: reading.rate()?,
@@ -132,6 +136,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
     let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean)));
     let failed = found.failed.as_ref().map(|tried| &tried.reading);
+    let reason = words::reason(answer, failed, interrupted);
     Ok(Outcome {
         schema: SCHEMA.into(),
         torr: env!("CARGO_PKG_VERSION").into(),
@@ -145,7 +150,8 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         max_connections: settings.max_connections,
         interrupted,
         answer,
-        summary: words::summary(answer, sustained.as_ref(), failed, &settings.slo, interrupted),
+        summary: words::summary(answer, sustained.as_ref(), &settings.slo, &reason),
+        reason,
         fails_at: failed.and_then(|reading| reading.rate()),
         failure: failed.and_then(|reading| reading.failure.clone()),
         verdict: failed.and_then(|reading| reading.verdict.clone()),
@@ -163,17 +169,21 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
 /// What kind of answer was found.
 fn answer(found: &Found, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
     let Some(kept) = found.kept.last() else {
-        return if found.failed.is_some() && !interrupted { Answer::Never } else { Answer::Unknown };
+        let lowest = |tried: &Tried| tried.reading.rate().is_none_or(|rate| rate <= search::LOWEST);
+        let never = found.failed.as_ref().is_some_and(lowest) && !interrupted;
+        return if never { Answer::Never } else { Answer::Unknown };
     };
     let Some(failed) = &found.failed else {
         return if found.is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };
     };
     let all_connections = failed.reading.connections >= settings.max_connections as u64;
-    let climbed = rungs.last().is_some_and(|rung| rung.connections == settings.max_connections);
+    let climbed = rungs.last().filter(|rung| rung.connections == settings.max_connections);
+    // What fails far below what the same connections bring in a closed loop does not fail for want of them.
+    let wanting = failed.reading.rate().zip(climbed).is_some_and(|(rate, rung)| rate >= WANTING * rung.good_per_s);
     let apart = failed.reading.rate().zip(kept.reading.rate()).is_some_and(|(failed, kept)| failed / kept > TOLD);
     if failed.reading.generator.is_some() {
         Answer::AtLeastGenerator
-    } else if all_connections && climbed && ladder::still_grows(rungs) {
+    } else if all_connections && wanting && ladder::still_grows(rungs) {
         Answer::AtLeastConnections
     } else if apart {
         Answer::AtLeastTime

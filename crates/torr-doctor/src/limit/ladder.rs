@@ -10,6 +10,8 @@ use torr_press::RunError;
 const GROWS: f64 = 1.05;
 /// Rungs without growth after which there is no more to see: it takes some to tell a level line from a fall.
 const LEVEL: usize = 3;
+/// Rungs that the law of throughput over connections should have.
+const FEWEST: usize = 6;
 /// By how much throughput may grow with twice the connections, with something for chance.
 const DOUBLED: f64 = 2.2;
 /// The share of failures from which more connections would only do harm.
@@ -86,7 +88,7 @@ pub(super) fn climb<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Vec<Rung>, R
 fn is_level(rungs: &[Rung]) -> bool {
     let Some(before) = rungs.len().checked_sub(LEVEL) else { return false };
     let best = |rungs: &[Rung]| rungs.iter().map(|rung| rung.good_per_s).fold(0.0, f64::max);
-    before > 0 && best(&rungs[before..]) < GROWS * best(&rungs[..before])
+    rungs.len() >= FEWEST && best(&rungs[before..]) < GROWS * best(&rungs[..before])
 }
 
 /// The most that any number of connections brought.

@@ -39,7 +39,9 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The answer.
     pub answer: Answer,
-    /// The same in a sentence.
+    /// Why it is no other.
+    pub reason: String,
+    /// Both in a sentence.
     pub summary: String,
     /// What it sustains, if anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]

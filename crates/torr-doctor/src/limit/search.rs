@@ -10,10 +10,12 @@ use torr_press::RunError;
 const NEAR: f64 = 1.05;
 /// The part of the closed loop's throughput to begin with.
 const GENTLE: f64 = 1.0 / 8.0;
+/// The part of the closed loop's throughput up to which a step is a step on the way.
+const FAR_BELOW: f64 = 0.6;
 /// What is pressed first where not even one connection at a time may be too much: requests per second.
 const MILD: f64 = 10.0;
 /// The lowest rate.
-const LOWEST: f64 = 1.0;
+pub(super) const LOWEST: f64 = 1.0;
 /// How many requests the first step has, and how long it may take.
 const REQUESTS: u64 = 10;
 const FIRST: Duration = Duration::from_secs(3);
@@ -81,23 +83,25 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
 /// From a gentle rate on.
 pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunError> {
     let mut found = Found::default();
-    bracket(trials, &mut found)?;
-    while bisect(trials, &mut found)? {
-        match confirm(trials, &found)? {
-            Some(tried) if tried.kept => {
-                found.kept.pop();
-                found.take(tried);
-                found.confirmed = true;
-                break;
-            }
-            Some(tried) => {
-                // It had been kept to by chance: the limit is lower.
-                found.kept.pop();
-                found.is_most = false;
-                found.take(tried);
-            }
-            None => break,
+    let mut near = NEAR;
+    loop {
+        if found.kept.is_empty() || (found.failed.is_none() && !found.is_most) {
+            bracket(trials, &mut found)?;
         }
+        if !bisect(trials, &mut found, near)? {
+            break;
+        }
+        let Some(tried) = confirm(trials, &found)? else { break };
+        // If it had been kept to by chance, the limit is lower.
+        found.kept.pop();
+        found.confirmed = tried.kept;
+        found.is_most &= tried.kept;
+        found.take(tried);
+        if found.confirmed {
+            break;
+        }
+        // So near to the limit it is chance that decides.
+        near *= NEAR;
     }
     Ok(found)
 }
@@ -106,10 +110,18 @@ pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunE
 fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<(), RunError> {
     let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
     let ceiling = trials.ceiling;
-    let mut rate = ceiling.map_or(MILD, |ceiling| ceiling * GENTLE).max(LOWEST).min(most);
-    // Only the last of these has to be told well, and that is pressed again.
-    let length = trials.settings.step();
-    while (found.failed.is_none() || found.kept.is_empty()) && trials.has_time(length) {
+    let begin = match found.failed.as_ref().and_then(|tried| tried.reading.rate()) {
+        Some(failed) => failed / 2.0,
+        None => ceiling.map_or(MILD, |ceiling| ceiling * GENTLE),
+    };
+    let mut rate = begin.max(LOWEST).min(most);
+    while found.failed.is_none() || found.kept.is_empty() {
+        // What is far below the ceiling does not have to be told well: what comes above is pressed again.
+        let gentle = ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling);
+        let length = if gentle { trials.settings.step() } else { trials.shortest() };
+        if !trials.has_time(length) {
+            break;
+        }
         let why = match ceiling {
             Some(ceiling) => format!("{:.0}% of what a closed loop came to", 100.0 * rate / ceiling),
             None => "from a gentle beginning on".to_owned(),
@@ -127,11 +139,11 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
 }
 
 /// Halves the distance, as a ratio, until the two are near. Says whether there is something to confirm.
-fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<bool, RunError> {
-    while let Some((kept, failed)) = found.bounds().filter(|(kept, failed)| failed / kept > NEAR) {
+fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, near: f64) -> Result<bool, RunError> {
+    while let Some((kept, failed)) = found.bounds().filter(|(kept, failed)| failed / kept > near) {
         let rate = (kept * failed).sqrt();
         // Each step halves the distance, and some have to be repeated.
-        let steps = ((failed / kept).ln() / NEAR.ln()).log2().ceil().max(1.0) + 1.0;
+        let steps = ((failed / kept).ln() / near.ln()).log2().ceil().max(1.0) + 1.0;
         let length = trials.length_within(rate, 1.0 / steps);
         if !trials.has_time(length) {
             break;
@@ -148,7 +160,7 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &Found) -> Result<Option
     let Some(rate) = found.kept.last().and_then(|tried| tried.reading.rate()) else { return Ok(None) };
     let room = trials.left().saturating_sub(trials.settings.after()).div_f64(1.2);
     let length = (trials.length(rate) * 2).min(room);
-    if length < trials.settings.step() {
+    if length < trials.shortest() {
         return Ok(None);
     }
     let ask = Ask { why: "what was found, for longer".into(), ..trials::ask(rate, length, Purpose::Confirm) };

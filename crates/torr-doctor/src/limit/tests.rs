@@ -190,10 +190,18 @@ fn an_interruption_leaves_what_is_known() {
 
 #[test]
 fn a_short_budget_is_kept() {
-    for seconds in [4, 8, 15] {
+    for seconds in [5, 8, 15] {
         let short = Settings { budget: Duration::from_secs(seconds), ..settings() };
         let outcome = found(&mut Simulated::new(1, 0.002), &short);
         assert!(outcome.spent_s <= outcome.budget_s + 0.5, "{} s of {seconds}", outcome.spent_s);
         within(&outcome, 0.0, 500.0);
     }
+}
+
+#[test]
+fn what_was_kept_to_by_chance_alone_is_not_sustained() {
+    // It hangs for so long every 4 seconds that about half of the short steps do not see it, and all long ones do.
+    let outcome = found(&mut Simulated { hangs: Some((4.0, 0.3)), ..Simulated::new(4, 0.004) }, &settings());
+    assert!(outcome.sustained.as_ref().is_none_or(|s| !s.confirmed || s.seconds < 4.0), "{}", outcome.summary);
+    assert!(outcome.spent_s <= outcome.budget_s, "{} s", outcome.spent_s);
 }

@@ -13,6 +13,10 @@ const USUAL: (f64, f64) = (2.0, 2000.0);
 const LOOK: u64 = 10;
 /// The pause between two such looks.
 const PAUSE: Duration = Duration::from_millis(50);
+/// A step is so many times as long as the objectives allow a response to be.
+const QUEUE: f64 = 10.0;
+/// How often a rate that fails is tried.
+const TRIES: usize = 2;
 /// What fails so far above a closed loop's throughput does not fail by chance.
 const FAR: f64 = 1.2;
 /// A step may be so many times as long as others if its rate is low.
@@ -52,12 +56,19 @@ impl<'b, B: Bench> Trials<'b, B> {
         self.settings.budget.saturating_sub(self.spent())
     }
 
+    /// How long a step is measured at least: in less, a queue that only grows may not yet be as long as the objectives
+    /// allow responses to be.
+    pub fn shortest(&self) -> Duration {
+        let usual = self.settings.step();
+        let allowed_s = self.settings.slo.slowest_us().unwrap_or(0.0) / 1e6;
+        Duration::from_secs_f64((QUEUE * allowed_s).min(LONGEST * usual.as_secs_f64())).max(usual)
+    }
+
     /// How long a step of this rate is measured: long enough for its percentiles, as far as the budget allows.
     pub fn length(&self, rate: f64) -> Duration {
-        let usual = self.settings.step();
-        let needed =
-            Duration::try_from_secs_f64(self.settings.slo.samples() as f64 / rate.max(1e-9)).unwrap_or(Duration::MAX);
-        needed.clamp(usual, usual.mul_f64(LONGEST))
+        let needed_s = self.settings.slo.samples() as f64 / rate.max(1e-9);
+        let longest = self.settings.step().mul_f64(LONGEST);
+        Duration::try_from_secs_f64(needed_s).unwrap_or(longest).clamp(self.shortest(), longest)
     }
 
     /// Whether there is time for a step of this length, and for what comes after the search.
@@ -68,7 +79,7 @@ impl<'b, B: Bench> Trials<'b, B> {
     /// The same length, but no more of the time that is left for the search than such a part.
     pub fn length_within(&self, rate: f64, part: f64) -> Duration {
         let share = self.left().saturating_sub(self.settings.reserve()).mul_f64(part / 1.2);
-        self.length(rate).min(share.max(self.settings.step()))
+        self.length(rate).min(share.max(self.shortest()))
     }
 
     /// One step. `None` if somebody ended it.
@@ -100,22 +111,23 @@ impl<'b, B: Bench> Trials<'b, B> {
         purpose: Purpose,
         why: &str,
     ) -> Result<Option<Tried>, RunError> {
-        let ask = |why: String| Ask { why, ..self::ask(rate, length, purpose) };
-        let Some(first) = self.recorded(&ask(why.to_owned()))? else { return Ok(None) };
-        if first.kept {
-            return Ok(Some(Tried { kept: true, reading: first }));
-        }
-        self.settle()?;
-        let time_for_more = self.left() > self.settings.reserve() + length;
         let far = self.ceiling.is_some_and(|ceiling| rate > FAR * ceiling);
-        if first.ended_early || far || !time_for_more {
-            return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading: first }));
-        }
-        let Some(second) = self.recorded(&ask("once more: one failure may be noise".into()))? else { return Ok(None) };
-        if !second.kept {
+        let mut why = why.to_owned();
+        for tries in 1.. {
+            let Some(reading) = self.recorded(&Ask { why, ..ask(rate, length, purpose) })? else { break };
+            if reading.kept {
+                return Ok(Some(Tried { kept: true, reading }));
+            }
             self.settle()?;
+            // What the generator did not send in time says nothing yet of the service.
+            let spoiled = reading.generator.is_some() && !reading.generator_saturated;
+            let plain = far || (reading.ended_early && !spoiled);
+            if plain || tries == TRIES + usize::from(spoiled) || !self.has_time(length) {
+                return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading }));
+            }
+            why = "once more: one failure may be noise".to_owned();
         }
-        Ok(Some(Tried { kept: second.kept, reading: second }))
+        Ok(None)
     }
 
     /// One step that stands in the outcome.

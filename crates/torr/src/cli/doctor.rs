@@ -32,6 +32,12 @@ pub struct DoctorArgs {
     /// Examine a service that is not on this machine or a private network: you vouch that you may
     #[arg(long)]
     pub i_own_this: bool,
+    /// What the server's machine offers by 'torr watch', or a node_exporter there, which tells less; HOST:PORT
+    #[arg(long, value_name = "ADDRESS")]
+    pub watch: Option<String>,
+    /// The token that it wants; TORR_WATCH_TOKEN in the environment does the same
+    #[arg(long, value_name = "TOKEN", requires = "watch")]
+    pub watch_token: Option<String>,
     /// Write the diagnosis with all experiments as JSON; '-' is standard output, where nothing else is written then
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -80,10 +80,10 @@ pub const OWN_FLAGS: [(&str, bool); 8] = [
 ];
 
 /// There is nothing to be found in less.
-const SHORTEST: Duration = Duration::from_secs(4);
+const SHORTEST: Duration = Duration::from_secs(5);
 
 fn budget(text: &str) -> Result<Duration, String> {
-    duration(text).and_then(|budget| if budget < SHORTEST { Err("less than 4s".into()) } else { Ok(budget) })
+    duration(text).and_then(|budget| if budget < SHORTEST { Err("less than 5s".into()) } else { Ok(budget) })
 }
 
 fn most(text: &str) -> Result<f64, String> {

@@ -11,8 +11,10 @@ use crate::own_server::Server;
 use crate::press::{base_and_options, cpus, mistake, why_not};
 use progress::Shown;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::permission::{not_ours, refusal};
+use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Diagnosis, Halt, Instruments, Observer, Patient, diagnose};
 use torr_gauge::signals::Watcher;
 use torr_net::{Address, address};
@@ -26,8 +28,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
     let patient = patient(args)?;
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
+    let remote = remote(args, &patient)?;
     let shown = Shown::new(patient.budget, !args.quiet);
-    let found = examine(&patient, &stop, &mut |step| shown.step(step));
+    let found = examine(&patient, remote.as_ref(), &stop, &mut |step| shown.step(step));
     shown.clear();
     let diagnosis = match found {
         Ok(diagnosis) => diagnosis,
@@ -52,16 +55,27 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
 /// Examines a patient with all instruments that there are here.
 pub fn examine(
     patient: &Patient,
-    stop: &std::sync::atomic::AtomicBool,
+    remote: Option<&RemoteWatch>,
+    stop: &AtomicBool,
     tell: &mut dyn FnMut(torr_doctor::Step<'_>),
 ) -> Result<Diagnosis, Halt> {
     // Without a server of our own there is nothing to compare with, which costs some evidence only.
     let server = Server::start(cpus(), &[]).ok();
     let null = server.as_ref().map(|server| move |body: u64| null(server, body));
     let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
-    let watcher = watcher(&patient.plan);
-    let observer = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
+    let watcher = if remote.is_none() { watcher(&patient.plan) } else { None };
+    let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
+    let observer = remote.map(|remote| remote as &dyn Observer).or(here);
     diagnose(patient, &Instruments { observer, null }, stop, tell)
+}
+
+/// The server's machine, where the user says how it is asked.
+fn remote(args: &DoctorArgs, patient: &Patient) -> Result<Option<RemoteWatch>, Stop> {
+    let Some(address) = &args.watch else { return Ok(None) };
+    let token = args.watch_token.clone().or_else(|| std::env::var("TORR_WATCH_TOKEN").ok());
+    RemoteWatch::connect(address, token.as_deref(), patient.plan.target.port)
+        .map(Some)
+        .map_err(|error| Stop::Unreachable(error.to_string()))
 }
 
 /// The server's machine, where that is this one.

@@ -18,9 +18,13 @@ pub fn rows(steps: &[Reading]) -> String {
         return String::new();
     }
     let scale = Scale::of(tried.iter().filter_map(|step| tail(step)));
+    // Where no step had enough answers for it there is nothing to draw.
+    let drawn = tried.iter().any(|step| tail(step).is_some());
     let heading = ["requests/s", "answered", "p50", "p99", "errors", ""].map(|cell| paint(FAINT, cell)).to_vec();
-    let mut heading = vec![heading];
-    heading[0].push(paint(FAINT, format!("{:<WIDTH$}", "p99, by its logarithm")));
+    let mut rows = vec![heading];
+    if drawn {
+        rows[0].push(paint(FAINT, format!("{:<WIDTH$}", "p99, by its logarithm")));
+    }
     let row = |step: &&Reading| {
         let micros = |us: Option<u64>| us.map_or("-".into(), |us| human::micros(us as f64));
         let outcome = if step.kept { paint(GOOD, "kept") } else { paint(BAD, "failed") };
@@ -34,8 +38,8 @@ pub fn rows(steps: &[Reading]) -> String {
             format!("{:<WIDTH$}", "━".repeat(tail(step).map_or(0, |us| scale.length(us)))),
         ]
     };
-    heading.extend(tried.iter().map(row));
-    table::align(&heading)
+    rows.extend(tried.iter().map(row));
+    table::align(&rows)
 }
 
 fn tail(step: &Reading) -> Option<f64> {

@@ -17,7 +17,7 @@ pub fn text(outcome: &Outcome, verify: Option<&str>) -> String {
     if let Some(sustained) = &outcome.sustained {
         line("", at_it(sustained));
     }
-    if let (Some(at), Some(failure)) = (outcome.fails_at.filter(|_| outcome.sustained.is_some()), &outcome.failure) {
+    if let (Some(at), Some(failure), Some(_)) = (outcome.fails_at, &outcome.failure, &outcome.sustained) {
         line("above it", format!("{} requests/s failed: {failure}", rate(at)));
     }
     if let Some(overload) = &outcome.overload {
@@ -79,7 +79,7 @@ fn answer(outcome: &Outcome) -> String {
     let figure = paint(STRONG, format!("{} requests/s", rate(sustained.rate)));
     match outcome.answer {
         Answer::Limit => figure,
-        _ => format!("{} {figure}\n  {:<12} {}", paint(STRONG, "at least"), "", outcome.summary),
+        _ => format!("{} {figure}: {}", paint(STRONG, "at least"), outcome.reason),
     }
 }
 
@@ -153,10 +153,9 @@ fn ladder(rungs: &[Rung]) -> String {
 
 fn knee(outcome: &Outcome) -> Option<String> {
     let knee = outcome.knee?;
-    Some(format!(
-        "it bends at about {} connections: as many as it works on at a time; more of them mostly wait",
-        count(knee.round().max(1.0) as u64)
-    ))
+    let knee = knee.round().max(1.0) as u64;
+    let connections = if knee == 1 { "1 connection".to_owned() } else { format!("{} connections", count(knee)) };
+    Some(format!("it bends at about {connections}: fewer leave it idle, more of them mostly wait"))
 }
 
 fn law(fit: &Fit) -> String {
@@ -190,7 +189,7 @@ fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
     let mut advice: Vec<String> = Vec::new();
     match outcome.answer {
         Answer::AtLeastGenerator => {
-            advice.push("press from a machine of its own, or with more threads, to find the service's limit".into())
+            advice.push("press from a machine with CPU to spare, to find the service's limit".into())
         }
         Answer::AtLeastConnections => {
             advice.push(format!("allow more connections: --max-connections {}", outcome.max_connections * 4))
@@ -217,6 +216,12 @@ fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
             _ => "its queue outlives the load: bound it, and drop what has waited too long",
         };
         advice.push(shed.into());
+    }
+    if outcome.overload.as_ref().is_some_and(|overload| overload.kept) {
+        let why = format!(
+            "it kept to all at {ABOVE} x the limit, too, so a failure below was noise: try again, with a longer --budget"
+        );
+        advice.push(why);
     }
     advice.extend(verify.map(|command| format!("verify: {command}")));
     advice
