@@ -18,6 +18,11 @@ pub fn subjects() -> Vec<Subject> {
         Subject::fault("backlog-slow-accept", AcceptBacklog, |bed| {
             bed.patient(&["--wire", "close-each", "--backlog", "2", "--accept-every", "20ms"])
         }),
+        Subject::fault("backlog-short", AcceptBacklog, |bed| {
+            let words = ["--workers", "1", "--backlog", "1", "--defer-accept", "false"];
+            Ok(bed.torr_serve(&words)? + "/cpu/200")
+        })
+        .with(&["--no-keepalive"]),
         Subject::fault("nagle-two-writes", DelayedAck, |bed| {
             bed.patient(&["--server", "threads", "--wire", "two-writes"])
         }),

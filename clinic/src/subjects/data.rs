@@ -25,7 +25,7 @@ fn php_and_mariadb(bed: &mut Bed) -> Result<String, Error> {
     let password = torr_test_databases::PASSWORD;
     let script = format!(
         "<?php $db = new mysqli('127.0.0.1', 'torr', '{password}', 'mysql', {port});
-        echo $db->query(\"SELECT BENCHMARK(50000, MD5('torr'))\")->fetch_row()[0], $db->close();"
+        echo $db->query(\"SELECT BENCHMARK(10000, MD5('torr'))\")->fetch_row()[0], $db->close();"
     );
     bed.php("8", &script)
 }
