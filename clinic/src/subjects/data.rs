@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::subject::{Start, Subject};
 use crate::ward::Bed;
 use crate::ward::databases::Make;
+use std::process::Command;
 use torr_gauge::Factor::{self, Database, Orm};
 
 /// A query that keeps the database's CPU busy for some milliseconds and brings one row.
@@ -21,6 +22,10 @@ fn with_postgres(name: &'static str, factor: Factor, start: Start) -> Subject {
 
 /// PHP asks MariaDB for something that takes it long, over a connection of each request, as PHP does.
 fn php_and_mariadb(bed: &mut Bed) -> Result<String, Error> {
+    let modules = Command::new("php").arg("-m").output().map_err(Error::at("php -m"))?;
+    if !String::from_utf8_lossy(&modules.stdout).contains("mysqli") {
+        return Err(Error::failed("php lacks its module mysqli: clinic/README.md has the packages"));
+    }
     let port = bed.database(Make::MariaDb).port;
     let password = torr_test_databases::PASSWORD;
     let script = format!(
