@@ -102,13 +102,15 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 struct Rounds {
     sample_at: Instant,
     look_at: Instant,
+    /// How many looks there may be that are not due yet.
+    extra_looks: u32,
     count: u32,
 }
 
 impl Rounds {
     fn new() -> Self {
         let now = Instant::now();
-        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, count: 0 }
+        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, extra_looks: 16, count: 0 }
     }
 
     fn rest(&self) -> Duration {
@@ -123,7 +125,9 @@ impl Rounds {
         // Not quite even, so that what happens at even times is not always met or always missed.
         let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
         self.sample_at = Instant::now() + ((sampled - begin) * REST_AFTER_SAMPLE).max(SAMPLE_EVERY) + uneven;
-        if Instant::now() >= self.look_at {
+        if Instant::now() >= self.look_at || state.new_peers && self.extra_looks > 0 {
+            // Whoever is new is known at once, but not where peers come and go.
+            self.extra_looks -= u32::from(state.new_peers && self.extra_looks > 0);
             state.look();
             self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY);
         }
@@ -161,6 +165,8 @@ struct State {
     peers: Peers,
     /// The peers' addresses.
     talked_to: HashSet<SocketAddr>,
+    /// Whether the server talks to somebody since the last look whose processes are not known yet.
+    new_peers: bool,
     /// Whether there is anything to see among Unix sockets.
     over_unix: bool,
     processes: Processes,
@@ -182,6 +188,7 @@ impl State {
             clients: Clients::default(),
             peers: Peers::default(),
             talked_to: HashSet::new(),
+            new_peers: false,
             over_unix: false,
             processes: Processes::new(),
             server: BTreeSet::new(),
@@ -194,12 +201,14 @@ impl State {
         let unix = self.netlink.as_mut().and_then(|netlink| unix::sockets(netlink).ok()).unwrap_or_default();
         self.scope.look(&self.sockets, &self.talked_to, &unix);
         self.over_unix = matches!(self.scope.target, Target::Unix(_)) || !self.scope.opened_unix(&unix).is_empty();
+        self.new_peers = false;
         self.server.extend(&self.scope.server);
         for (address, pids) in &self.scope.peers {
             self.behind.entry(address.clone()).or_default().extend(pids);
         }
-        self.processes.follow(&self.scope.server);
-        self.scope.peers.values().for_each(|pids| self.processes.follow(pids));
+        let now_us = self.now_us();
+        self.processes.follow(&self.scope.server, now_us);
+        self.scope.peers.values().for_each(|pids| self.processes.follow(pids, now_us));
         self.processes.refresh();
         let followed = self.processes.pids();
         self.server.retain(|pid| followed.contains(pid));
@@ -218,7 +227,7 @@ impl State {
         }
         for socket in &sorted.opened {
             if self.talked_to.len() < PEERS {
-                self.talked_to.insert(socket.remote);
+                self.new_peers |= self.talked_to.insert(socket.remote);
             }
         }
         let over_tcp = sorted.opened.into_iter().map(Link::tcp);
@@ -228,6 +237,10 @@ impl State {
         );
         self.sockets = sockets;
         self.samples += 1;
+    }
+
+    fn now_us(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
     }
 
     fn reading(&mut self) -> Reading {
@@ -242,7 +255,7 @@ impl State {
         Reading {
             schema: SCHEMA.into(),
             watcher: self.watcher,
-            at_us: self.began.elapsed().as_micros() as u64,
+            at_us: self.now_us(),
             machine: machine(),
             network: network(self.scope.server.first().copied()).or_else(|| network(None)),
             socket_samples: self.samples,
