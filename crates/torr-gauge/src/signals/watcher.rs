@@ -23,9 +23,13 @@ use std::time::{Duration, Instant};
 const SAMPLE_EVERY: Duration = Duration::from_millis(50);
 /// The time between looks for new processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// So many times what a sample took passes before the next: samples never cost more than a hundredth of a CPU. One takes about
-/// a quarter of a millisecond, and half a microsecond more for each socket of the machine.
+/// The time between samples that are dear.
+const SAMPLE_AT_LEAST_EVERY: Duration = Duration::from_millis(250);
+/// So many times what a sample took passes before the next, which makes a hundredth of a CPU. A sample takes about a quarter of
+/// a millisecond, and half a microsecond more for each socket of the machine.
 const REST_AFTER_SAMPLE: u32 = 100;
+/// The same where the time between samples would become too long: a twenty-fifth, and never more.
+const REST_AFTER_DEAR_SAMPLE: u32 = 25;
 /// The same for looks.
 const REST_AFTER_LOOK: u32 = 300;
 
@@ -124,7 +128,7 @@ impl Rounds {
         self.count = self.count.wrapping_add(1);
         // Not quite even, so that what happens at even times is not always met or always missed.
         let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
-        self.sample_at = Instant::now() + ((sampled - begin) * REST_AFTER_SAMPLE).max(SAMPLE_EVERY) + uneven;
+        self.sample_at = Instant::now() + rest_after_sample(sampled - begin) + uneven;
         if Instant::now() >= self.look_at || state.new_peers && self.extra_looks > 0 {
             // Whoever is new is known at once, but not where peers come and go.
             self.extra_looks -= u32::from(state.new_peers && self.extra_looks > 0);
@@ -132,6 +136,11 @@ impl Rounds {
             self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY);
         }
     }
+}
+
+fn rest_after_sample(cost: Duration) -> Duration {
+    let rest = (cost * REST_AFTER_SAMPLE).min(SAMPLE_AT_LEAST_EVERY);
+    rest.max(SAMPLE_EVERY).max(cost * REST_AFTER_DEAR_SAMPLE)
 }
 
 fn since_boot() -> Duration {
@@ -219,6 +228,9 @@ impl State {
         self.processes.sample();
         let Some(netlink) = &mut self.netlink else { return };
         let Ok(sockets) = tcp::sockets(netlink) else { return };
+        let new = self.scope.newly_talked_to(&sockets, |address| self.talked_to.contains(&address));
+        self.talked_to.extend(&new);
+        self.new_peers |= !new.is_empty();
         let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
@@ -264,5 +276,16 @@ impl State {
             processes: self.processes.counts(&self.server),
             peers,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_rarer_the_more_they_cost() {
+        let rest = |cost| rest_after_sample(Duration::from_micros(cost)).as_millis();
+        assert_eq!([100, 500, 1_000, 2_500, 5_000, 10_000, 40_000].map(rest), [50, 50, 100, 250, 250, 250, 1_000]);
     }
 }
