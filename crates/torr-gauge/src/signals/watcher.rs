@@ -229,8 +229,10 @@ impl State {
         let Some(netlink) = &mut self.netlink else { return };
         let Ok(sockets) = tcp::sockets(netlink) else { return };
         let new = self.scope.newly_talked_to(&sockets, |address| self.talked_to.contains(&address));
-        self.talked_to.extend(&new);
-        self.new_peers |= !new.is_empty();
+        let room = PEERS.saturating_sub(self.talked_to.len());
+        for address in new.into_iter().take(room) {
+            self.new_peers |= self.talked_to.insert(address);
+        }
         let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
