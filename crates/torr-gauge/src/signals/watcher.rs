@@ -24,9 +24,13 @@ use std::time::{Duration, Instant};
 const SAMPLE_EVERY: Duration = Duration::from_millis(50);
 /// The time between looks for new processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// So many times what a sample took passes before the next: samples never cost more than a hundredth of a CPU. One takes about
-/// a quarter of a millisecond, and half a microsecond more for each socket of the machine.
+/// The time between samples that are dear.
+const SAMPLE_AT_LEAST_EVERY: Duration = Duration::from_millis(250);
+/// So many times what a sample took passes before the next, which makes a hundredth of a CPU. A sample takes about a quarter of
+/// a millisecond, and half a microsecond more for each socket of the machine.
 const REST_AFTER_SAMPLE: u32 = 100;
+/// The same where the time between samples would become too long: a twenty-fifth, and never more.
+const REST_AFTER_DEAR_SAMPLE: u32 = 25;
 /// The same for looks.
 const REST_AFTER_LOOK: u32 = 300;
 /// How much longer the rests are of one that watches gently.
@@ -114,13 +118,15 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 struct Rounds {
     sample_at: Instant,
     look_at: Instant,
+    /// How many looks there may be that are not due yet.
+    extra_looks: u32,
     count: u32,
 }
 
 impl Rounds {
     fn new() -> Self {
         let now = Instant::now();
-        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, count: 0 }
+        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, extra_looks: 16, count: 0 }
     }
 
     fn rest(&self) -> Duration {
@@ -134,12 +140,19 @@ impl Rounds {
         self.count = self.count.wrapping_add(1);
         // Not quite even, so that what happens at even times is not always met or always missed.
         let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
-        self.sample_at = Instant::now() + ((sampled - begin) * REST_AFTER_SAMPLE).max(SAMPLE_EVERY) * rest + uneven;
-        if Instant::now() >= self.look_at {
+        self.sample_at = Instant::now() + rest_after_sample(sampled - begin) * rest + uneven;
+        if Instant::now() >= self.look_at || state.new_peers && self.extra_looks > 0 {
+            // Whoever is new is known at once, but not where peers come and go.
+            self.extra_looks -= u32::from(state.new_peers && self.extra_looks > 0);
             state.look();
             self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY) * rest;
         }
     }
+}
+
+fn rest_after_sample(cost: Duration) -> Duration {
+    let rest = (cost * REST_AFTER_SAMPLE).min(SAMPLE_AT_LEAST_EVERY);
+    rest.max(SAMPLE_EVERY).max(cost * REST_AFTER_DEAR_SAMPLE)
 }
 
 fn since_boot() -> Duration {
@@ -173,6 +186,8 @@ struct State {
     peers: Peers,
     /// The peers' addresses.
     talked_to: HashSet<SocketAddr>,
+    /// Whether the server talks to somebody since the last look whose processes are not known yet.
+    new_peers: bool,
     /// Whether there is anything to see among Unix sockets.
     over_unix: bool,
     processes: Processes,
@@ -194,6 +209,7 @@ impl State {
             clients: Clients::default(),
             peers: Peers::default(),
             talked_to: HashSet::new(),
+            new_peers: false,
             over_unix: false,
             processes: Processes::new(),
             server: BTreeSet::new(),
@@ -206,12 +222,14 @@ impl State {
         let unix = self.netlink.as_mut().and_then(|netlink| unix::sockets(netlink).ok()).unwrap_or_default();
         self.scope.look(&self.sockets, &self.talked_to, &unix);
         self.over_unix = matches!(self.scope.target, Target::Unix(_)) || !self.scope.opened_unix(&unix).is_empty();
+        self.new_peers = false;
         self.server.extend(&self.scope.server);
         for (address, pids) in &self.scope.peers {
             self.behind.entry(address.clone()).or_default().extend(pids);
         }
-        self.processes.follow(&self.scope.server);
-        self.scope.peers.values().for_each(|pids| self.processes.follow(pids));
+        let now_us = self.now_us();
+        self.processes.follow(&self.scope.server, now_us);
+        self.scope.peers.values().for_each(|pids| self.processes.follow(pids, now_us));
         self.processes.refresh();
         let followed = self.processes.pids();
         self.server.retain(|pid| followed.contains(pid));
@@ -222,6 +240,11 @@ impl State {
         self.processes.sample();
         let Some(netlink) = &mut self.netlink else { return };
         let Ok(sockets) = tcp::sockets(netlink) else { return };
+        let new = self.scope.newly_talked_to(&sockets, |address| self.talked_to.contains(&address));
+        let room = PEERS.saturating_sub(self.talked_to.len());
+        for address in new.into_iter().take(room) {
+            self.new_peers |= self.talked_to.insert(address);
+        }
         let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
@@ -230,7 +253,7 @@ impl State {
         }
         for socket in &sorted.opened {
             if self.talked_to.len() < PEERS {
-                self.talked_to.insert(socket.remote);
+                self.new_peers |= self.talked_to.insert(socket.remote);
             }
         }
         let over_tcp = sorted.opened.into_iter().map(Link::tcp);
@@ -240,6 +263,10 @@ impl State {
         );
         self.sockets = sockets;
         self.samples += 1;
+    }
+
+    fn now_us(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
     }
 
     fn reading(&mut self) -> Reading {
@@ -254,7 +281,7 @@ impl State {
         Reading {
             schema: SCHEMA.into(),
             watcher: self.watcher,
-            at_us: self.began.elapsed().as_micros() as u64,
+            at_us: self.now_us(),
             machine: machine(),
             network: network(self.scope.server.first().copied()).or_else(|| network(None)),
             socket_samples: self.samples,
@@ -263,5 +290,16 @@ impl State {
             processes: self.processes.counts(&self.server),
             peers,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_rarer_the_more_they_cost() {
+        let rest = |cost| rest_after_sample(Duration::from_micros(cost)).as_millis();
+        assert_eq!([100, 500, 1_000, 2_500, 5_000, 10_000, 40_000].map(rest), [50, 50, 100, 250, 250, 250, 1_000]);
     }
 }
