@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Bench, Load, Purpose};
 use super::reading::Reading;
-use super::trials::{self, Trials, Tried};
+use super::trials::{Trials, Tried};
 use std::time::Duration;
 use torr_press::RunError;
 
@@ -163,10 +163,5 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &Found) -> Result<Option
     if length < trials.shortest() {
         return Ok(None);
     }
-    let ask = Ask { why: "what was found, for longer".into(), ..trials::ask(rate, length, Purpose::Confirm) };
-    let Some(reading) = trials.recorded(&ask)? else { return Ok(None) };
-    if !reading.kept {
-        trials.settle()?;
-    }
-    Ok(Some(Tried { kept: reading.kept, reading }))
+    trials.try_rate(rate, length, Purpose::Confirm, "what was found, for longer")
 }
