@@ -1,7 +1,6 @@
 //! What is known of a patient after the experiments that are always made, as figures that the rules read.
 
 use crate::ladder::Ladder;
-use crate::trail::Trial;
 use serde::Serialize;
 use std::time::Duration;
 use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals};
@@ -91,12 +90,6 @@ impl Case {
     /// Messages to a peer for each request.
     pub fn trips_per_request(&self, peer: &PeerUse) -> Option<f64> {
         Some(peer.sends_per_s? / self.rps().max(1e-9))
-    }
-
-    /// Connections that were opened on the server's machine for each request, the generator's own left out.
-    pub fn upstream_opens(&self, trial: &Trial) -> Option<f64> {
-        let opened = trial.signals.as_ref()?.network?.active_opens?;
-        Some(opened.saturating_sub(trial.run.connections.opened) as f64 / trial.run.requests.max(1) as f64)
     }
 
     /// From here on the server is what is behind the proxy.

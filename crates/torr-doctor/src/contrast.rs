@@ -1,6 +1,7 @@
-//! Two ways to load a service, measured in turns: A B A B ..., so that what changes meanwhile changes both.
+//! Two ways to load a service, measured in turns, and what the second brings.
 
 use crate::laboratory::{Halt, Laboratory};
+use crate::turns::{Ratio, in_turns, median};
 use crate::words::rate;
 use std::fmt;
 use torr_press::Plan;
@@ -32,38 +33,27 @@ impl Contrast {
     /// # Errors
     /// [`Halt`].
     pub fn of(lab: &mut Laboratory<'_>, a: (&str, &Plan), b: (&str, &Plan), why: &str) -> Result<Self, Halt> {
-        let mut pairs = Vec::new();
-        loop {
-            let before = lab.run(a.0, why, a.1)?.good_rps();
-            let after = lab.run(b.0, why, b.1)?.good_rps();
-            pairs.push((before, after));
-            let contrast = Self::over(&pairs);
-            let is_narrow = contrast.high <= contrast.ratio * NARROW;
-            if pairs.len() >= MOST_PAIRS || (pairs.len() >= LEAST_PAIRS && (is_narrow || lab.spent() > 0.8)) {
-                return Ok(contrast);
-            }
-        }
+        let ways = [a, b];
+        let mut rounds = Vec::new();
+        in_turns(
+            lab,
+            ways.len(),
+            &mut rounds,
+            |lab, way| Ok(lab.run(ways[way].0, why, ways[way].1)?.good_rps()),
+            |lab, rounds| {
+                let contrast = Self::over(&pairs(rounds));
+                let is_narrow = contrast.high <= contrast.ratio * NARROW;
+                rounds.len() >= MOST_PAIRS || (rounds.len() >= LEAST_PAIRS && (is_narrow || lab.spent() > 0.8))
+            },
+        )?;
+        Ok(Self::over(&pairs(&rounds)))
     }
 
     /// The ratio over pairs of rates; at least one.
     fn over(pairs: &[(f64, f64)]) -> Self {
-        let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b.max(0.01) / a.max(0.01)).ln()).collect();
-        let n = logs.len() as f64;
-        let mean = logs.iter().sum::<f64>() / n;
-        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-        let half = if logs.len() > 1 { student(logs.len() - 1) * (variance / n).sqrt() } else { f64::INFINITY };
-        let median = |pick: fn(&(f64, f64)) -> f64| {
-            let mut rates: Vec<f64> = pairs.iter().map(pick).collect();
-            rates.sort_by(f64::total_cmp);
-            rates[rates.len() / 2]
-        };
-        Self {
-            ratio: mean.exp(),
-            low: (mean - half).exp(),
-            high: (mean + half).exp(),
-            pairs: pairs.len(),
-            rates: (median(|pair| pair.0), median(|pair| pair.1)),
-        }
+        let Ratio { ratio, low, high, pairs: count } = Ratio::over(pairs);
+        let (before, after) = pairs.iter().copied().unzip();
+        Self { ratio, low, high, pairs: count, rates: (median(before), median(after)) }
     }
 
     /// Whether B is more than so many times A, beyond doubt.
@@ -84,10 +74,8 @@ impl fmt::Display for Contrast {
     }
 }
 
-/// The 97.5th percentile of Student's t with so many degrees of freedom.
-fn student(freedom: usize) -> f64 {
-    const T: [f64; 6] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447];
-    T.get(freedom.saturating_sub(1)).copied().unwrap_or(2.0)
+fn pairs(rounds: &[Vec<f64>]) -> Vec<(f64, f64)> {
+    rounds.iter().map(|round| (round[0], round[1])).collect()
 }
 
 #[cfg(test)]

@@ -114,14 +114,19 @@ impl<'l> Laboratory<'l> {
 
     /// The plan that experiments vary: the user's, without an end.
     pub fn plan(&self) -> Plan {
-        let patient = self.patient;
+        self.bounded(self.patient.plan.clone())
+    }
+
+    /// A plan of another service, without an end and within the same limits.
+    pub fn bounded(&self, plan: Plan) -> Plan {
         Plan {
             duration: None,
             requests: None,
             watch_server: false,
-            max_rate: patient.max_rate,
-            timeout: patient.plan.timeout.min(patient.budget.mul_f64(TIMEOUT_SHARE)),
-            ..patient.plan.clone()
+            max_rate: self.patient.max_rate,
+            timeout: plan.timeout.min(self.patient.budget.mul_f64(TIMEOUT_SHARE)),
+            connections: plan.connections.min(self.patient.max_connections),
+            ..plan
         }
     }
 
@@ -142,9 +147,23 @@ impl<'l> Laboratory<'l> {
     /// # Errors
     /// [`Halt`].
     pub fn run(&mut self, experiment: &str, why: &str, plan: &Plan) -> Result<&Trial, Halt> {
+        self.run_seen_by(self.observer, experiment, why, plan)
+    }
+
+    /// The same where another server is meant, which somebody else watches.
+    ///
+    /// # Errors
+    /// [`Halt`].
+    pub fn run_seen_by(
+        &mut self,
+        observer: Option<&dyn Observer>,
+        experiment: &str,
+        why: &str,
+        plan: &Plan,
+    ) -> Result<&Trial, Halt> {
         self.begin(experiment, why)?;
-        let (measured, signals) = self.observed(|stop| torr_press::run(plan, stop, |_| {}));
-        self.keep(experiment, why, measured?, signals)
+        let (measured, seen) = self.observed(observer, |stop| torr_press::run(plan, stop, |_| {}));
+        self.keep(experiment, why, measured?, seen)
     }
 
     /// The same with a second, light load beside it, which is kept as the experiment before.
@@ -159,7 +178,7 @@ impl<'l> Laboratory<'l> {
         beside: &Plan,
     ) -> Result<(&Trial, &Trial), Halt> {
         self.begin(experiment, why)?;
-        let ((measured, other), signals) = self.observed(|stop| {
+        let ((measured, other), signals) = self.observed(self.observer, |stop| {
             thread::scope(|scope| {
                 let other = scope.spawn(|| torr_press::run(beside, stop, |_| {}));
                 let measured = torr_press::run(plan, stop, |_| {});
@@ -187,8 +206,8 @@ impl<'l> Laboratory<'l> {
         Ok(())
     }
 
-    fn observed<R>(&self, experiment: impl FnOnce(&AtomicBool) -> R) -> (R, Seen) {
-        let look = || self.observer.and_then(Observer::reading);
+    fn observed<R>(&self, observer: Option<&dyn Observer>, experiment: impl FnOnce(&AtomicBool) -> R) -> (R, Seen) {
+        let look = || observer.and_then(Observer::reading);
         let (before, own_before, started) = (look(), own_quota(), Instant::now());
         let outcome = experiment(self.stop);
         let (after, own_after, seconds) = (look(), own_quota(), started.elapsed().as_secs_f64());

@@ -16,6 +16,7 @@ mod passive;
 pub mod permission;
 pub mod remote;
 mod trail;
+mod turns;
 mod ward;
 mod words;
 

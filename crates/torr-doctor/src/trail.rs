@@ -83,6 +83,12 @@ impl Trial {
         self.run.connections.opened as f64 / self.run.requests.max(1) as f64
     }
 
+    /// Connections that were opened on the server's machine for each answer, the generator's own left out.
+    pub fn upstream_opens(&self) -> Option<f64> {
+        let opened = self.signals.as_ref()?.network?.active_opens?;
+        Some(opened.saturating_sub(self.run.connections.opened) as f64 / self.run.requests.max(1) as f64)
+    }
+
     /// Bytes received for each answer.
     pub fn bytes_per_request(&self) -> f64 {
         self.run.bytes.received as f64 / self.run.requests.max(1) as f64

@@ -33,7 +33,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         let through = ward.user_plan(0.7);
         let names = ("through the proxy", format!("directly to {address}"));
         let contrast = Contrast::of(&mut ward.lab, (names.0, &through), (&names.1, &direct), "what the proxy costs")?;
-        let opened = ward.case.upstream_opens(ward.full_trial());
+        let opened = ward.full_trial().upstream_opens();
         let churns = peer.kept.is_some_and(|kept| kept < KEPT) || opened.is_some_and(|opened| opened > 0.3);
         let full = ward.case.machine_share().is_some_and(|share| share > 0.93);
         if !contrast.is_above(BETTER) {
@@ -67,7 +67,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(Some(
             verdict
                 .gain(format!("at most {:.1} times the throughput, {}", contrast.ratio, rate(contrast.rates.1)))
-                .verify(format!("torr doctor {} --via http://{address}", ward.lab.patient.plan.target.url)),
+                .verify({
+                    let target = &ward.lab.patient.plan.target;
+                    format!("torr doctor http://{address}{} --via {}", target.path(), target.url)
+                }),
         ));
     }
     Ok(None)
