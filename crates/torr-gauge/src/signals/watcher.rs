@@ -7,6 +7,7 @@ use super::peers::{Link, PEERS, Peers};
 use super::processes::Processes;
 use super::reading::{Reading, SCHEMA};
 use super::role::role;
+use super::rounds::{Rounds, thread_cpu};
 use super::scope::{Scope, Target};
 use super::tcp::{self, TcpSocket};
 use super::unix;
@@ -19,22 +20,6 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// The time between samples.
-const SAMPLE_EVERY: Duration = Duration::from_millis(50);
-/// The time between looks for new processes.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The time between samples that are dear.
-const SAMPLE_AT_LEAST_EVERY: Duration = Duration::from_millis(250);
-/// So many times what a sample took passes before the next, which makes a hundredth of a CPU. A sample takes about a quarter of
-/// a millisecond, and half a microsecond more for each socket of the machine.
-const REST_AFTER_SAMPLE: u32 = 100;
-/// The same where the time between samples would become too long: a twenty-fifth, and never more.
-const REST_AFTER_DEAR_SAMPLE: u32 = 25;
-/// The same for looks.
-const REST_AFTER_LOOK: u32 = 300;
-/// How much longer the rests are of one that watches gently.
-const GENTLY: u32 = 5;
 
 /// Watches until it is dropped.
 #[derive(Debug)]
@@ -79,14 +64,23 @@ impl Watcher {
         let work = move || {
             let mut rounds = Rounds::new();
             while ended.recv_timeout(rounds.rest()) == Err(RecvTimeoutError::Timeout) {
-                rounds.turn(&mut lock(&shared), if is_gentle.load(Ordering::Relaxed) { GENTLY } else { 1 });
+                let mut state = lock(&shared);
+                let begin = thread_cpu();
+                state.sample();
+                let sampled = thread_cpu();
+                rounds.gentle = is_gentle.load(Ordering::Relaxed);
+                rounds.sampled(sampled - begin);
+                if rounds.look_is_due(state.new_peers) {
+                    state.look();
+                    rounds.looked(thread_cpu() - sampled);
+                }
             }
         };
         let thread = std::thread::Builder::new().name("torr-watcher".into()).spawn(work).ok()?;
         Some(Self { state, gentle, alive: Some(alive), thread: Some(thread) })
     }
 
-    /// Watches less often from now on, a fifth as much, where the CPU that it takes matters more than what it misses.
+    /// Watches less often from now on, where the CPU that it takes matters more than what it misses.
     #[must_use]
     pub fn gently(self) -> Self {
         self.gentle.store(true, Ordering::Relaxed);
@@ -114,47 +108,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// When the next sample and the next look are due: later, the more they cost.
-struct Rounds {
-    sample_at: Instant,
-    look_at: Instant,
-    /// How many looks there may be that are not due yet.
-    extra_looks: u32,
-    count: u32,
-}
-
-impl Rounds {
-    fn new() -> Self {
-        let now = Instant::now();
-        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, extra_looks: 16, count: 0 }
-    }
-
-    fn rest(&self) -> Duration {
-        self.sample_at.saturating_duration_since(Instant::now())
-    }
-
-    fn turn(&mut self, state: &mut State, rest: u32) {
-        let begin = thread_cpu();
-        state.sample();
-        let sampled = thread_cpu();
-        self.count = self.count.wrapping_add(1);
-        // Not quite even, so that what happens at even times is not always met or always missed.
-        let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
-        self.sample_at = Instant::now() + rest_after_sample(sampled - begin) * rest + uneven;
-        if Instant::now() >= self.look_at || state.new_peers && self.extra_looks > 0 {
-            // Whoever is new is known at once, but not where peers come and go.
-            self.extra_looks -= u32::from(state.new_peers && self.extra_looks > 0);
-            state.look();
-            self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY) * rest;
-        }
-    }
-}
-
-fn rest_after_sample(cost: Duration) -> Duration {
-    let rest = (cost * REST_AFTER_SAMPLE).min(SAMPLE_AT_LEAST_EVERY);
-    rest.max(SAMPLE_EVERY).max(cost * REST_AFTER_DEAR_SAMPLE)
-}
-
 fn since_boot() -> Duration {
     let time = clock_gettime(ClockId::Boottime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
@@ -166,12 +119,6 @@ impl Reading {
         let at_us = since_boot().as_micros() as u64;
         Self { schema: SCHEMA.into(), at_us, machine: machine(), network: network(None), ..Self::default() }
     }
-}
-
-/// This thread's CPU time: where CPUs are scarce, it takes long to do little, and more samples are wanted, not fewer.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[derive(Debug)]
@@ -290,16 +237,5 @@ impl State {
             processes: self.processes.counts(&self.server),
             peers,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_are_rarer_the_more_they_cost() {
-        let rest = |cost| rest_after_sample(Duration::from_micros(cost)).as_millis();
-        assert_eq!([100, 500, 1_000, 2_500, 5_000, 10_000, 40_000].map(rest), [50, 50, 100, 250, 250, 250, 1_000]);
     }
 }
