@@ -149,7 +149,7 @@ fn nobody_is_pressed_who_was_not_vouched_for() {
 fn an_interruption_reports_what_is_known() {
     let service = OneAtATime::start(Duration::from_millis(1));
     let running = Running::start(torr_command(&["limit", &service.script.url(), "--max-connections", "16"]));
-    wait_until("some steps to be done", || (service.script.requests() > 1000).then_some(()));
+    wait_until("some steps to be done", || (service.script.requests() > 3000).then_some(()));
     running.signal("INT");
     let ended = running.wait();
     assert_eq!(ended.code, Some(130), "{ended:?}");
