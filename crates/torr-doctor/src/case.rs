@@ -3,10 +3,15 @@
 use crate::ladder::Ladder;
 use serde::Serialize;
 use std::time::Duration;
-use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals};
+use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
 /// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
 const FULL_THREAD: f64 = 0.85;
+
+/// A request counts as cheap at this share of what the target takes.
+pub const CHEAP: f64 = 0.6;
+/// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
+const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
 /// What is known.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -105,6 +110,9 @@ impl Case {
     /// cannot be told.
     pub fn others_wait(&self) -> Option<bool> {
         let (cheap, beside) = (self.cheap.as_ref()?, self.beside?);
+        if cheap.alone_s > CHEAP * self.alone_median_s {
+            return None;
+        }
         let Some(response) = beside.response_s else { return Some(true) };
         let (held, service) = (response - cheap.alone_s, self.service_s());
         match held / service {
@@ -155,6 +163,17 @@ impl Case {
     /// The server's processes.
     pub fn processes(&self) -> impl Iterator<Item = &ProcessUse> {
         self.signals.iter().flat_map(|signals| &signals.processes)
+    }
+
+    /// Threads that take turns: they wait for something like a lock most of the time, and yet each gets on now and then. Idle
+    /// threads of a pool wait alike, but for all of the time.
+    pub fn taking_turns(&self) -> usize {
+        let least = self.rps() / 200.0;
+        let turns = |thread: &&ThreadUse| {
+            let locks = thread.waiting.iter().filter(|(name, _)| LOCKS.iter().any(|lock| name.contains(lock)));
+            locks.map(|(_, share)| share).sum::<f64>() > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > least)
+        };
+        self.processes().flat_map(|process| &process.threads).filter(turns).count()
     }
 
     /// Databases and caches that the server talks to.

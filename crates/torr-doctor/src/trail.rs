@@ -78,6 +78,11 @@ impl Trial {
         count as f64 / self.run.requests.max(1) as f64
     }
 
+    /// CPU that the generator used, in cores.
+    pub fn generator_cores(&self) -> f64 {
+        self.run.generator.cpu_share * self.run.plan.threads as f64
+    }
+
     /// Connections opened for each answer.
     pub fn opened_per_request(&self) -> f64 {
         self.run.connections.opened as f64 / self.run.requests.max(1) as f64

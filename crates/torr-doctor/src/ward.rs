@@ -1,6 +1,6 @@
 //! The experiments that every patient undergoes, gentle ones first, and the figures that come of them.
 
-use crate::case::{Beside, Case, Cheap};
+use crate::case::{Beside, CHEAP, Case, Cheap};
 use crate::laboratory::{Halt, Laboratory};
 use crate::ladder::{Rung, rungs};
 use crate::trail::{Trial, quantile};
@@ -14,8 +14,9 @@ const PAUSE: Duration = Duration::from_millis(12);
 const FLAT: f64 = 1.08;
 /// How often a cheap request is tried.
 const TRIES: u64 = 12;
-/// A request counts as cheap at this share of what the target takes.
-const CHEAP: f64 = 0.6;
+
+/// The share of the machine that others may use before the decisive experiment is made again.
+const DISTURBED: f64 = 0.25;
 
 /// A patient, what is known of it, and the laboratory.
 pub struct Ward<'l> {
@@ -172,10 +173,17 @@ impl<'l> Ward<'l> {
             let rungs = &self.case.ladder.0;
             skipping = rungs.len() > 2 && rungs[rungs.len() - 1].rps < FLAT * rungs[rungs.len() - 3].rps;
         }
+        if disturbance(self.lab.trail.last()) > DISTURBED {
+            // Who has something to do for a moment only should not spoil it all.
+            self.lab.rest(self.lab.patient.budget / 30, "other programs used the machine meanwhile")?;
+            self.case.ladder.0.pop();
+            let plan = self.plan_with(asked, 2.5);
+            self.climb(asked, "again, since other programs used the machine", &plan)?;
+        }
         self.full = self.lab.trail.len() - 1;
         let full = &self.lab.trail[self.full];
         self.case.generator_busy = full.run.generator.busy_share;
-        self.case.generator_cores = full.run.generator.cpu_share * full.run.plan.threads as f64;
+        self.case.generator_cores = full.generator_cores();
         self.case.signals = full.signals.clone();
         self.case.own_quota = full.own_quota.clone();
         let double = (2 * asked).min(self.lab.patient.max_connections);
@@ -244,4 +252,13 @@ impl<'l> Ward<'l> {
         });
         Ok(())
     }
+}
+
+/// The share of the machine's CPU that neither server nor generator used, nor what the server talks to.
+fn disturbance(trial: Option<&Trial>) -> f64 {
+    let Some((trial, signals)) = trial.and_then(|trial| Some((trial, trial.signals.as_ref()?))) else { return 0.0 };
+    let Some(machine) = signals.machine else { return 0.0 };
+    let behind = signals.peers.iter().flat_map(|peer| &peer.processes);
+    let server: f64 = signals.processes.iter().chain(behind).map(|process| process.cores).sum();
+    machine.cpu_share - (server + trial.generator_cores()) / machine.cores as f64
 }

@@ -26,7 +26,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     {
         return Ok(Some(round_trips(ward, peer, trips)));
     }
-    let Some(inside) = waits_inside(ward, held) else { return Ok(unseen(ward, held)) };
+    let turns = case.taking_turns();
+    let Some(inside) = (held < ONE && turns >= 2).then_some(true).or_else(|| waits_inside(ward, held)) else {
+        return Ok(unseen(ward, held));
+    };
     let told = evidence(ward, held);
     let seen = case.server_cores().is_some();
     if !inside && !seen {
@@ -71,6 +74,12 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
             counted(beside.connections, "connection"),
             cheap.what,
             time(cheap.alone_s)
+        ));
+    }
+    if held < ONE && case.taking_turns() >= 2 {
+        told.push(format!(
+            "{} of its threads took turns at it: each waited as for a lock most of the time",
+            case.taking_turns()
         ));
     }
     if let Some(hands) = case.in_hands() {

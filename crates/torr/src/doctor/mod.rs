@@ -8,12 +8,11 @@ use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, Sink};
 use crate::own_server::Server;
-use crate::press::{base_and_options, cpus, mistake, why_not};
+use crate::press::{base_and_options, cpus, mistake, permission, why_not};
 use progress::Shown;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use torr_doctor::permission::{not_ours, refusal};
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Diagnosis, Halt, Instruments, Observer, Patient, diagnose};
 use torr_gauge::signals::Watcher;
@@ -100,11 +99,7 @@ fn patient(args: &DoctorArgs) -> Result<Patient, Stop> {
         return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
     }
     let (plan, options) = base_and_options(&args.request, &args.transport, Some(&args.url), !args.no_keepalive)?;
-    if let Some(address) = not_ours(plan.addresses.iter().filter_map(|address| address.tcp()).map(|tcp| tcp.ip()))
-        .filter(|_| !args.i_own_this)
-    {
-        return Err(Stop::Usage(refusal(address, "torr doctor")));
-    }
+    permission::ask(&plan, args.i_own_this, "torr doctor")?;
     if args.budget < LEAST_BUDGET {
         return Err(Stop::Usage(format!(
             "a budget of {:?} is too short to tell anything: give at least 5s",

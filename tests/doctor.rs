@@ -1,0 +1,139 @@
+//! `torr doctor` names what was planted, with evidence, and examines nobody who has not been vouched for. The clinic has many
+//! more patients, and judges its verdicts; these are few and quick.
+
+mod support;
+
+use serde_json::Value;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use support::program::{Running, torr, torr_command};
+use support::script::{OK, Script, answering};
+use support::servers::Serve;
+use support::wait_until;
+
+/// How often a verdict is looked for: where other programs take the CPU, the doctor says that it cannot tell.
+const ATTEMPTS: usize = 5;
+
+/// The diagnosis, which must be whole whatever it says, as soon as it names the factor.
+fn diagnosis(factor: &str, args: &[&str]) -> Value {
+    let mut verdicts = vec![];
+    for _ in 0..ATTEMPTS {
+        let ended = torr(&[&["doctor", "--budget", "12s", "--json", "-"], args].concat());
+        assert_eq!((ended.code, ended.stderr.lines().all(|line| line.contains(" s  "))), (Some(0), true), "{ended:?}");
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        assert_eq!(diagnosis["schema"], "torr.doctor/1");
+        let verdict = &diagnosis["verdict"];
+        let because = verdict["because"].as_array().expect("it is a list");
+        assert!(because.len() >= 2 && !verdict["advice"][0].is_null(), "{verdict:#}");
+        assert_eq!(verdict["confidence"] == "unknown", verdict["factor"] == "unknown", "{verdict:#}");
+        for trial in diagnosis["trail"].as_array().expect("it is a list") {
+            assert!(
+                trial["experiment"].is_string() && trial["why"].is_string() && trial["run"]["requests"].is_u64(),
+                "{trial:#}"
+            );
+        }
+        assert!(diagnosis["seconds"].as_f64() < Some(14.0), "{}", diagnosis["seconds"]);
+        if verdict["factor"] == factor {
+            return diagnosis;
+        }
+        verdicts.push(verdict.to_string());
+    }
+    panic!("{factor} was never named: {verdicts:#?}");
+}
+
+#[test]
+fn too_few_connections_are_named_and_how_many_more_to_take() {
+    let serve = Serve::start(&[]);
+    let url = format!("http://{}/sleep/20", serve.address);
+    let diagnosis = diagnosis("connections", &[&url, "-c", "4"]);
+    assert!(
+        diagnosis["verdict"]["verify"].as_str().is_some_and(|verify| verify.contains("-c 16")),
+        "{:#}",
+        diagnosis["verdict"]
+    );
+    assert!(!diagnosis["verdict"]["gain"].is_null(), "{:#}", diagnosis["verdict"]);
+    let most = diagnosis["trail"]
+        .as_array()
+        .expect("it is a list")
+        .iter()
+        .map(|trial| trial["run"]["plan"]["connections"].as_u64())
+        .max();
+    assert_eq!(most, Some(Some(8)), "twice as many are the most that nobody has to allow");
+}
+
+#[test]
+fn a_limiter_that_refuses_is_named() {
+    let bucket = Mutex::new((Instant::now(), 10.0));
+    let service = Script::start(move |client| {
+        while client.request().is_some() {
+            let mut bucket = bucket.lock().expect("nobody panics with it");
+            let now = Instant::now();
+            bucket.1 = (bucket.1 + (now - bucket.0).as_secs_f64() * 200.0).min(10.0);
+            bucket.0 = now;
+            let accepted = bucket.1 >= 1.0;
+            bucket.1 -= f64::from(u8::from(accepted));
+            drop(bucket);
+            client.send(if accepted { OK } else { b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n" });
+        }
+    });
+    diagnosis("rate-limit", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+}
+
+#[test]
+fn a_condition_for_keep_alive_is_found_and_named() {
+    let service = Script::start(|client| {
+        while let Some(request) = client.request() {
+            let gzip = String::from_utf8_lossy(&request).to_ascii_lowercase().contains("gzip");
+            if !gzip {
+                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+                return;
+            }
+            client.send(OK);
+        }
+    });
+    let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
+    let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+    assert_eq!(diagnosis["keep_alive"]["kept"], false, "{:#}", diagnosis["keep_alive"]);
+    assert_eq!(diagnosis["keep_alive"]["depends_on"][0], "connections are only kept if the client accepts gzip");
+}
+
+#[test]
+fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
+    let service = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
+    let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    for word in ["verdict", "errors (certain)", "because", "status 500", "->", "experiments in"] {
+        assert!(ended.stdout.contains(word), "no {word:?} in:\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn what_cannot_be_examined_is_told_in_one_line() {
+    let nobody = "http://127.0.0.1:1/";
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["http://192.0.2.1/"], 2, "--i-own-this"),
+        (&[nobody, "--budget", "1s"], 2, "at least 5s"),
+        (&[nobody, "-c", "9", "--max-connections", "4"], 2, "--max-connections"),
+        (&[nobody, "--watch-token", "secret"], 2, "--watch"),
+        (&[nobody, "--watch", "127.0.0.1:1"], 3, "127.0.0.1:1"),
+        (&[nobody, "-q"], 3, "cannot be reached"),
+    ];
+    for (args, code, word) in cases {
+        let ended = torr(&[&["doctor"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{args:?}: {ended:?}");
+        let last = ended.stderr.lines().last().unwrap_or_default();
+        assert!(last.starts_with("torr: ") && last.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_interrupted_examination_ends_at_once() {
+    let service = Script::start(answering(OK));
+    let running = Running::start(torr_command(&["doctor", &service.url(), "-c", "4"]));
+    wait_until("some experiments to be made", || (service.requests() > 100).then_some(()));
+    let interrupted = Instant::now();
+    running.signal("INT");
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(interrupted.elapsed() < Duration::from_secs(5), "{:?}", interrupted.elapsed());
+}
