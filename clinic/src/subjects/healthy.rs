@@ -50,6 +50,6 @@ pub fn subjects() -> Vec<Subject> {
             let cache = bed.database(Make::Redis).url;
             Ok(bed.torr_serve(&["--cache", &cache])? + "/cached-worlds?count=1")
         })
-        .needs(&["redis-server"]),
+        .needs(&["redis-check-rdb"]),
     ]
 }
