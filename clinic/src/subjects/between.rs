@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::subject::Subject;
 use crate::ward::Bed;
-use crate::ward::proxies::Nginx;
+use crate::ward::proxies::{Haproxy, Nginx};
 use std::process::Command;
 use torr_gauge::Factor::{Proxy, SingleCore, TlsHandshake};
 
@@ -38,8 +38,7 @@ pub fn subjects() -> Vec<Subject> {
         .needs(&["nginx"]),
         Subject::fault("proxy-haproxy-queue", Proxy, |bed| {
             let server = bed.torr_serve(&[])?;
-            let server = server.trim_start_matches("http://");
-            Ok(bed.haproxy(server, "maxconn 2")? + "/sleep/5")
+            Ok(bed.haproxy(&Haproxy { behind: &server, server: "maxconn 2", ..Haproxy::default() })? + "/sleep/5")
         })
         .needs(&["haproxy"]),
         Subject::fault("tls-nginx-rsa4096", TlsHandshake, |bed| {

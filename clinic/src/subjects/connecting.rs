@@ -1,7 +1,7 @@
 //! Connections that are opened over and over, and how bytes go over them.
 
 use crate::subject::Subject;
-use crate::ward::proxies::Nginx;
+use crate::ward::proxies::{Haproxy, Nginx};
 use torr_gauge::Factor::{AcceptBacklog, DelayedAck, KeepAlive};
 
 pub fn subjects() -> Vec<Subject> {
@@ -14,6 +14,12 @@ pub fn subjects() -> Vec<Subject> {
             bed.nginx(&Nginx { workers: 2, server, location: "return 200 'Hello';", ..Nginx::default() })
         })
         .needs(&["nginx"]),
+        Subject::fault("keep-alive-haproxy", KeepAlive, |bed| {
+            let behind = bed.torr_serve(&[])?;
+            let frontend = "option httpclose";
+            Ok(bed.haproxy(&Haproxy { frontend, behind: &behind, ..Haproxy::default() })? + "/")
+        })
+        .needs(&["haproxy"]),
         Subject::fault("keep-alive-two", KeepAlive, |bed| bed.patient(&["--wire", "most=2"])),
         // The load is of visitors who come once: it is not the server that gives connections up.
         Subject::fault("backlog-slow-accept", AcceptBacklog, |bed| {

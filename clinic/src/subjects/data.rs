@@ -41,6 +41,11 @@ pub fn subjects() -> Vec<Subject> {
             asking(bed, &["--work", "sql=SELECT pg_sleep(0.005)", "--database-pool", "4"])
         }),
         with_postgres("database-heavy-query", Database, |bed| asking(bed, &["--work", HEAVY, "--database-pool", "16"])),
+        with_postgres("database-starved", Database, |bed| {
+            let database = bed.starved_database(Make::Postgres, 20)?.url;
+            Ok(bed.torr_serve(&["--database", &database, "--db-rows", "1000"])? + "/db/raw")
+        })
+        .for_root(),
         Subject::fault("database-php-mariadb", Database, php_and_mariadb).needs(&["php", "mariadbd"]),
         with_postgres("orm-many-queries", Orm, |bed| {
             asking(bed, &["--work", "many-sql=SELECT 1", "--database-pool", "16"])

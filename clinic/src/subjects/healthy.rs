@@ -2,7 +2,7 @@
 
 use crate::subject::Subject;
 use crate::ward::databases::Make;
-use crate::ward::proxies::Nginx;
+use crate::ward::proxies::{Haproxy, Nginx};
 use torr_gauge::Factor::{Connections, Database, Generator, KeepAlive, Proxy, ServerCpu, SingleCore};
 
 pub fn subjects() -> Vec<Subject> {
@@ -41,10 +41,15 @@ pub fn subjects() -> Vec<Subject> {
             bed.nginx(&Nginx { workers: 2, http: &http, location, ..Nginx::default() })
         })
         .needs(&["nginx"]),
+        Subject::healthy("healthy-haproxy", &[ServerCpu, Generator, Proxy], |bed| {
+            let behind = bed.torr_serve(&[])?;
+            Ok(bed.haproxy(&Haproxy { behind: &behind, ..Haproxy::default() })? + "/")
+        })
+        .needs(&["haproxy"]),
         Subject::healthy("healthy-torr-redis", &[ServerCpu, Generator, Database], |bed| {
             let cache = bed.database(Make::Redis).url;
             Ok(bed.torr_serve(&["--cache", &cache])? + "/cached-worlds?count=1")
         })
-        .needs(&["redis-server"]),
+        .needs(&["redis-check-rdb"]),
     ]
 }

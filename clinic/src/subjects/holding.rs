@@ -37,6 +37,9 @@ pub fn subjects() -> Vec<Subject> {
             .needs(&["gunicorn"]),
         Subject::fault("workers-php", Workers, |bed| bed.php("4", "<?php usleep(10000); echo 'slept';"))
             .needs(&["php"]),
+        Subject::fault("workers-torr-pool", Workers, |bed| {
+            Ok(bed.torr_serve(&["--blocking-threads", "4"])? + "/pool/5")
+        }),
         Subject::fault("workers-torr-block", Workers, |bed| Ok(bed.torr_serve(&["--workers", "2"])? + "/block/5")),
     ]
 }

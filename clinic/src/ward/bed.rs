@@ -82,11 +82,10 @@ impl Bed {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn run<S: AsRef<OsStr>>(&mut self, program: impl AsRef<OsStr>, arguments: &[S]) -> Result<u32, Error> {
+    pub fn run<S: AsRef<OsStr>>(&mut self, program: impl AsRef<OsStr>, arguments: &[S]) -> Result<(), Error> {
         let process = self.start(program.as_ref(), arguments, &[])?;
-        let pid = process.pid();
         self.hold(process);
-        Ok(pid)
+        Ok(())
     }
 
     /// Starts a server, and waits until it answers a request where the doctor will be.

@@ -1,6 +1,8 @@
 //! Private databases of subjects.
 
 use super::Bed;
+use super::quota::Group;
+use crate::error::Error;
 pub use torr_test_databases::Make;
 use torr_test_databases::Server;
 
@@ -17,5 +19,20 @@ impl Bed {
         let database = Database { url: server.url(server.any_database()), port: server.port };
         self.hold(server);
         database
+    }
+
+    /// The same with so many percent of a CPU for all that is asked of it.
+    ///
+    /// # Errors
+    /// If there can be no such quota.
+    pub fn starved_database(&mut self, make: Make, percent: u32) -> Result<Database, Error> {
+        let group = Group::new(percent)?;
+        let server = Server::start(make);
+        // What it starts from now on, for its clients, is in the group as well.
+        group.admit(server.pid())?;
+        let database = Database { url: server.url(server.any_database()), port: server.port };
+        self.hold(group);
+        self.hold(server);
+        Ok(database)
     }
 }

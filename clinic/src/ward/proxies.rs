@@ -18,6 +18,17 @@ pub struct Nginx<'a> {
     pub tls: bool,
 }
 
+/// What a haproxy is to do; each part is text of its configuration.
+#[derive(Default)]
+pub struct Haproxy<'a> {
+    /// What stands in `frontend`.
+    pub frontend: &'a str,
+    /// The URL of the server behind it, without a path.
+    pub behind: &'a str,
+    /// What stands on that server's line.
+    pub server: &'a str,
+}
+
 impl Bed {
     /// nginx; gives its URL with the path `/`.
     pub fn nginx(&mut self, with: &Nginx) -> Result<String, Error> {
@@ -46,13 +57,15 @@ impl Bed {
         Ok(url)
     }
 
-    /// haproxy in front of a server; gives its URL without a path. The words stand on the server's line.
-    pub fn haproxy(&mut self, server: &str, words: &str) -> Result<String, Error> {
+    /// haproxy in front of a server; gives its URL without a path.
+    pub fn haproxy(&mut self, with: &Haproxy) -> Result<String, Error> {
         let listen = self.address()?;
+        let Haproxy { frontend, behind, server } = with;
+        let behind = behind.trim_start_matches("http://");
         let configuration = format!(
             "defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n  timeout queue 60s\n\
-             frontend in\n  bind {listen}\n  default_backend out\n\
-             backend out\n  server one {server} {words}\n"
+             frontend in\n  bind {listen}\n  default_backend out\n  {frontend}\n\
+             backend out\n  server one {behind} {server}\n"
         );
         let file = self.write("haproxy.cfg", &configuration)?;
         let url = format!("http://{listen}");

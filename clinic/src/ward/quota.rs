@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const PERIOD: u32 = 100_000;
 
 /// Removed when this is dropped; nobody may be in it any more.
-struct Group(PathBuf);
+pub(super) struct Group(PathBuf);
 
 impl Bed {
     /// A place whose programs have so many percent of one CPU altogether.
@@ -29,7 +29,8 @@ impl Bed {
 }
 
 impl Group {
-    fn new(percent: u32) -> Result<Self, Error> {
+    /// One with so many percent of one CPU.
+    pub(super) fn new(percent: u32) -> Result<Self, Error> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("torr-clinic-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let quota = PERIOD / 100 * percent;
@@ -45,6 +46,11 @@ impl Group {
         let group = Self::make(&root.join(name))?;
         group.set("cpu.max", &format!("{quota} {PERIOD}"))?;
         Ok(group)
+    }
+
+    /// Takes in a process that runs already.
+    pub(super) fn admit(&self, pid: u32) -> Result<(), Error> {
+        self.set("cgroup.procs", &pid.to_string())
     }
 
     fn make(path: &Path) -> Result<Self, Error> {
