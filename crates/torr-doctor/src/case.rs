@@ -10,6 +10,8 @@ const FULL_THREAD: f64 = 0.85;
 
 /// A request counts as cheap at this share of what the target takes.
 pub const CHEAP: f64 = 0.6;
+/// The least share of a request's time that is taken for the service's own.
+const LEAST_WORK: f64 = 0.15;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
@@ -71,9 +73,11 @@ pub struct Beside {
 }
 
 impl Case {
-    /// How long a request takes on its own without its way, in seconds.
+    /// How long a request takes on its own without its way, in seconds. Where the way is most of it, what is left is too
+    /// little to be told exactly, and rather too much is said.
     pub fn service_s(&self) -> f64 {
-        (self.alone_mean_s - self.round_trip_s.unwrap_or(0.0)).max(self.alone_least_s * 0.1).max(1e-6)
+        let way = self.round_trip_s.unwrap_or(0.0);
+        (self.alone_mean_s - way).max(self.alone_mean_s * LEAST_WORK).max(1e-6)
     }
 
     /// How many requests the service works on at a time when it does its most.

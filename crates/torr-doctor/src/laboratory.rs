@@ -18,6 +18,8 @@ const SHORTEST: Duration = Duration::from_millis(120);
 const SHORT: Duration = Duration::from_millis(400);
 /// The experiments that are planned as if they took a second each fit a budget of this many seconds.
 const PLANNED_S: f64 = 60.0;
+/// At most this part of the budget is waited for a service to be done with what was left unanswered.
+const LONGEST_DRAIN: u32 = 30;
 /// A request that takes longer than this share of the budget has failed.
 const TIMEOUT_SHARE: f64 = 0.1;
 
@@ -179,6 +181,7 @@ impl<'l> Laboratory<'l> {
         beside: &Plan,
     ) -> Result<(&Trial, &Trial), Halt> {
         self.begin(experiment, why)?;
+        self.let_drain()?;
         let ((measured, other), signals) = self.observed(self.observer, |stop| {
             thread::scope(|scope| {
                 let other = scope.spawn(|| torr_press::run(beside, stop, |_| {}));
@@ -199,6 +202,18 @@ impl<'l> Laboratory<'l> {
     /// [`Halt::Interrupted`].
     pub fn rest(&mut self, time: Duration, why: &str) -> Result<(), Halt> {
         self.begin("a pause", why)?;
+        self.pause(time)
+    }
+
+    /// Waits until the service should be done with what the experiment before left unanswered.
+    fn let_drain(&self) -> Result<(), Halt> {
+        let Some(last) = self.trail.last() else { return Ok(()) };
+        // All connections may have had a request under way, answered or not, that nobody waits for any more.
+        let seconds = last.run.plan.connections as f64 / last.run.rps.max(1.0);
+        self.pause(Duration::from_secs_f64(seconds).min(self.patient.budget / LONGEST_DRAIN))
+    }
+
+    fn pause(&self, time: Duration) -> Result<(), Halt> {
         let end = Instant::now() + time;
         while Instant::now() < end {
             self.go_on()?;

@@ -113,17 +113,21 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let status = if full.status_share(&[429]) >= full.status_share(&[503]) { 429 } else { 503 };
     let accepted = full.good_rps();
     let sent = full.run.rps;
-    // A service that refuses since it is full is as full with less.
-    let is_full = status == 503 && ward.case.full_threads() > 0;
-    let Some(offered) = Some((accepted * 1.5).max(5.0)).filter(|_| !is_full) else { return Ok(None) };
-    let mut good = vec![];
+    let offered = (accepted * 1.5).max(5.0);
+    let (mut good, mut refuses) = (vec![], false);
     for factor in [1.0, 2.0] {
         let name = format!("an offered rate of {}", rate(offered * factor));
         let Some(plan) = open(ward, offered * factor, 1.2) else { break };
         let trial = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
+        let machine = trial.signals.as_ref().and_then(|signals| signals.machine);
+        if status == 503 && machine.is_some_and(|machine| machine.cpu_share > 0.9) {
+            // It refuses since it is full, which is no limiter's doing.
+            return Ok(None);
+        }
+        refuses |= trial.status_share(&REFUSALS) > 0.1;
         good.push(trial.good_rps());
     }
-    let flat = matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
+    let flat = refuses && matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
     let confidence = if flat { Confidence::Certain } else { Confidence::Likely };
     let told = match good[..] {
         [once, twice] => Some(format!(
@@ -153,7 +157,9 @@ pub fn open(ward: &Ward<'_>, per_second: f64, seconds: f64) -> Option<Plan> {
 /// Requests fail for other reasons.
 pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (full, alone) = (ward.full_trial(), ward.alone_trial());
-    let (share, alone_share) = (full.failed_share(), alone.failed_share());
+    // A service that is full may refuse what is too much for it: then it is full, not failing.
+    let shed = if alone.status_share(&[503]) < 0.5 { full.status_share(&[503]) } else { 0.0 };
+    let (share, alone_share) = (full.failed_share() - shed, alone.failed_share());
     let nothing = full.run.requests == 0 && alone.run.requests == 0;
     if share < MANY && !nothing {
         return Ok(None);
