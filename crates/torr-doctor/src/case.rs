@@ -156,6 +156,12 @@ impl Case {
         self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
     }
 
+    /// The share of the time in which the server's busiest thread was ready to run but had no CPU.
+    pub fn server_waits_for_cpu(&self) -> Option<f64> {
+        let threads = self.processes().flat_map(|process| &process.threads);
+        threads.max_by(|a, b| a.cores.total_cmp(&b.cores))?.queued
+    }
+
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
         let threads = self.processes().flat_map(|process| &process.threads);

@@ -30,12 +30,12 @@ pub const RULES: [Rule; 12] = [
     failing::backlog,
     failing::refusals,
     failing::errors,
-    disturbed::rule,
     generator::rule,
     connecting::rule,
     rising::rule,
     held_back::rule,
     proxy::rule,
+    disturbed::rule,
     busy,
 ];
 

@@ -10,6 +10,8 @@ use torr_press::Plan;
 
 /// The share of the time without a CPU from which the generator was kept from its work.
 const STARVED: f64 = 0.25;
+/// The same share of a server that gets the CPU that it asks for.
+const SERVED: f64 = 0.12;
 /// A service that does nothing and reaches no more than this times the target shows what the generator can do.
 const NO_BETTER: f64 = 1.25;
 
@@ -18,12 +20,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let starved = generator.queued_share.filter(|&share| share >= STARVED);
     let busy = generator.busy_share >= SATURATED;
     let quota = ward.case.own_quota.clone().filter(|quota| quota.throttled_share() >= 0.2);
-    if !busy && starved.is_none() && quota.is_none() {
-        return Ok(None);
-    }
     // A server that is full as well is told of by another rule, and one whose machine is full shares it.
     let is_shared = ward.case.machine_share().is_some_and(|share| share > 0.93) && ward.case.server_cores().is_some();
-    if quota.is_none() && (ward.case.full_threads() > 0 || is_shared) {
+    let alone_starved = starved.is_some() && ward.case.server_waits_for_cpu().is_none_or(|share| share < SERVED);
+    let is_limit = quota.is_some() || ward.case.full_threads() == 0 && (alone_starved || busy && !is_shared);
+    if !is_limit {
         return Ok(None);
     }
     let url = &ward.lab.patient.plan.target.url;
