@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod case;
+pub mod compare;
 mod contrast;
 mod doctor;
 mod factors;

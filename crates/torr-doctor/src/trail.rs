@@ -83,10 +83,16 @@ impl Trial {
         self.run.connections.opened as f64 / self.run.requests.max(1) as f64
     }
 
+    /// Answers, those included that came before anything counted: all that the server's machine saw.
+    pub fn answers(&self) -> u64 {
+        self.run.requests + self.run.warmup.map_or(0, |warmup| warmup.requests)
+    }
+
     /// Connections that were opened on the server's machine for each answer, the generator's own left out.
     pub fn upstream_opens(&self) -> Option<f64> {
         let opened = self.signals.as_ref()?.network?.active_opens?;
-        Some(opened.saturating_sub(self.run.connections.opened) as f64 / self.run.requests.max(1) as f64)
+        let own = self.run.connections.opened + self.run.connections.carried;
+        Some(opened.saturating_sub(own) as f64 / self.answers().max(1) as f64)
     }
 
     /// Bytes received for each answer.

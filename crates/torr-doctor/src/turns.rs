@@ -48,6 +48,11 @@ impl Ratio {
         Self { ratio: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp(), pairs: logs.len() }
     }
 
+    /// Both as text: how many times, and the interval.
+    pub fn told(&self) -> String {
+        format!("{:.2} times ({:.2} to {:.2})", self.ratio, self.low, self.high)
+    }
+
     /// Whether it is more than this, beyond doubt.
     pub fn is_above(&self, ratio: f64) -> bool {
         self.low > ratio
@@ -56,6 +61,11 @@ impl Ratio {
     /// Whether it is less than this, beyond doubt.
     pub fn is_below(&self, ratio: f64) -> bool {
         self.high < ratio
+    }
+
+    /// Whether it may as well be 1.
+    pub fn is_one(&self) -> bool {
+        !self.is_above(1.0) && !self.is_below(1.0)
     }
 }
 
