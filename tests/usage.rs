@@ -68,6 +68,9 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["serve", "--workers", "0"], "--workers"),
         (&["serve", "--listen", "nowhere"], "nowhere"),
         (&["serve", "--max-headers", "1000"], "--max-headers"),
+        (&["watch", "--listen", "nowhere"], "nowhere"),
+        (&["watch", "--listen", "0.0.0.0:0", "--token", ""], "TORR_WATCH_TOKEN"),
+        (&["watch", "--port", "0"], "--port"),
         (&["demo", "--json", "/no/such/folder/x.json"], "/no/such/folder"),
     ];
     for (args, word) in cases {

@@ -9,7 +9,7 @@ use support::client::Client;
 use support::metrics::Metrics;
 use support::namespace::Hosts;
 use support::program::{torr, torr_command, torr_json};
-use support::servers::{Serve, free_port};
+use support::servers::{Nginx, Serve, free_port};
 use support::supervised::Supervised;
 use support::wait_until;
 use torr_doctor::remote::{RemoteError, RemoteWatch, Source};
@@ -108,6 +108,22 @@ fn a_cache_is_a_peer() {
     let url = shared(Make::Redis).url("3");
     let peer = peer(&["--cache", &url, "--db-rows", "100"], "/cached-worlds?count=5", Role::Cache);
     assert!(peer.processes.iter().all(|process| process.name.starts_with("redis")), "{peer:?}");
+}
+
+#[test]
+fn connections_for_one_exchange_each_are_seen_and_known_for_that() {
+    let (upstream, watch) = (Serve::start(&[]), watch(&[]));
+    let nginx = Nginx::start(&format!("location / {{ proxy_pass http://{}; }}", upstream.address));
+    let remote = RemoteWatch::connect(&watch.address, None, port(&nginx.address)).expect("it answers");
+    let peer = wait_until("the peer and its processes", || {
+        let begin = remote.reading().expect("it answers");
+        let _ = torr_json(&[&format!("http://{}/", nginx.address), "-c", "20", "-d", "1s"]);
+        let seen = Signals::between(&begin, &remote.reading().expect("it answers"));
+        let seen = seen.peers.into_iter().find(|peer| peer.address == upstream.address);
+        seen.filter(|peer| peer.kept.is_some() && !peer.processes.is_empty())
+    });
+    assert!(peer.kept.is_some_and(|kept| kept < 0.2), "{peer:?}");
+    assert_eq!((peer.role, peer.processes[0].name.as_str()), (Role::Other, "torr"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 """WSGI applications, each with one trait."""
+import hashlib
 import time
 
 
@@ -14,3 +15,10 @@ def hello(environ, start_response):
 def nap(environ, start_response):
     time.sleep(0.005)
     return _answer(start_response)
+
+
+def compute(environ, start_response):
+    digest = b"torr"
+    for _ in range(5000):
+        digest = hashlib.md5(digest).digest()
+    return _answer(start_response, digest.hex().encode())

@@ -33,7 +33,7 @@ pub struct Options {
     /// The torr program [default: the one beside this program]
     #[arg(long, value_name = "PATH")]
     pub torr: Option<PathBuf>,
-    /// Only these subjects
+    /// Only these subjects; 'lock-*' is all whose names begin so
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub only: Vec<String>,
     /// List the subjects with their labels, and start none

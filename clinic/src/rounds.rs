@@ -33,10 +33,6 @@ pub fn make(options: &Options) -> Result<bool, Error> {
     }
     let done =
         (0..options.repeat).flat_map(|_| &able).try_for_each(|subject| attend(subject, &torr, options, &mut record));
-    // What was found until Ctrl-C is worth having too.
-    if let Some(file) = &options.json {
-        record.write(file)?;
-    }
     if options.dry {
         return done.map(|()| record.not_run.is_empty());
     }
@@ -46,10 +42,16 @@ pub fn make(options: &Options) -> Result<bool, Error> {
 
 /// The subjects that are asked for, or all.
 fn choose(all: Vec<Subject>, only: &[String]) -> Result<Vec<Subject>, Error> {
-    if let Some(stranger) = only.iter().find(|name| all.iter().all(|subject| subject.name != **name)) {
+    if let Some(stranger) = only.iter().find(|asked| !all.iter().any(|subject| is_meant(asked, subject.name))) {
         return Err(Error::Usage(format!("there is no subject {stranger:?}; --list names them")));
     }
-    Ok(all.into_iter().filter(|subject| only.is_empty() || only.iter().any(|name| name == subject.name)).collect())
+    let meant = |subject: &Subject| only.is_empty() || only.iter().any(|asked| is_meant(asked, subject.name));
+    Ok(all.into_iter().filter(meant).collect())
+}
+
+/// Whether a name is asked for, by itself or by its beginning and a `*`.
+fn is_meant(asked: &str, name: &str) -> bool {
+    asked == name || asked.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
 }
 
 /// Those that can be started here, and the others with the reason.
@@ -99,6 +101,10 @@ fn visit(subject: &Subject, torr: &Path, options: &Options, record: &mut Record)
     let case = Case::new(subject.name, &subject.label, finding, options.budget.as_secs_f64());
     println!("{}", case.line());
     record.cases.push(case);
+    // At once: what was found is worth having however the round ends.
+    if let Some(file) = &options.json {
+        record.write(file)?;
+    }
     Ok(())
 }
 

@@ -15,9 +15,15 @@ pub fn subjects() -> Vec<Subject> {
         })
         .needs(&["nginx"]),
         Subject::fault("keep-alive-two", KeepAlive, |bed| bed.patient(&["--wire", "most=2"])),
+        // The load is of visitors who come once: it is not the server that gives connections up.
         Subject::fault("backlog-slow-accept", AcceptBacklog, |bed| {
-            bed.patient(&["--wire", "close-each", "--backlog", "2", "--accept-every", "20ms"])
-        }),
+            bed.patient(&["--backlog", "2", "--accept-every", "20ms"])
+        })
+        .with(&["--no-keepalive"]),
+        Subject::fault("backlog-slow-threads", AcceptBacklog, |bed| {
+            bed.patient(&["--server", "threads", "--backlog", "16", "--accept-every", "5ms"])
+        })
+        .with(&["--no-keepalive"]),
         Subject::fault("nagle-two-writes", DelayedAck, |bed| {
             bed.patient(&["--server", "threads", "--wire", "two-writes"])
         }),

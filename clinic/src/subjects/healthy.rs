@@ -8,6 +8,10 @@ use torr_gauge::Factor::{Connections, Database, Generator, KeepAlive, Proxy, Ser
 pub fn subjects() -> Vec<Subject> {
     vec![
         Subject::healthy("healthy-torr", &[ServerCpu, Generator], |bed| Ok(bed.torr_serve(&[])? + "/")),
+        Subject::healthy("healthy-torr-visitors", &[KeepAlive, ServerCpu, Generator], |bed| {
+            Ok(bed.torr_serve(&[])? + "/")
+        })
+        .with(&["--no-keepalive"]),
         Subject::healthy("healthy-torr-sqlite", &[ServerCpu, Generator], |bed| Ok(bed.torr_serve(&[])? + "/db/raw")),
         Subject::healthy("healthy-sleeper", &[Connections], |bed| Ok(bed.torr_serve(&[])? + "/sleep/10")),
         Subject::healthy("healthy-nginx", &[ServerCpu, Generator], |bed| {

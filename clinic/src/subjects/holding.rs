@@ -18,10 +18,17 @@ pub fn subjects() -> Vec<Subject> {
             let url = bed.patient(&["--server", "threads", "--work", "lock-sleep=2ms", "--path", "/report"])?;
             Ok(url + "report")
         }),
+        Subject::fault("lock-uvicorn", Lock, |bed| bed.uvicorn("one_at_a_time", &[])).needs(&["uvicorn"]),
+        // As PHP's sessions do, which lock their file.
+        Subject::fault("lock-php-file", Lock, |bed| {
+            bed.php("8", "<?php $f = fopen('lock', 'c'); flock($f, LOCK_EX); usleep(5000); fclose($f); echo 'done';")
+        })
+        .needs(&["php"]),
         Subject::fault("worker-loop-blocked", Workers, |bed| {
             bed.patient(&["--server", "loop", "--work", "sleep=5ms", "--path", "/"])
         }),
         Subject::fault("worker-one-thread", Workers, |bed| bed.patient(&["--server", "pool=1", "--work", "sleep=5ms"])),
+        Subject::fault("worker-uvicorn-blocked", Workers, |bed| bed.uvicorn("blocks", &[])).needs(&["uvicorn"]),
         Subject::fault("workers-four-pool", Workers, |bed| bed.patient(&["--server", "pool=4", "--work", "sleep=5ms"])),
         Subject::fault("workers-four-kept", Workers, |bed| {
             bed.patient(&["--server", "threads=4", "--work", "sleep=2ms"])

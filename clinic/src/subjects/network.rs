@@ -38,7 +38,7 @@ pub fn subjects() -> Vec<Subject> {
         })
         .with(&["-c", "400"]),
         apart("ports-waiting", ClientPorts, |bed| {
-            bed.apart(&Link::Ports(500))?;
+            bed.apart(&Link::Ports(1000))?;
             bed.patient(&["--wire", "leaves-closing"])
         })
         .with(&["--no-keepalive"]),

@@ -1,7 +1,6 @@
 //! Load that is made too weakly to show what the service can do.
 
 use crate::subject::Subject;
-use crate::ward::proxies::Nginx;
 use torr_gauge::Factor::{Connections, Generator};
 
 pub fn subjects() -> Vec<Subject> {
@@ -25,10 +24,6 @@ pub fn subjects() -> Vec<Subject> {
         .with(&["-t", "1"]),
         Subject::fault("connections-four", Connections, |bed| bed.patient(&["--work", "async-sleep=20ms"]))
             .with(&["-c", "4"]),
-        Subject::fault("connections-one-nginx", Connections, |bed| {
-            bed.nginx(&Nginx { workers: 2, location: "return 200 'Hello';", ..Nginx::default() })
-        })
-        .with(&["-c", "1"])
-        .needs(&["nginx"]),
+        Subject::fault("connections-one", Connections, |bed| Ok(bed.torr_serve(&[])? + "/sleep/5")).with(&["-c", "1"]),
     ]
 }

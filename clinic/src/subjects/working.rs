@@ -11,8 +11,13 @@ pub fn subjects() -> Vec<Subject> {
             bed.script("node", "server.js", include_str!("../../programs/server.js"), &["300"])
         })
         .needs(&["node"]),
+        Subject::fault("single-core-torr", SingleCore, |bed| Ok(bed.torr_serve(&["--workers", "1"])? + "/cpu/500")),
         Subject::fault("server-cpu-torr", ServerCpu, |bed| Ok(bed.torr_serve(&[])? + "/cpu/2000")),
         Subject::fault("server-cpu-pool", ServerCpu, |bed| bed.patient(&["--server", "pool=8", "--work", "burn=2ms"])),
+        Subject::fault("server-cpu-gunicorn", ServerCpu, |bed| {
+            bed.gunicorn("compute", &["--workers", "4", "--threads", "4", "--keep-alive", "30"])
+        })
+        .needs(&["gunicorn"]),
         Subject::fault("cpu-quota-torr", CpuQuota, |bed| {
             bed.place = bed.quota(25)?;
             Ok(bed.torr_serve(&[])? + "/cpu/500")

@@ -13,8 +13,9 @@ use torr_gauge::signals::{QuotaUse, Reading, Watcher, own_quota};
 use torr_press::request::{Options, RequestError};
 use torr_press::{Plan, PlanError, RunError, Target};
 
-/// The shortest experiment that means anything.
-const SHORTEST: Duration = Duration::from_millis(400);
+/// The shortest experiment that means anything, and what it is where there is time.
+const SHORTEST: Duration = Duration::from_millis(120);
+const SHORT: Duration = Duration::from_millis(400);
 /// The experiments that are planned as if they took a second each fit a budget of this many seconds.
 const PLANNED_S: f64 = 60.0;
 /// A request that takes longer than this share of the budget has failed.
@@ -125,7 +126,7 @@ impl<'l> Laboratory<'l> {
     /// longer, as far as the budget goes.
     pub fn length(&self, seconds: f64, response: Duration) -> Duration {
         let planned = Duration::from_secs_f64(self.patient.budget.as_secs_f64() / PLANNED_S * seconds);
-        planned.max(SHORTEST).max(response * 8).min(self.patient.budget / 8)
+        planned.max((self.patient.budget / 40).clamp(SHORTEST, SHORT)).max(response * 8).min(self.patient.budget / 8)
     }
 
     /// The plan that experiments vary: the user's, without an end.

@@ -169,8 +169,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
 /// What kind of answer was found.
 fn answer(found: &Found, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
     let Some(kept) = found.kept.last() else {
-        let lowest = |tried: &Tried| tried.reading.rate().is_none_or(|rate| rate <= search::LOWEST);
-        let never = found.failed.as_ref().is_some_and(lowest) && !interrupted;
+        let never = found.failed.as_ref().is_some_and(search::is_least) && !interrupted;
         return if never { Answer::Never } else { Answer::Unknown };
     };
     let Some(failed) = &found.failed else {

@@ -3,6 +3,10 @@
 //! The order matters: a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that
 //! could not keep up says nothing of anything else.
 
+mod behind;
+mod wire;
+
+use crate::words::percent;
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
 use torr_gauge::{Confidence, Factor, Verdict};
@@ -17,12 +21,32 @@ const DISTURBING: f64 = 0.25;
 /// The share of the machine's CPU below which server and generator were not kept from more by want of it.
 const LITTLE: f64 = 0.5;
 /// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
+/// Connections per second from which opening them is a good part of what a CPU can do.
+const MANY_CONNECTIONS: f64 = 3000.0;
 const UNQUEUED: f64 = 2.0;
 const JITTER_US: f64 = 50.0;
 
 /// Names the factor that limited a run, or says that it does not know.
 pub fn passive(run: &RunResult) -> Verdict {
-    let rules = [client_ports, errors, keep_alive, connections, disturbed, full_machine, one_side];
+    let rules = [
+        client_ports,
+        wire::delayed_ack,
+        wire::backlog,
+        wire::refusals,
+        errors,
+        wire::handshakes,
+        keep_alive,
+        behind::quota,
+        wire::delay,
+        connections,
+        behind::database,
+        disturbed,
+        behind::proxy,
+        full_machine,
+        one_side,
+        wire::link,
+        behind::waiting,
+    ];
     rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run))
 }
 
@@ -30,8 +54,16 @@ fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
     Verdict::new(factor, Confidence::Likely, summary)
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
+/// Whether a thread of the server was full, or its machine was.
+fn server_is_full(run: &RunResult) -> bool {
+    run.host
+        .as_ref()
+        .is_some_and(|host| host.cpu_share >= FULL || host.server_threads.iter().any(|&share| share >= NEARLY_FULL))
+}
+
+/// How many requests were worked on at a time, if each took as long as the shortest (Little's law).
+fn at_a_time(run: &RunResult) -> Option<f64> {
+    Some(run.rps * run.latency_us?.min as f64 / 1e6)
 }
 
 fn client_ports(run: &RunResult) -> Option<Verdict> {
@@ -77,7 +109,9 @@ fn errors(run: &RunResult) -> Option<Verdict> {
 fn keep_alive(run: &RunResult) -> Option<Verdict> {
     let per_connection = run.connections.requests_per_connection;
     let closed = run.connections.closed_by_server as f64 / run.requests.max(1) as f64;
-    (run.plan.keep_alive && run.requests > 0 && closed > 0.5).then(|| {
+    // What is slow for other reasons hardly gains by it.
+    let is_fast = run.rps >= MANY_CONNECTIONS;
+    (run.plan.keep_alive && run.requests > 0 && closed > 0.5 && is_fast).then(|| {
         likely(
             Factor::KeepAlive,
             "The server closes connections that could be used again, so nearly every request opens one.",

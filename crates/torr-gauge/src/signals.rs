@@ -13,6 +13,7 @@ mod peers;
 mod processes;
 mod reading;
 mod role;
+mod rounds;
 mod scope;
 mod task;
 mod tcp;

@@ -8,7 +8,7 @@ use torr_gauge::collector::{Measured, Progress};
 use torr_press::{Arrivals, Pace, Plan, RunError, Schedule};
 
 /// How often a step is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A service that is pressed as one plan says, but for how hard and how long.
 pub struct Press<'p, S> {

@@ -11,11 +11,13 @@ use torr_gauge::validity::What;
 use torr_gauge::{Factor, Side, Verdict};
 
 /// The share of what is due that must be answered once the load is steady.
-const KEEPS_UP: f64 = 0.95;
+const KEEPS_UP: f64 = 0.97;
+/// In less time, in seconds, a pause of the machine looks the same.
+const SEEN_S: f64 = 0.3;
 /// So many standard deviations of a random count are no shortfall.
 const DEVIATIONS: f64 = 4.0;
-/// The share by which the median response time may grow within a step.
-const GROWN: f64 = 0.5;
+/// By how much the median response time may grow within a step: seconds in a second.
+const GROWN: f64 = 0.04;
 /// The part of a response time beside which a delay in sending is none of the reasons for it.
 const MATTERS: f64 = 0.1;
 /// The share of the failures that make a failing step the client's own.
@@ -142,6 +144,9 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
     let points: Vec<_> = run.series.windows(2).filter(|pair| pair[0].t >= middle).map(|pair| &pair[1]).collect();
     let from = run.series.iter().map(|point| point.t).find(|&t| t >= middle)?;
     let until = points.last()?.t;
+    if until - from < SEEN_S {
+        return None;
+    }
     let due = rate * (until - from);
     let answered = points.iter().map(|point| point.requests).sum::<u64>() as f64;
     let random = run.plan.arrivals == Some(Arrivals::Poisson);
@@ -150,11 +155,19 @@ fn falls_behind(run: &RunResult, rate: f64) -> Option<String> {
         .then(|| format!("it fell behind: {:.0}% of what was due was answered", 100.0 * answered / due))
 }
 
-/// Response times that only become longer are those of a queue that only becomes longer.
+/// A queue that only grows makes each response wait longer than the one before: of each second by the share of what is
+/// due that is not done.
 fn keeps_growing(run: &RunResult) -> Option<String> {
-    let findings = &run.validity.as_ref()?.findings;
-    let drift = findings.iter().find(|finding| finding.what == What::Latency && !finding.ok)?;
-    (drift.value > GROWN).then(|| format!("its queue kept growing: {}", drift.note))
+    let medians: Vec<_> = run.series.iter().filter_map(|point| Some((point.t, point.p50? as f64))).collect();
+    let third = medians.len() / 3;
+    let mean = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| part.iter().map(of).sum::<f64>() / part.len() as f64;
+    let (first, last) = (medians.get(..third)?, medians.get(medians.len() - third..)?);
+    if third == 0 {
+        return None;
+    }
+    let seconds = mean(last, |point| point.0) - mean(first, |point| point.0);
+    let slope = (mean(last, |point| point.1) - mean(first, |point| point.1)) / 1e6 / seconds;
+    (slope > GROWN).then(|| format!("its queue kept growing, by {:.0} ms each second", slope * 1e3))
 }
 
 /// An objective that was not kept to, with what there is to say of the cause.

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Bench, Load, Purpose};
 use super::reading::Reading;
-use super::trials::{self, Trials, Tried};
+use super::trials::{Trials, Tried};
 use std::time::Duration;
 use torr_press::RunError;
 
@@ -14,9 +14,11 @@ const GENTLE: f64 = 1.0 / 8.0;
 const FAR_BELOW: f64 = 0.6;
 /// What is pressed first where not even one connection at a time may be too much: requests per second.
 const MILD: f64 = 10.0;
+/// What is pressed if that failed.
+const MILDEST: f64 = 4.0;
 /// The lowest rate.
-pub(super) const LOWEST: f64 = 1.0;
-/// How many requests the first step has, and how long it may take.
+const LOWEST: f64 = 1.0;
+/// How many requests the first steps have, and how long these may take if the budget is small.
 const REQUESTS: u64 = 10;
 const FIRST: Duration = Duration::from_secs(3);
 
@@ -56,15 +58,19 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
         None => Load::Connections(1),
         Some(most) => Load::Rate(most.min(MILD)),
     };
+    let longest = FIRST.max(trials.settings.budget / 6);
     let mut failed = None;
     for (load, why) in [
         (first, "a few requests: how fast is it with nothing else to do?"),
-        (Load::Rate(most.unwrap_or(LOWEST).min(LOWEST)), "fewer of them: does it answer these?"),
+        (Load::Rate(most.unwrap_or(MILDEST).min(MILDEST)), "fewer of them: does it answer these?"),
     ] {
         let ask = Ask {
             load,
             warmup: Duration::ZERO,
-            length: FIRST,
+            length: match load {
+                Load::Connections(_) => FIRST,
+                Load::Rate(rate) => Duration::from_secs_f64((REQUESTS as f64 / rate).min(longest.as_secs_f64())),
+            },
             requests: Some(REQUESTS),
             purpose: Purpose::Base,
             why: why.to_owned(),
@@ -78,6 +84,11 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
         failed = Some(reading);
     }
     Ok(failed)
+}
+
+/// Whether there is nothing less to try.
+pub(super) fn is_least(tried: &Tried) -> bool {
+    tried.reading.purpose == Purpose::Base || tried.reading.rate().is_some_and(|rate| rate <= LOWEST)
 }
 
 /// From a gentle rate on.
@@ -163,10 +174,5 @@ fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &Found) -> Result<Option
     if length < trials.shortest() {
         return Ok(None);
     }
-    let ask = Ask { why: "what was found, for longer".into(), ..trials::ask(rate, length, Purpose::Confirm) };
-    let Some(reading) = trials.recorded(&ask)? else { return Ok(None) };
-    if !reading.kept {
-        trials.settle()?;
-    }
-    Ok(Some(Tried { kept: reading.kept, reading }))
+    trials.try_rate(rate, length, Purpose::Confirm, "what was found, for longer")
 }

@@ -121,8 +121,14 @@ impl<'b, B: Bench> Trials<'b, B> {
             self.settle()?;
             // What the generator did not send in time says nothing yet of the service.
             let spoiled = reading.generator.is_some() && !reading.generator_saturated;
+            // What is to be confirmed was kept to before: a failure then counts at once.
+            let (tried_at_most, reserve) = match purpose {
+                Purpose::Confirm => (1, self.settings.after()),
+                _ => (TRIES, self.settings.reserve()),
+            };
+            let time_for_more = self.left() > reserve + length.mul_f64(1.2);
             let plain = far || (reading.ended_early && !spoiled);
-            if plain || tries == TRIES + usize::from(spoiled) || !self.has_time(length) {
+            if plain || tries == tried_at_most + usize::from(spoiled) || !time_for_more {
                 return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading }));
             }
             why = "once more: one failure may be noise".to_owned();

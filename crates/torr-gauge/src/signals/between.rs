@@ -19,6 +19,8 @@ impl Signals {
         let seconds = later.at_us.saturating_sub(earlier.at_us) as f64 / 1e6;
         let span = Span {
             seconds,
+            begin_us: earlier.at_us,
+            end_us: later.at_us,
             samples: later.socket_samples.saturating_sub(earlier.socket_samples) as f64,
             quotas: earlier.all_processes().filter_map(|process| process.quota.as_ref()).collect(),
         };
@@ -54,6 +56,8 @@ impl QuotaUse {
 /// What lies between two readings.
 struct Span<'a> {
     seconds: f64,
+    begin_us: u64,
+    end_us: u64,
     /// How often the kernel was asked for its sockets.
     samples: f64,
     /// The quotas of the earlier reading: a process that came later is mostly in the cgroup of another one.
@@ -90,6 +94,26 @@ fn network(then: &NetworkCounts, now: &NetworkCounts) -> NetworkUse {
         segments_sent: rise_told(then.segments_sent, now.segments_sent),
         delayed_acks: rise_told(then.delayed_acks, now.delayed_acks),
         time_wait: now.time_wait,
+    }
+}
+
+fn thread(seconds: f64, then: Option<&ThreadCounts>, now: &ThreadCounts) -> ThreadUse {
+    let none = ThreadCounts::default();
+    let then = then.unwrap_or(&none);
+    let samples = rise(then.samples, now.samples);
+    let per_second = |then: Option<u64>, now: Option<u64>| ratio(rise(then.unwrap_or_default(), now?), seconds);
+    let waiting = now.waiting.iter().filter_map(|(what, &now)| {
+        let share = share(rise(then.waiting.get(what).copied().unwrap_or_default(), now), samples)?;
+        (share > 0.0).then(|| (what.clone(), share))
+    });
+    ThreadUse {
+        tid: now.tid,
+        name: now.name.clone(),
+        cores: share(rise(then.cpu_ns, now.cpu_ns) / 1e9, seconds).unwrap_or_default(),
+        queued: per_second(then.queued_ns, now.queued_ns).map(|nanoseconds| (nanoseconds / 1e9).min(1.0)),
+        waits_per_s: per_second(then.waits, now.waits),
+        running: share(rise(then.running, now.running), samples),
+        waiting: waiting.collect(),
     }
 }
 
@@ -146,7 +170,9 @@ impl Span<'_> {
     fn process(&self, then: Option<&ProcessCounts>, now: &ProcessCounts) -> ProcessUse {
         let none = ProcessCounts::default();
         let then = then.unwrap_or(&none);
-        let thread = |now: &ThreadCounts| self.thread(then.threads.iter().find(|then| then.tid == now.tid), now);
+        // One that was found later has been counted for less.
+        let seconds = self.end_us.saturating_sub(self.begin_us.max(now.since_us)) as f64 / 1e6;
+        let thread = |now: &ThreadCounts| thread(seconds, then.threads.iter().find(|then| then.tid == now.tid), now);
         let mut threads: Vec<_> = now.threads.iter().map(thread).collect();
         threads.sort_by(|a, b| b.cores.total_cmp(&a.cores));
         threads.truncate(THREADS);
@@ -154,34 +180,13 @@ impl Span<'_> {
         ProcessUse {
             pid: now.pid,
             name: now.name.clone(),
-            cores: ratio(rise(then.cpu_us, now.cpu_us) / 1e6, self.seconds).unwrap_or_default(),
+            cores: ratio(rise(then.cpu_us, now.cpu_us) / 1e6, seconds).unwrap_or_default(),
             allowed_cores: now.allowed_cores,
             threads,
             thread_count: now.thread_count,
             open_files: now.open_files,
             file_limit: now.file_limit,
             quota: quota.and_then(|now| self.quotas.iter().find_map(|then| QuotaUse::between(then, now, self.seconds))),
-        }
-    }
-
-    fn thread(&self, then: Option<&ThreadCounts>, now: &ThreadCounts) -> ThreadUse {
-        let none = ThreadCounts::default();
-        let then = then.unwrap_or(&none);
-        let samples = rise(then.samples, now.samples);
-        let per_second =
-            |then: Option<u64>, now: Option<u64>| ratio(rise(then.unwrap_or_default(), now?), self.seconds);
-        let waiting = now.waiting.iter().filter_map(|(what, &now)| {
-            let share = share(rise(then.waiting.get(what).copied().unwrap_or_default(), now), samples)?;
-            (share > 0.0).then(|| (what.clone(), share))
-        });
-        ThreadUse {
-            tid: now.tid,
-            name: now.name.clone(),
-            cores: share(rise(then.cpu_ns, now.cpu_ns) / 1e9, self.seconds).unwrap_or_default(),
-            queued: per_second(then.queued_ns, now.queued_ns).map(|nanoseconds| (nanoseconds / 1e9).min(1.0)),
-            waits_per_s: per_second(then.waits, now.waits),
-            running: share(rise(then.running, now.running), samples),
-            waiting: waiting.collect(),
         }
     }
 
@@ -239,6 +244,15 @@ mod tests {
         // It is in the cgroup of the one before.
         let used = seen.processes[0].quota.clone().expect("it is known from before");
         assert_eq!((used.periods, used.throttled_periods, used.used_cores), (20, 15, Some(0.5)));
+    }
+
+    #[test]
+    fn a_process_that_was_found_late_is_counted_from_there() {
+        let found = ProcessCounts { since_us: 2_500_000, ..process(7, 10, 250_000, quota(0, 0, None)) };
+        let seen = Signals::between(&reading(1_000_000, vec![]), &reading(3_000_000, vec![found]));
+        assert_eq!(seen.processes[0].cores, 0.5);
+        // Its cgroup is not known from before.
+        assert_eq!(seen.processes[0].quota, None);
     }
 
     #[test]

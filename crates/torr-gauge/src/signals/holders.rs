@@ -68,7 +68,7 @@ impl Holders {
 }
 
 /// The sockets, by inode, that a process has open.
-fn socket_inodes(pid: i32) -> Vec<u64> {
+pub(super) fn socket_inodes(pid: i32) -> Vec<u64> {
     let directory =
         open(format!("/proc/{pid}/fd"), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let Ok(directory) = directory else { return vec![] };

@@ -50,8 +50,9 @@ impl Processes {
         Self { followed: BTreeMap::new(), began: since_boot.tv_sec as u64 * procfs::ticks_per_second() }
     }
 
-    /// Takes up these processes, as far as they are new, and the new threads of all.
-    pub fn follow(&mut self, pids: &BTreeSet<i32>) {
+    /// Takes up these processes, as far as they are new, and the new threads of all. It is so many microseconds since the
+    /// watcher began.
+    pub fn follow(&mut self, pids: &BTreeSet<i32>, now_us: u64) {
         for &pid in pids {
             let Some(stat) = task::stat(&pid.to_string()) else { continue };
             if self.followed.get(&pid).is_some_and(|known| known.counts.started == stat.started) {
@@ -59,8 +60,9 @@ impl Processes {
             }
             // All that a process has done counts if it has come since.
             let is_new = stat.started > self.began;
-            let counts = ProcessCounts { pid, started: stat.started, name: stat.name, ..ProcessCounts::default() };
-            let cpu_before_us = if is_new { 0 } else { stat.cpu_us };
+            let (since_us, cpu_before_us) = if is_new { (0, 0) } else { (now_us, stat.cpu_us) };
+            let counts =
+                ProcessCounts { pid, started: stat.started, name: stat.name, since_us, ..ProcessCounts::default() };
             let mut followed = Followed { counts, cpu_before_us, threads: BTreeMap::new(), ended: false };
             followed.find_threads(is_new);
             self.followed.insert(pid, followed);

@@ -124,7 +124,9 @@ pub struct ProcessCounts {
     pub started: u64,
     /// Its name.
     pub name: String,
-    /// CPU time since it has been watched, in microseconds.
+    /// From when on it is counted, as in [`Reading::at_us`]; 0 if that is from its start, or the watcher's.
+    pub since_us: u64,
+    /// CPU time since then, in microseconds.
     pub cpu_us: u64,
     /// On how many CPUs its threads may run.
     pub allowed_cores: Option<usize>,
@@ -140,7 +142,7 @@ pub struct ProcessCounts {
     pub quota: Option<QuotaCounts>,
 }
 
-/// One thread, since it has been watched.
+/// One thread, since its process has been watched.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadCounts {

@@ -1,6 +1,6 @@
 //! Whom a watcher watches: the processes behind the target, and those behind whom they talk to.
 
-use super::holders::{Holders, bound_to, listening, takes};
+use super::holders::{Holders, bound_to, listening, socket_inodes, takes};
 use super::tcp::TcpSocket;
 use super::unix::UnixSocket;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -85,6 +85,32 @@ impl Scope {
         }
     }
 
+    /// Whom the server's processes have just connected to: connections that are gone before the next look would never be
+    /// known for theirs otherwise.
+    pub fn newly_talked_to(&self, sockets: &[TcpSocket], known: impl Fn(SocketAddr) -> bool) -> HashSet<SocketAddr> {
+        let is_new = |socket: &&TcpSocket| {
+            let opened = !socket.listens && socket.inode != 0 && self.holders.holders(socket.inode).is_empty();
+            opened && !known(socket.remote) && !self.target.takes(socket.remote) && !self.target.takes(socket.local)
+        };
+        let new: HashMap<u64, SocketAddr> = sockets.iter().filter(is_new).map(|s| (s.inode, s.remote)).collect();
+        if new.is_empty() {
+            return HashSet::new();
+        }
+        let held = self.server.iter().flat_map(|&pid| socket_inodes(pid));
+        let opened = held.filter_map(|inode| new.get(&inode).copied());
+        // What was accepted at another port of the server's has the server's process too.
+        let listening = self.listening_ports(sockets);
+        let local =
+            |remote: &SocketAddr| sockets.iter().any(|s| s.remote == *remote && listening.contains(&s.local.port()));
+        opened.filter(|remote| !local(remote)).collect()
+    }
+
+    /// The ports that the server's processes listen on.
+    fn listening_ports(&self, sockets: &[TcpSocket]) -> HashSet<u16> {
+        let servers = sockets.iter().filter(|socket| socket.listens && self.is_servers(socket.inode));
+        servers.map(|socket| socket.local.port()).collect()
+    }
+
     /// The connections that the server's processes have opened to Unix sockets: where to, and the inode.
     pub fn opened_unix<'a>(&self, sockets: &'a [UnixSocket]) -> Vec<(&'a str, u64)> {
         // An accepted connection has its listener's path, so the other end of one that was opened tells where to.
@@ -126,8 +152,7 @@ impl Scope {
     }
 
     fn opened<'a>(&self, sockets: &'a [TcpSocket], known: impl Fn(SocketAddr) -> bool) -> Vec<&'a TcpSocket> {
-        let listening: HashSet<u16> =
-            sockets.iter().filter(|s| s.listens && self.is_servers(s.inode)).map(|s| s.local.port()).collect();
+        let listening = self.listening_ports(sockets);
         let servers = |socket: &&TcpSocket| {
             if socket.listens || socket.inode == 0 || listening.contains(&socket.local.port()) {
                 return false;

@@ -7,6 +7,7 @@ use super::peers::{Link, PEERS, Peers};
 use super::processes::Processes;
 use super::reading::{Reading, SCHEMA};
 use super::role::role;
+use super::rounds::{Rounds, thread_cpu};
 use super::scope::{Scope, Target};
 use super::tcp::{self, TcpSocket};
 use super::unix;
@@ -19,18 +20,6 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// The time between samples.
-const SAMPLE_EVERY: Duration = Duration::from_millis(50);
-/// The time between looks for new processes.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// So many times what a sample took passes before the next: samples never cost more than a hundredth of a CPU. One takes about
-/// a quarter of a millisecond, and half a microsecond more for each socket of the machine.
-const REST_AFTER_SAMPLE: u32 = 100;
-/// The same for looks.
-const REST_AFTER_LOOK: u32 = 300;
-/// How much longer the rests are of one that watches gently.
-const GENTLY: u32 = 5;
 
 /// Watches until it is dropped.
 #[derive(Debug)]
@@ -75,14 +64,23 @@ impl Watcher {
         let work = move || {
             let mut rounds = Rounds::new();
             while ended.recv_timeout(rounds.rest()) == Err(RecvTimeoutError::Timeout) {
-                rounds.turn(&mut lock(&shared), if is_gentle.load(Ordering::Relaxed) { GENTLY } else { 1 });
+                let mut state = lock(&shared);
+                let begin = thread_cpu();
+                state.sample();
+                let sampled = thread_cpu();
+                rounds.gentle = is_gentle.load(Ordering::Relaxed);
+                rounds.sampled(sampled - begin);
+                if rounds.look_is_due(state.new_peers) {
+                    state.look();
+                    rounds.looked(thread_cpu() - sampled);
+                }
             }
         };
         let thread = std::thread::Builder::new().name("torr-watcher".into()).spawn(work).ok()?;
         Some(Self { state, gentle, alive: Some(alive), thread: Some(thread) })
     }
 
-    /// Watches less often from now on, a fifth as much, where the CPU that it takes matters more than what it misses.
+    /// Watches less often from now on, where the CPU that it takes matters more than what it misses.
     #[must_use]
     pub fn gently(self) -> Self {
         self.gentle.store(true, Ordering::Relaxed);
@@ -110,38 +108,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// When the next sample and the next look are due: later, the more they cost.
-struct Rounds {
-    sample_at: Instant,
-    look_at: Instant,
-    count: u32,
-}
-
-impl Rounds {
-    fn new() -> Self {
-        let now = Instant::now();
-        Self { sample_at: now + SAMPLE_EVERY, look_at: now + LOOK_EVERY, count: 0 }
-    }
-
-    fn rest(&self) -> Duration {
-        self.sample_at.saturating_duration_since(Instant::now())
-    }
-
-    fn turn(&mut self, state: &mut State, rest: u32) {
-        let begin = thread_cpu();
-        state.sample();
-        let sampled = thread_cpu();
-        self.count = self.count.wrapping_add(1);
-        // Not quite even, so that what happens at even times is not always met or always missed.
-        let uneven = Duration::from_millis(u64::from(self.count * 7 % 11)).saturating_sub(Duration::from_millis(5));
-        self.sample_at = Instant::now() + ((sampled - begin) * REST_AFTER_SAMPLE).max(SAMPLE_EVERY) * rest + uneven;
-        if Instant::now() >= self.look_at {
-            state.look();
-            self.look_at = Instant::now() + ((thread_cpu() - sampled) * REST_AFTER_LOOK).max(LOOK_EVERY) * rest;
-        }
-    }
-}
-
 fn since_boot() -> Duration {
     let time = clock_gettime(ClockId::Boottime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
@@ -153,12 +119,6 @@ impl Reading {
         let at_us = since_boot().as_micros() as u64;
         Self { schema: SCHEMA.into(), at_us, machine: machine(), network: network(None), ..Self::default() }
     }
-}
-
-/// This thread's CPU time: where CPUs are scarce, it takes long to do little, and more samples are wanted, not fewer.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[derive(Debug)]
@@ -173,6 +133,8 @@ struct State {
     peers: Peers,
     /// The peers' addresses.
     talked_to: HashSet<SocketAddr>,
+    /// Whether the server talks to somebody since the last look whose processes are not known yet.
+    new_peers: bool,
     /// Whether there is anything to see among Unix sockets.
     over_unix: bool,
     processes: Processes,
@@ -194,6 +156,7 @@ impl State {
             clients: Clients::default(),
             peers: Peers::default(),
             talked_to: HashSet::new(),
+            new_peers: false,
             over_unix: false,
             processes: Processes::new(),
             server: BTreeSet::new(),
@@ -206,12 +169,14 @@ impl State {
         let unix = self.netlink.as_mut().and_then(|netlink| unix::sockets(netlink).ok()).unwrap_or_default();
         self.scope.look(&self.sockets, &self.talked_to, &unix);
         self.over_unix = matches!(self.scope.target, Target::Unix(_)) || !self.scope.opened_unix(&unix).is_empty();
+        self.new_peers = false;
         self.server.extend(&self.scope.server);
         for (address, pids) in &self.scope.peers {
             self.behind.entry(address.clone()).or_default().extend(pids);
         }
-        self.processes.follow(&self.scope.server);
-        self.scope.peers.values().for_each(|pids| self.processes.follow(pids));
+        let now_us = self.now_us();
+        self.processes.follow(&self.scope.server, now_us);
+        self.scope.peers.values().for_each(|pids| self.processes.follow(pids, now_us));
         self.processes.refresh();
         let followed = self.processes.pids();
         self.server.retain(|pid| followed.contains(pid));
@@ -222,6 +187,11 @@ impl State {
         self.processes.sample();
         let Some(netlink) = &mut self.netlink else { return };
         let Ok(sockets) = tcp::sockets(netlink) else { return };
+        let new = self.scope.newly_talked_to(&sockets, |address| self.talked_to.contains(&address));
+        let room = PEERS.saturating_sub(self.talked_to.len());
+        for address in new.into_iter().take(room) {
+            self.new_peers |= self.talked_to.insert(address);
+        }
         let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
@@ -230,7 +200,7 @@ impl State {
         }
         for socket in &sorted.opened {
             if self.talked_to.len() < PEERS {
-                self.talked_to.insert(socket.remote);
+                self.new_peers |= self.talked_to.insert(socket.remote);
             }
         }
         let over_tcp = sorted.opened.into_iter().map(Link::tcp);
@@ -240,6 +210,10 @@ impl State {
         );
         self.sockets = sockets;
         self.samples += 1;
+    }
+
+    fn now_us(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
     }
 
     fn reading(&mut self) -> Reading {
@@ -254,7 +228,7 @@ impl State {
         Reading {
             schema: SCHEMA.into(),
             watcher: self.watcher,
-            at_us: self.began.elapsed().as_micros() as u64,
+            at_us: self.now_us(),
             machine: machine(),
             network: network(self.scope.server.first().copied()).or_else(|| network(None)),
             socket_samples: self.samples,

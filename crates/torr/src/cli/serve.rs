@@ -26,7 +26,7 @@ pub struct ServeArgs {
 /// `torr demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Take 1.5 seconds instead of 7 for each setting
+    /// Take a second instead of 6 for each setting
     #[arg(long)]
     pub quick: bool,
     /// Where to write all figures as JSON; '-' writes them to standard output, and nothing else

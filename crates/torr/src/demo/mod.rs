@@ -4,6 +4,7 @@ mod reference;
 mod render;
 
 use crate::cli::DemoArgs;
+use crate::doctor;
 use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, Sink};
@@ -13,17 +14,23 @@ use crate::service::EMBEDDED;
 use reference::Reference;
 use serde::Serialize;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use torr_doctor::{Halt, Patient, Step};
 use torr_gauge::{Machine, RunResult, Verdict};
 use torr_net::address;
+use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
 use torr_report::live::Live;
 
 /// How long each setting is pressed.
-const EACH: Duration = Duration::from_secs(7);
-const EACH_QUICK: Duration = Duration::from_millis(1500);
+const EACH: Duration = Duration::from_secs(6);
+const EACH_QUICK: Duration = Duration::from_secs(1);
+/// How long the doctor may take at the end.
+const BUDGET: Duration = Duration::from_secs(12);
+const BUDGET_QUICK: Duration = Duration::from_secs(5);
 
 /// The page, by connections and whether they are kept alive.
 const HELLO: [(usize, bool); 4] = [(100, true), (1000, true), (100, false), (1000, false)];
@@ -39,6 +46,7 @@ struct Demo {
     machine: Machine,
     workers: usize,
     rows: Vec<Row>,
+    /// Of the page, by the doctor; of the first row alone if there was no time for that.
     verdict: Option<Verdict>,
 }
 
@@ -85,14 +93,17 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
     let stop = interrupt::flag()?;
     let workers = cpus();
     let server = Server::start(workers, &["--database", EMBEDDED])?;
-    let rows = press_all(&server, if args.quick { EACH_QUICK } else { EACH }, &stop)?;
+    let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
+    let rows = press_all(&server, each, &stop)?;
+    let of_first_row = || rows.first().and_then(|row| row.run.verdict.clone());
+    let verdict = diagnose(&server, budget, &stop)?.or_else(of_first_row);
     drop(server);
     let demo = Demo {
         schema: "torr.demo/1",
         torr: env!("CARGO_PKG_VERSION"),
         machine: Machine::this(),
         workers,
-        verdict: rows.first().and_then(|row| row.run.verdict.clone()),
+        verdict,
         rows,
     };
     if !json.takes_stdout() {
@@ -121,6 +132,28 @@ fn press_all(server: &Server, each: Duration, stop: &AtomicBool) -> Result<Vec<R
     }
     live.clear();
     Ok(rows)
+}
+
+/// What limits the page, unless somebody has ended it all.
+fn diagnose(server: &Server, budget: Duration, stop: &AtomicBool) -> Result<Option<Verdict>, Stop> {
+    let page = settings().into_iter().next().expect("the first setting is the page");
+    let patient = Patient {
+        plan: plan(server, &page, budget)?,
+        options: Options::default(),
+        budget,
+        max_rate: None,
+        max_connections: 2 * page.connections,
+    };
+    let live = Live::new(Some(budget), std::io::stderr().is_terminal());
+    let tell =
+        &mut |step: Step<'_>| live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", step.experiment));
+    let found = doctor::examine(&patient, None, stop, tell);
+    live.clear();
+    match found {
+        Ok(diagnosis) => Ok(Some(diagnosis.verdict)),
+        Err(Halt::Interrupted) => Ok(None),
+        Err(halt) => Err(Stop::Failed(halt.to_string())),
+    }
 }
 
 fn plan(server: &Server, setting: &Setting, each: Duration) -> Result<Plan, Stop> {

@@ -1,0 +1,123 @@
+//! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
+
+use super::{at_a_time, likely, percent, server_is_full};
+use torr_gauge::signals::{PeerUse, Role, Signals};
+use torr_gauge::{Factor, RunResult, Verdict};
+
+/// The share of its periods from which a quota holds a service back.
+const THROTTLED: f64 = 0.15;
+/// Messages to a database per request from which an ORM loads rows one by one.
+const MANY_TRIPS: f64 = 10.0;
+/// Below this parallelism there is one request at a time.
+const ONE: f64 = 1.7;
+
+fn cores(peer: &PeerUse) -> f64 {
+    peer.processes.iter().map(|process| process.cores).sum()
+}
+
+fn used(signals: &Signals) -> f64 {
+    signals.processes.iter().map(|process| process.cores).sum()
+}
+
+/// A quota of CPU time.
+pub fn quota(run: &RunResult) -> Option<Verdict> {
+    let quotas = run.signals.as_ref()?.processes.iter().filter_map(|process| process.quota.as_ref());
+    let quota = quotas.max_by(|a, b| a.throttled_share().total_cmp(&b.throttled_share()))?;
+    (quota.throttled_share() >= THROTTLED).then(|| {
+        likely(Factor::CpuQuota, "A quota of CPU time stops the server again and again.")
+            .because(format!(
+                "its cgroup may use {:.2} CPUs and was throttled in {} of the periods",
+                quota.cores,
+                percent(quota.throttled_share())
+            ))
+            .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit)")
+    })
+}
+
+/// Many messages to the database for each request, or a database that is busy.
+pub fn database(run: &RunResult) -> Option<Verdict> {
+    let signals = run.signals.as_ref()?;
+    let databases = || signals.peers.iter().filter(|peer| peer.role == Role::Database);
+    let trips = |peer: &PeerUse| peer.sends_per_s.map_or(0.0, |sends| sends / run.rps.max(1e-9));
+    if let Some(peer) = databases().find(|peer| trips(peer) >= MANY_TRIPS) {
+        return Some(
+            likely(
+                Factor::Orm,
+                "Each request asks the database many times, as an ORM does that loads rows one by one.",
+            )
+            .because(format!("{:.0} messages went to {} for each request", trips(peer), peer.address))
+            .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'"),
+        );
+    }
+    let peer = databases().max_by(|a, b| cores(a).total_cmp(&cores(b)))?;
+    let full = peer.processes.iter().flat_map(|process| &process.threads).any(|thread| thread.cores > 0.85);
+    let machine = signals.machine?;
+    let generator = run.generator.cpu_share * run.plan.threads as f64;
+    let most = cores(peer) > used(signals) && cores(peer) > generator && cores(peer) > 0.25 * machine.cores as f64;
+    (most && (full || machine.cpu_share > 0.93)).then(|| {
+        likely(Factor::Database, "The database behind the service is busy with its queries.")
+            .because(format!("it used {:.2} CPUs, the server {:.2}", cores(peer), used(signals)))
+            .advice("look at its slowest queries, and at missing indexes")
+    })
+}
+
+/// A proxy that opens a connection for each request.
+pub fn proxy(run: &RunResult) -> Option<Verdict> {
+    let signals = run.signals.as_ref()?;
+    let opened = signals.network?.active_opens?.saturating_sub(run.connections.opened);
+    let each = opened as f64 / run.requests.max(1) as f64;
+    let behind = signals.peers.iter().find(|peer| peer.role == Role::Other && !peer.processes.is_empty())?;
+    (each > 0.3).then(|| {
+        likely(Factor::Proxy, "The proxy before the service opens a connection to it for each request.")
+            .because(format!("{each:.2} connections were opened to {} for each request", behind.address))
+            .advice("keep connections to the upstream alive, and compare by 'torr doctor'")
+    })
+}
+
+/// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.
+pub fn waiting(run: &RunResult) -> Option<Verdict> {
+    let signals = run.signals.as_ref()?;
+    let machine = signals.machine?;
+    let idle = used(signals) < 0.3 * machine.cores as f64 && machine.cpu_share < 0.8;
+    if !idle || server_is_full(run) || run.generator.saturated {
+        return None;
+    }
+    let held = at_a_time(run)?;
+    let clients = signals.clients?;
+    let hands = (clients.established - clients.unread).max(0.0);
+    let told = |verdict: Verdict| {
+        verdict
+            .because(format!("the server used {:.2} of {} CPUs", used(signals), machine.cores))
+            .because(format!("at the shortest response time about {held:.1} requests would be worked on at a time, while {hands:.0} of {} were in the server's hands", run.plan.connections))
+            .advice("let 'torr doctor' tell: it varies the load")
+    };
+    let pool = signals.peers.iter().find(|peer| {
+        peer.role != Role::Other
+            && peer.waiting.is_some_and(|waiting| waiting > 0.6 * peer.connections && waiting > 0.5)
+    });
+    let many = run.plan.connections as f64;
+    let verdict = match pool {
+        _ if held < 0.4 => {
+            likely(Factor::RateLimit, "A limiter holds requests back: they wait though nothing is busy.")
+        }
+        _ if hands < 0.4 * many => {
+            likely(Factor::Workers, "All workers are taken, and wait: CPU is free, and requests are not even read.")
+        }
+        Some(peer) if peer.connections < 0.5 * many => {
+            likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
+                format!(
+                    "on {:.1} of {:.1} connections to {} an answer was waited for",
+                    peer.waiting.unwrap_or(0.0),
+                    peer.connections,
+                    peer.address
+                ),
+            )
+        }
+        None if held < ONE => likely(
+            Factor::Lock,
+            "Requests wait inside the server, one at a time goes on, and nothing is busy: as for a lock.",
+        ),
+        _ => return None,
+    };
+    Some(told(verdict))
+}

@@ -1,0 +1,115 @@
+//! What a single run's answers and connections point to: limiters, delays, handshakes, a full backlog, a full link.
+
+use super::{likely, percent, server_is_full};
+use crate::words::{rate, time};
+use torr_gauge::{Factor, RunResult, Verdict};
+
+/// The share of answers or connections that makes something worth a verdict.
+const MANY: f64 = 0.01;
+/// The kernel sends a SYN again after a second (RFC 6298, section 2).
+const SYN_TIMEOUT_US: u64 = 950_000;
+/// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
+const DELAYED_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
+/// The share of the time that TLS handshakes must take.
+const MOSTLY_TLS: f64 = 0.3;
+
+/// A limiter that answers "not now".
+pub fn refusals(run: &RunResult) -> Option<Verdict> {
+    let count = |status: u16| run.status.get(&status).copied().unwrap_or(0);
+    let (too_many, unavailable) = (count(429), count(503));
+    let share = (too_many + unavailable) as f64 / run.requests.max(1) as f64;
+    (share > MANY && share < 1.0 && (too_many > unavailable || !server_is_full(run))).then(|| {
+        likely(Factor::RateLimit, "A limiter refuses what comes above its rate.")
+            .because(format!("{} of the answers had status 429 or 503", percent(share)))
+            .because(format!("{} were accepted", rate((run.requests - run.errors.status) as f64 / run.duration_s)))
+            .advice("press below the limit with -r, or exempt the load generator from it")
+    })
+}
+
+/// Connections that were dropped before they were accepted.
+pub fn backlog(run: &RunResult) -> Option<Verdict> {
+    let connect = run.phases_us.connect?;
+    let slow = connect.p99.unwrap_or(connect.max) >= SYN_TIMEOUT_US || run.errors.connect > 0;
+    let overflows = run.signals.as_ref().and_then(|signals| signals.network?.listen_overflows).unwrap_or(0);
+    ((slow || overflows > 10) && !server_is_full(run) && super::at_a_time(run)? < 0.7).then(|| {
+        likely(Factor::AcceptBacklog, "Connections are dropped before the service accepts them.")
+            .because(format!(
+                "connecting took up to {}: a SYN is sent again after a second",
+                time(connect.max as f64 / 1e6)
+            ))
+            .because(format!("the kernel counted {overflows} overflows of the accept queue"))
+            .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn")
+    })
+}
+
+/// Nagle's algorithm against delayed acknowledgements.
+pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
+    let latency = run.latency_us?;
+    let (median, most) = (latency.p50?, latency.p75?);
+    let way = run.sockets.and_then(|sockets| sockets.min_rtt_us).unwrap_or(0);
+    let delayed = run.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
+    let each = delayed.map(|count| count as f64 / run.requests.max(1) as f64);
+    let alike = DELAYED_US.contains(&median.saturating_sub(way)) && most < median + median / 8;
+    (alike && way < 10_000 && !server_is_full(run) && each.is_none_or(|each| each > 0.5)).then(|| {
+        likely(Factor::DelayedAck, "Answers take the 40 ms for which an acknowledgement is held back.")
+            .because(format!(
+                "half of them took {}, and three quarters no more than {}",
+                time(median as f64 / 1e6),
+                time(most as f64 / 1e6)
+            ))
+            .because_if(each.map(|each| format!("{each:.1} acknowledgements were held back for each answer")))
+            .advice("write head and body with one call, or set TCP_NODELAY on the server's sockets")
+    })
+}
+
+/// Handshakes are most of what is done.
+pub fn handshakes(run: &RunResult) -> Option<Verdict> {
+    let (tls, phase, latency) = (run.tls.as_ref()?, run.phases_us.tls?, run.latency_us?);
+    let each = run.connections.opened as f64 / run.requests.max(1) as f64;
+    let share = phase.mean * each / latency.mean.max(1.0);
+    (each > 0.15 && share > MOSTLY_TLS).then(|| {
+        likely(
+            Factor::TlsHandshake,
+            "TLS handshakes are most of the work: hardly any connection carries a second request.",
+        )
+        .because(format!("{each:.2} connections were opened for each answer"))
+        .because(format!("their handshakes took {} of the response times", percent(share)))
+        .because(format!("{} of {} resumed an earlier session", tls.resumed, tls.full + tls.resumed))
+        .advice("keep connections alive, let clients resume sessions, and use an ECDSA certificate")
+    })
+}
+
+/// Most of each request's time is the way.
+pub fn delay(run: &RunResult) -> Option<Verdict> {
+    let way = run.sockets?.min_rtt_us?;
+    let latency = run.latency_us?;
+    let median = latency.p50?;
+    (way > 500 && way as f64 >= 0.5 * median as f64).then(|| {
+        likely(Factor::NetworkDelay, "The way to the service takes most of each request's time.")
+            .because(format!(
+                "the round trip takes {} of the median of {}",
+                time(way as f64 / 1e6),
+                time(median as f64 / 1e6)
+            ))
+            .because(format!(
+                "{} connections can have no more than {} over it",
+                run.plan.connections,
+                rate(run.plan.connections as f64 / (way as f64 / 1e6))
+            ))
+            .advice(format!("load it from nearer, or raise connections: -c {}", run.plan.connections * 4))
+    })
+}
+
+/// The link is full: round trips wait in its queue.
+pub fn link(run: &RunResult) -> Option<Verdict> {
+    let sockets = run.sockets?;
+    let (usual, least) = (sockets.rtt_us? / 1e3, sockets.min_rtt_us? as f64 / 1e3);
+    // A server that does not answer at once puts its acknowledgement off by up to 40 ms.
+    (usual > 4.0 * least + 50.0 && !server_is_full(run)).then(|| {
+        let megabits = run.bytes.received as f64 * 8.0 / 1e6 / run.duration_s;
+        likely(Factor::Bandwidth, "The link to the service is full.")
+            .because(format!("round trips took {usual:.0} ms instead of {least:.1}: packets wait"))
+            .because(format!("{megabits:.1} Mbit/s were received"))
+            .advice("send less (compress bodies), or get a faster link")
+    })
+}
