@@ -56,7 +56,7 @@ pub struct Comparison {
     pub torr: &'static str,
     /// What was compared.
     pub kind: Kind,
-    /// The URL, or the first of them.
+    /// The URL, or the first of them; where workers are compared, the command.
     pub target: String,
     /// Connections at a time.
     pub connections: usize,

@@ -40,8 +40,14 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
     };
     let by_rate = |a: &&Row, b: &&Row| a.rps.total_cmp(&b.rps);
     let (best, worst) = (rows.iter().max_by(by_rate).unwrap_or(first), rows.iter().min_by(by_rate).unwrap_or(first));
+    let is_vague = rows.iter().filter_map(|row| row.ratio).any(|ratio| ratio.is_vague());
     let same = rows.iter().filter_map(|row| row.ratio).all(|ratio| ratio.is_one());
     let summary = match same {
+        true if is_vague => {
+            "Whether the paths differ cannot be told: throughput varies too much. Give a longer --budget, on machines where \
+             nothing else runs."
+                .into()
+        }
         true => format!("No path differs from {} by more than chance, over {}.", first.name, counted(rounds, "round")),
         false => format!(
             "{} gives the most, {}; {} the least, {}: {:.2} of that.",

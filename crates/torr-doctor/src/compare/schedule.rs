@@ -8,7 +8,7 @@ const ROUNDS: [usize; 5] = [8, 6, 5, 4, LEAST_ROUNDS];
 /// With fewer rounds the interval is too wide to say anything.
 const LEAST_ROUNDS: usize = 3;
 /// A turn of this length is worth a round less.
-const GOOD: Duration = Duration::from_secs(1);
+const GOOD: Duration = Duration::from_millis(600);
 /// Longer turns tell nothing more.
 const LONGEST: Duration = Duration::from_secs(3);
 /// The shortest turn that means anything.
@@ -70,7 +70,7 @@ mod tests {
             Schedule { length: seconds(3.0), rounds: 8 }
         );
         let seven = Schedule::within(seconds(60.0), NONE, 7, seconds(0.7)).unwrap();
-        assert_eq!(seven.rounds, 4);
+        assert_eq!(seven.rounds, 5);
         assert!(seven.length > GOOD);
     }
 

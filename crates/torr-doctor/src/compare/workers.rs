@@ -40,6 +40,8 @@ pub struct Sweep<'s> {
     pub cores: usize,
     /// The command that starts it with `{n}` workers, for people.
     pub command: &'s str,
+    /// Where it is asked, with `{port}` if that is chosen for each start; nothing if nobody has said.
+    pub url: Option<&'s str>,
 }
 
 /// Compares numbers of workers, and recommends the fewest that are about as good as the best.
@@ -80,10 +82,12 @@ pub fn workers(
         fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&lab, fewer, chosen)),
         cores: sweep.cores,
         command: sweep.command,
+        url: sweep.url,
         plan: &patient.plan,
     };
     let conclusion = advised.conclude();
-    Ok(Comparison { workers: Some(counts[chosen]), ..finish(Kind::Workers, lab, &turns, rows, conclusion) })
+    let found = finish(Kind::Workers, lab, &turns, rows, conclusion);
+    Ok(Comparison { workers: Some(counts[chosen]), target: sweep.command.into(), ..found })
 }
 
 /// Whether it works at all, and how long a turn takes beside its pressing.

@@ -32,6 +32,8 @@ pub struct Advised<'a> {
     pub cores: usize,
     /// The command with `{n}`.
     pub command: &'a str,
+    /// Where it is asked, if that was said.
+    pub url: Option<&'a str>,
     /// How it was loaded.
     pub plan: &'a Plan,
 }
@@ -58,7 +60,12 @@ impl Advised<'_> {
             Some(format!("{workers}: {}", rate(at.rps))),
             self.fewer.map(|ratio| {
                 let fewer = counted(self.counts[self.chosen - 1], "worker");
-                format!("that is {} as much as with {fewer}", ratio.told())
+                match ratio.is_one() {
+                    true => {
+                        format!("with {fewer} it may be as much: that is {} of it, which may be chance", ratio.told())
+                    }
+                    false => format!("that is {} as much as with {fewer}", ratio.told()),
+                }
             }),
             (self.best != self.chosen).then(|| {
                 let most = counted(self.counts[self.best], "worker");
@@ -70,6 +77,9 @@ impl Advised<'_> {
         let few = self.plan.connections < self.counts.last().copied().unwrap_or(1);
         let advice = [
             Some(format!("start it with {workers}: {}", self.command.replace("{n}", &chosen.to_string()))),
+            self.fewer.filter(Ratio::is_vague).map(|_| {
+                "throughput varies too much to be sure: give a longer --budget, on a machine where nothing else runs".into()
+            }),
             still_grows.then(|| "it still grows with the largest number tried: try more with --counts".to_owned()),
             few.then(|| {
                 format!(
@@ -133,9 +143,10 @@ impl Advised<'_> {
             .filter_map(|at| Some(self.counts.get(at)?.to_string()))
             .collect();
         format!(
-            "torr doctor --sweep workers --counts {} --command {} -c {}",
+            "torr doctor --sweep workers --counts {} --command {}{} -c {}",
             counts.join(","),
             quoted(self.command),
+            self.url.map_or(String::new(), |url| format!(" {}", quoted(url))),
             self.plan.connections
         )
     }
