@@ -93,6 +93,11 @@ pub struct Conclusion {
     pub verify: Option<String>,
 }
 
+/// The flags that load a service in the same way.
+fn flags(plan: &Plan) -> String {
+    format!("-c {}{}", plan.connections, if plan.keep_alive { "" } else { " --no-keepalive" })
+}
+
 /// Puts together what came of it.
 fn finish(kind: Kind, lab: Laboratory<'_>, turns: &Turns, rows: Vec<Row>, conclusion: Conclusion) -> Comparison {
     let plan = &lab.patient.plan;

@@ -1,7 +1,7 @@
 //! Paths of the same server: what one way to make an answer costs beside another.
 
 use super::measuring::Turns;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use super::{Comparison, Conclusion, Kind, Row, Way, finish, flags};
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::Step;
 use crate::words::{counted, rate};
@@ -61,10 +61,10 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
     let verify = rows
         .iter()
         .position(|row| row.name == worst.name)
-        .map(|at| format!("torr {} -c {}", ways[at].plan.target.url, ways[at].plan.connections));
+        .map(|at| format!("torr {} {}", ways[at].plan.target.url, flags(&ways[at].plan)));
     Conclusion {
         summary,
-        because: rows.iter().filter_map(told).chain(rows.iter().filter_map(Row::failures)).collect(),
+        because: rows.iter().filter_map(told).chain(rows.iter().flat_map(Row::doubts)).collect(),
         advice: vec![
             "if these paths get the same data by a driver, a query builder and a model, then what they differ by is what the \
              query builder and the ORM cost"

@@ -37,6 +37,9 @@ pub struct Row {
     pub p99_us: Option<u64>,
     /// Requests that failed, as a share.
     pub failed_share: f64,
+    /// Whether responses took so long beside its turns that the throughput is too low: what was under way when a turn ended
+    /// is not in it.
+    pub short: bool,
     /// Connections that were opened for each answer.
     pub opened_per_request: f64,
     /// CPU in cores that the processes behind the URL used.
@@ -91,6 +94,7 @@ impl Row {
             p50_us: latency.quantile(0.5),
             p99_us: latency.quantile(0.99),
             failed_share: share(failed, answered + sum(|t| t.run.errors.unanswered())),
+            short: false,
             opened_per_request: share(sum(|t| t.run.connections.opened), answered),
             server_cores: (!shares.is_empty()).then(|| median(shares)),
             server_us: cpu_us(trials, |trial| {
@@ -105,10 +109,17 @@ impl Row {
         }
     }
 
-    /// That requests failed, if they did.
-    pub fn failures(&self) -> Option<String> {
-        (self.failed_share > MANY)
-            .then(|| format!("{} of the requests failed: {}", percent(self.failed_share.max(0.01)), self.name))
+    /// What is to be said against its figures.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        let failed = (self.failed_share > MANY)
+            .then(|| format!("{} of the requests failed: {}", percent(self.failed_share.max(0.01)), self.name));
+        let short = self.short.then(|| {
+            format!(
+                "responses took long beside the turns: throughput is more than shown: {}; give a longer --budget",
+                self.name
+            )
+        });
+        failed.into_iter().chain(short)
     }
 }
 

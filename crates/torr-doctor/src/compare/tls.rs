@@ -133,7 +133,7 @@ impl Compared<'_, '_> {
                 "use an ECDSA certificate: its signatures cost a fraction of RSA's; or let a proxy end TLS".into()
             }),
         ];
-        let failures = self.rows.iter().filter_map(Row::failures);
+        let failures = self.rows.iter().flat_map(Row::doubts);
         Conclusion {
             summary,
             because: because.into_iter().flatten().chain(failures).collect(),

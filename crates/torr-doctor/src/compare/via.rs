@@ -2,7 +2,7 @@
 
 use super::measuring::Turns;
 use super::row::cpu_us;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use super::{Comparison, Conclusion, Kind, Row, Way, finish, flags};
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::{Step, Trial};
 use crate::turns::Ratio;
@@ -136,7 +136,7 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
     ];
     Conclusion {
         summary,
-        because: because.into_iter().flatten().chain(rows.iter().filter_map(Row::failures)).collect(),
+        because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
         advice: advice.into_iter().flatten().collect(),
         verify: Some(verify(&ways[0].plan, &ways[1].plan)),
     }
@@ -144,5 +144,5 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
 
 /// The same again, after something was changed.
 fn verify(direct: &Plan, through: &Plan) -> String {
-    format!("torr doctor {} --via {} -c {}", direct.target.url, through.target.url, direct.connections)
+    format!("torr doctor {} --via {} {}", direct.target.url, through.target.url, flags(direct))
 }

@@ -1,7 +1,7 @@
 //! How many workers a server should have: it is started with each number in turns, anew each time, since one start of a
 //! server differs from the next.
 
-use super::measuring::Turns;
+use super::measuring::{Turns, usual};
 use super::schedule::Schedule;
 use super::{Comparison, Kind, finish};
 use crate::laboratory::{Halt, Laboratory, Observer, Patient};
@@ -56,11 +56,11 @@ pub fn workers(
 ) -> Result<Comparison, Halt> {
     let mut lab = Laboratory::open(patient, None, stop, tell);
     let least = sweep.counts.as_ref().and_then(|counts| counts.first().copied()).unwrap_or(1);
-    let beside = first_look(&mut lab, sweep.start, least)?;
+    let (beside, response) = first_look(&mut lab, sweep.start, least)?;
     let left = patient.budget.saturating_sub(lab.elapsed());
     let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
-    let schedule = Schedule::within(patient.budget, lab.elapsed(), counts.len(), beside)?;
-    let turns = Turns::take(&mut lab, counts.len(), schedule.rounds, |lab, at| {
+    let schedule = Schedule::within(patient.budget, lab.elapsed(), counts.len(), beside, response)?;
+    let turns = Turns::take(&mut lab, counts.len(), schedule, |lab, at| {
         let (name, why) = (named(counts[at]), "what so many workers bring");
         lab.begin(&name, "starting the server")?;
         let subject = (sweep.start)(counts[at])?;
@@ -90,19 +90,19 @@ pub fn workers(
     Ok(Comparison { workers: Some(counts[chosen]), target: sweep.command.into(), ..found })
 }
 
-/// Whether it works at all, and how long a turn takes beside its pressing.
+/// Whether it works at all, how long a turn takes beside its pressing, and how long a response takes.
 fn first_look(
     lab: &mut Laboratory<'_>,
     start: &mut dyn FnMut(usize) -> Result<Subject, Halt>,
     workers: usize,
-) -> Result<Duration, Halt> {
+) -> Result<(Duration, Duration), Halt> {
     let (name, begun) = (named(workers), Instant::now());
     lab.begin(&name, "whether the server starts and answers")?;
     let subject = start(workers)?;
     let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(subject.plan.clone()) };
-    lab.run_seen_by(None, &name, "whether the server stands it", &plan)?;
+    let response = usual(lab.run_seen_by(None, &name, "whether the server stands it", &plan)?);
     drop(subject);
-    Ok(begun.elapsed().saturating_sub(FIRST_LOOK))
+    Ok((begun.elapsed().saturating_sub(FIRST_LOOK), response))
 }
 
 fn named(workers: usize) -> String {

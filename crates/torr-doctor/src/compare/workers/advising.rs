@@ -1,6 +1,6 @@
 //! What a sweep of workers says, beside the rule of thumb: one per core for work that computes, several for work that waits.
 
-use super::super::{Conclusion, Row};
+use super::super::{Conclusion, Row, flags};
 use crate::turns::Ratio;
 use crate::words::{counted, rate};
 use std::ops::RangeInclusive;
@@ -50,9 +50,12 @@ impl Advised<'_> {
     pub fn conclude(&self) -> Conclusion {
         let (chosen, rows) = (self.counts[self.chosen], self.rows);
         let workers = counted(chosen, "worker");
-        let all_same = self.chosen == 0;
+        let (all_same, still_grows) = (self.chosen == 0, self.still_grows());
         let summary = match all_same {
             true => format!("{workers} is enough: more bring less than 3%."),
+            false if still_grows => {
+                format!("{workers} give the most of all numbers tried, and there may be more to gain with more.")
+            }
             false => format!("{workers}: the fewest that come within 3% of the most that any number gives."),
         };
         let (at, best) = (&rows[self.chosen], &rows[self.best]);
@@ -73,7 +76,6 @@ impl Advised<'_> {
             }),
             Some(self.rule()),
         ];
-        let still_grows = self.chosen + 1 == self.counts.len();
         let few = self.plan.connections < self.counts.last().copied().unwrap_or(1);
         let advice = [
             Some(format!("start it with {workers}: {}", self.command.replace("{n}", &chosen.to_string()))),
@@ -91,7 +93,7 @@ impl Advised<'_> {
         ];
         Conclusion {
             summary,
-            because: because.into_iter().flatten().chain(rows.iter().filter_map(Row::failures)).collect(),
+            because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
             advice: advice.into_iter().flatten().collect(),
             verify: Some(self.verify()),
         }
@@ -109,7 +111,7 @@ impl Advised<'_> {
         };
         let agrees = |fits: bool| if fits { "and the curve agrees" } else { "but the curve does not agree" };
         let seen = used.map_or(String::new(), |used| {
-            format!("with {} each used {used:.2} CPUs: ", counted(self.counts[0], "worker"))
+            format!("with {} a worker used {used:.2} CPUs: ", counted(self.counts[0], "worker"))
         });
         match work {
             Work::Computes => format!(
@@ -136,18 +138,24 @@ impl Advised<'_> {
         }
     }
 
+    fn still_grows(&self) -> bool {
+        self.chosen + 1 == self.counts.len()
+    }
+
+    /// The neighbours once more, or larger numbers.
     fn verify(&self) -> String {
-        let counts: Vec<_> = [self.chosen.checked_sub(1), Some(self.chosen), Some(self.chosen + 1)]
-            .into_iter()
-            .flatten()
-            .filter_map(|at| Some(self.counts.get(at)?.to_string()))
-            .collect();
+        let (at, chosen) = (self.chosen, self.counts[self.chosen]);
+        let counts = match self.still_grows() {
+            true => vec![chosen, chosen + chosen.div_ceil(2), 2 * chosen],
+            false => self.counts[at.saturating_sub(1)..=at + 1].to_vec(),
+        };
+        let counts: Vec<_> = counts.iter().map(ToString::to_string).collect();
         format!(
-            "torr doctor --sweep workers --counts {} --command {}{} -c {}",
+            "torr doctor --sweep workers --counts {} --command {}{} {}",
             counts.join(","),
             quoted(self.command),
             self.url.map_or(String::new(), |url| format!(" {}", quoted(url))),
-            self.plan.connections
+            flags(self.plan)
         )
     }
 }
