@@ -71,6 +71,22 @@ pub enum Halt {
     /// A variation of the URL cannot be made.
     #[error(transparent)]
     Target(#[from] PlanError),
+    /// There is not enough time for what is to be compared.
+    #[error("a budget of {given:?} is too short to measure {ways} ways in turns: give at least {least:?}")]
+    Budget {
+        /// What there is.
+        given: Duration,
+        /// What there should be.
+        least: Duration,
+        /// What is compared.
+        ways: usize,
+    },
+    /// The server that was to be started cannot be.
+    #[error("{0}")]
+    Command(String),
+    /// It was started, but does not answer.
+    #[error("{0}")]
+    Silent(String),
 }
 
 /// Makes experiments, and keeps what came of them.
@@ -233,7 +249,11 @@ impl<'l> Laboratory<'l> {
         (outcome, Seen { server, own_quota })
     }
 
-    fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
+    /// Tells what begins.
+    ///
+    /// # Errors
+    /// [`Halt::Interrupted`].
+    pub(crate) fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
         self.go_on()?;
         let spent = self.spent();
         (self.tell)(Step { experiment, why, spent });

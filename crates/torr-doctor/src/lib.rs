@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod case;
+pub mod compare;
 mod contrast;
 mod doctor;
 mod factors;
@@ -26,3 +27,4 @@ pub use keep_alive::KeepAlive;
 pub use laboratory::{Halt, Observer, Patient};
 pub use passive::passive;
 pub use trail::{Step, Trial};
+pub use turns::Ratio;

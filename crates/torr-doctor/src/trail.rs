@@ -88,10 +88,20 @@ impl Trial {
         self.run.connections.opened as f64 / self.run.requests.max(1) as f64
     }
 
-    /// Connections that were opened on the server's machine for each answer, the generator's own left out.
-    pub fn upstream_opens(&self) -> Option<f64> {
+    /// Answers, those included that came before anything counted: all that the server's machine saw.
+    pub fn answers(&self) -> u64 {
+        self.run.requests + self.run.warmup.map_or(0, |warmup| warmup.requests)
+    }
+
+    /// Connections that were opened on the server's machine by others than the generator.
+    pub fn opened_by_others(&self) -> Option<u64> {
         let opened = self.signals.as_ref()?.network?.active_opens?;
-        Some(opened.saturating_sub(self.run.connections.opened) as f64 / self.run.requests.max(1) as f64)
+        Some(opened.saturating_sub(self.run.connections.opened + self.run.connections.carried))
+    }
+
+    /// The same for each answer.
+    pub fn upstream_opens(&self) -> Option<f64> {
+        Some(self.opened_by_others()? as f64 / self.answers().max(1) as f64)
     }
 
     /// Bytes received for each answer.

@@ -24,6 +24,9 @@ pub fn in_turns<'l, T>(
     }
 }
 
+/// The ends of an interval are at most so far apart if it is to tell something.
+const VAGUE: f64 = 1.5;
+
 /// How many times as much one is as another, with its 95% confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
@@ -48,6 +51,11 @@ impl Ratio {
         Self { ratio: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp(), pairs: logs.len() }
     }
 
+    /// Both as text: how many times, and the interval.
+    pub fn told(&self) -> String {
+        format!("{:.2} times ({:.2} to {:.2})", self.ratio, self.low, self.high)
+    }
+
     /// Whether it is more than this, beyond doubt.
     pub fn is_above(&self, ratio: f64) -> bool {
         self.low > ratio
@@ -56,6 +64,16 @@ impl Ratio {
     /// Whether it is less than this, beyond doubt.
     pub fn is_below(&self, ratio: f64) -> bool {
         self.high < ratio
+    }
+
+    /// Whether the interval is so wide that it tells hardly anything.
+    pub fn is_vague(&self) -> bool {
+        self.high > VAGUE * self.low
+    }
+
+    /// Whether it may as well be 1.
+    pub fn is_one(&self) -> bool {
+        !self.is_above(1.0) && !self.is_below(1.0)
     }
 }
 
@@ -79,13 +97,16 @@ mod tests {
     #[test]
     fn what_differs_more_than_it_varies_is_beyond_doubt() {
         let half = Ratio::over(&[(201.0, 100.0), (199.0, 98.0), (204.0, 103.0)]);
-        assert!(half.is_below(0.55) && half.is_above(0.45) && half.pairs == 3, "{half:?}");
+        assert!(!half.is_vague() && half.is_below(0.55) && half.is_above(0.45) && half.pairs == 3, "{half:?}");
     }
 
     #[test]
     fn one_pair_proves_nothing() {
         let once = Ratio::over(&[(100.0, 300.0)]);
-        assert!(!once.is_above(0.01) && !once.is_below(100.0) && (once.ratio - 3.0).abs() < 1e-9, "{once:?}");
+        assert!(
+            once.is_vague() && !once.is_above(0.01) && !once.is_below(100.0) && (once.ratio - 3.0).abs() < 1e-9,
+            "{once:?}"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `torr doctor` on the command line.
 
 use super::values::{duration, per_second, positive};
-use super::{RequestArgs, TransportArgs};
+use super::{CompareArgs, RequestArgs, TransportArgs};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Where to; 'http://' may be left out
-    pub url: String,
+    #[arg(required_unless_present_any = ["command", "tls"])]
+    pub url: Option<String>,
     /// Connections at a time that the service is meant to stand
     #[arg(short, long, default_value_t = 100, value_parser = positive, value_name = "N")]
     pub connections: usize,
@@ -44,6 +45,8 @@ pub struct DoctorArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub compare: CompareArgs,
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]

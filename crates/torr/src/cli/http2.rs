@@ -4,7 +4,7 @@ use super::values::depth;
 use clap::{ArgGroup, Args};
 
 /// Whether HTTP/2 is spoken, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(group(ArgGroup::new("h2").args(["http2", "http2_prior_knowledge"])))]
 pub struct Http2Args {
     /// HTTP/2, which the server has to agree to in the TLS handshake

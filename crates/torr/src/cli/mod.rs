@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and who does it.
 
 mod checks;
+mod compare;
 mod data;
 mod doctor;
 mod front;
@@ -17,6 +18,7 @@ mod values;
 mod watch;
 
 pub use checks::CheckArgs;
+pub use compare::CompareArgs;
 pub use data::{DataArgs, DataKind};
 pub use doctor::DoctorArgs;
 pub use front::FrontArgs;

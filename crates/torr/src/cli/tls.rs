@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// How `https://` URLs are spoken to.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsArgs {
     /// Trust whom the certificates in this PEM file are of, instead of whom the system trusts

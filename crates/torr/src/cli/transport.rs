@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// The way there.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Transport")]
 pub struct TransportArgs {
     /// Addresses of this machine to connect from, or networks such as 10.0.0.0/24, taken in turn; each has its own local

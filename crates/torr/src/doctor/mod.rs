@@ -1,15 +1,17 @@
 //! `torr doctor URL`: from the command line to a patient, and from the diagnosis to the screen.
 
+mod compare;
 mod progress;
 mod render;
 
-use crate::cli::DoctorArgs;
+use crate::cli::{DoctorArgs, TransportArgs};
 use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, Sink};
 use crate::own_server::Server;
 use crate::press::{base_and_options, cpus, mistake, permission, why_not};
 use progress::Shown;
+use serde::Serialize;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -17,6 +19,7 @@ use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Diagnosis, Halt, Instruments, Observer, Patient, diagnose};
 use torr_gauge::signals::Watcher;
 use torr_net::{Address, address};
+use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
 
 /// The least in which experiments mean anything.
@@ -24,31 +27,50 @@ const LEAST_BUDGET: Duration = Duration::from_secs(5);
 
 /// Examines the service and prints the diagnosis.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
-    let patient = patient(args)?;
+    if args.compare.is_asked_for() {
+        return compare::run(args);
+    }
+    let url = args.url.as_deref().unwrap_or_default();
+    let (plan, options) = plan(args, &args.transport, url, !args.no_keepalive)?;
+    let patient = patient(args, plan, options)?;
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
-    let remote = remote(args, &patient)?;
+    let remote = remote(args, patient.plan.target.port)?;
     let shown = Shown::new(patient.budget, !args.quiet);
     let found = examine(&patient, remote.as_ref(), &stop, &mut |step| shown.step(step));
     shown.clear();
     let diagnosis = match found {
         Ok(diagnosis) => diagnosis,
-        Err(Halt::Interrupted) => {
-            anstream::eprintln!("torr: interrupted before there was a diagnosis");
-            return Ok(exit::interrupted());
-        }
-        Err(Halt::Run(error)) => return Err(why_not(error)),
-        Err(halt) => return Err(mistake(halt)),
+        Err(halt) => return halted(halt, "a diagnosis"),
     };
+    put(&diagnosis, json, || render::text(&diagnosis))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why there is nothing to tell.
+fn halted(halt: Halt, what: &str) -> Result<ExitCode, Stop> {
+    match halt {
+        Halt::Interrupted => {
+            anstream::eprintln!("torr: interrupted before there was {what}");
+            Ok(exit::interrupted())
+        }
+        Halt::Run(error) => Err(why_not(error)),
+        Halt::Silent(line) => Err(Stop::Unreachable(line)),
+        halt => Err(mistake(halt)),
+    }
+}
+
+/// Writes what came of it as JSON where that is wanted, and as text unless JSON has taken standard output.
+fn put(found: &impl Serialize, json: Option<Sink>, text: impl FnOnce() -> String) -> Result<(), Stop> {
     let stdout_is_taken = json.as_ref().is_some_and(Sink::takes_stdout);
     if let Some(json) = json {
-        let text = serde_json::to_string_pretty(&diagnosis).map_err(|error| Stop::Failed(error.to_string()))?;
+        let text = serde_json::to_string_pretty(found).map_err(|error| Stop::Failed(error.to_string()))?;
         json.put(&text).map_err(Stop::Failed)?;
     }
     if !stdout_is_taken {
-        output::print(&render::text(&diagnosis));
+        output::print(&text());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Examines a patient with all instruments that there are here.
@@ -69,10 +91,10 @@ pub fn examine(
 }
 
 /// The server's machine, where the user says how it is asked.
-fn remote(args: &DoctorArgs, patient: &Patient) -> Result<Option<RemoteWatch>, Stop> {
+fn remote(args: &DoctorArgs, port: u16) -> Result<Option<RemoteWatch>, Stop> {
     let Some(address) = &args.watch else { return Ok(None) };
     let token = args.watch_token.clone().or_else(|| std::env::var("TORR_WATCH_TOKEN").ok());
-    RemoteWatch::connect(address, token.as_deref(), patient.plan.target.port)
+    RemoteWatch::connect(address, token.as_deref(), port)
         .map(Some)
         .map_err(|error| Stop::Unreachable(error.to_string()))
 }
@@ -94,12 +116,18 @@ fn null(server: &Server, body: u64) -> Result<Plan, Halt> {
     Ok(Plan::new(target, addresses.into_iter().map(Into::into).collect(), request))
 }
 
-fn patient(args: &DoctorArgs) -> Result<Patient, Stop> {
+/// How a URL is loaded, if it may be.
+fn plan(args: &DoctorArgs, transport: &TransportArgs, url: &str, keep_alive: bool) -> Result<(Plan, Options), Stop> {
     if args.request.urls.is_some() {
         return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
     }
-    let (plan, options) = base_and_options(&args.request, &args.transport, Some(&args.url), !args.no_keepalive)?;
+    let (plan, options) = base_and_options(&args.request, transport, Some(url), keep_alive)?;
     permission::ask(&plan, args.i_own_this, "torr doctor")?;
+    let threads = args.threads.unwrap_or(plan.threads);
+    Ok((Plan { connections: args.connections, threads, ..plan }, options))
+}
+
+fn patient(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Patient, Stop> {
     if args.budget < LEAST_BUDGET {
         return Err(Stop::Usage(format!(
             "a budget of {:?} is too short to tell anything: give at least 5s",
@@ -110,7 +138,7 @@ fn patient(args: &DoctorArgs) -> Result<Patient, Stop> {
         return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));
     }
     Ok(Patient {
-        plan: Plan { connections: args.connections, threads: args.threads.unwrap_or_else(cpus), ..plan },
+        plan,
         options,
         budget: args.budget,
         max_rate: args.max_rate,

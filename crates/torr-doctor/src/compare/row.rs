@@ -1,0 +1,145 @@
+//! What came of one way, over all its turns.
+
+use super::Transport;
+use crate::trail::Trial;
+use crate::turns::{Ratio, median};
+use crate::words::percent;
+use serde::Serialize;
+use torr_gauge::Latency;
+use torr_gauge::signals::ProcessUse;
+
+/// Failures above this share of the requests are told.
+const MANY: f64 = 0.001;
+
+/// One way. What could not be seen is absent.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// What it is called.
+    pub name: String,
+    /// Workers, if those are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers: Option<usize>,
+    /// TLS, if that is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
+    /// Good answers per second: the median of its turns.
+    pub rps: f64,
+    /// The worst turn.
+    pub rps_min: f64,
+    /// The best turn.
+    pub rps_max: f64,
+    /// Its throughput as a ratio to the first way's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+    /// The median response time in microseconds, over all turns together.
+    pub p50_us: Option<u64>,
+    /// The 99th percentile.
+    pub p99_us: Option<u64>,
+    /// Requests that failed, as a share.
+    pub failed_share: f64,
+    /// Whether responses took so long beside its turns that the throughput is too low: what was under way when a turn ended
+    /// is not in it.
+    pub short: bool,
+    /// Connections that were opened for each answer.
+    pub opened_per_request: f64,
+    /// CPU in cores that the processes behind the URL used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_cores: Option<f64>,
+    /// CPU time in microseconds that the service itself used for each answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_us: Option<f64>,
+    /// The same of a proxy before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy_us: Option<f64>,
+    /// Connections that a proxy opened to the service for each answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream_opened_per_request: Option<f64>,
+    /// The share of the proxy's connections to the service that were still there a moment later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream_kept: Option<f64>,
+    /// TLS handshakes with a key exchange of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_handshakes: Option<u64>,
+    /// TLS handshakes that resumed an earlier session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_handshakes: Option<u64>,
+    /// The mean time of a TLS handshake in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake_us: Option<f64>,
+}
+
+impl Row {
+    /// Of at least one experiment.
+    pub fn over(name: &str, trials: &[&Trial], ratio: Option<Ratio>) -> Self {
+        let rates: Vec<f64> = trials.iter().map(|trial| trial.good_rps()).collect();
+        let (mut latency, mut handshakes) = (Latency::default(), Latency::default());
+        for trial in trials {
+            latency.add(&trial.sample.answered);
+            latency.add(&trial.sample.unanswered);
+            handshakes.add(&trial.sample.tls);
+        }
+        let sum = |of: fn(&Trial) -> u64| trials.iter().map(|trial| of(trial)).sum::<u64>();
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let (answered, failed) = (sum(|t| t.run.requests), sum(|t| t.run.errors.total()));
+        let tls = trials.iter().any(|trial| trial.run.tls.is_some());
+        let shares: Vec<_> = trials.iter().filter_map(|trial| cores(trial)).collect();
+        Self {
+            name: name.into(),
+            workers: None,
+            transport: None,
+            rps_min: rates.iter().copied().fold(f64::INFINITY, f64::min),
+            rps_max: rates.iter().copied().fold(0.0, f64::max),
+            rps: median(rates),
+            ratio,
+            p50_us: latency.quantile(0.5),
+            p99_us: latency.quantile(0.99),
+            failed_share: share(failed, answered + sum(|t| t.run.errors.unanswered())),
+            short: false,
+            opened_per_request: share(sum(|t| t.run.connections.opened), answered),
+            server_cores: (!shares.is_empty()).then(|| median(shares)),
+            server_us: cpu_us(trials, |trial| {
+                &trial.signals.as_ref().expect("it is asked for what was seen").processes
+            }),
+            proxy_us: None,
+            upstream_opened_per_request: None,
+            upstream_kept: None,
+            full_handshakes: tls.then(|| sum(|t| t.sample.full_handshakes)),
+            resumed_handshakes: tls.then(|| sum(|t| t.sample.resumed_handshakes)),
+            handshake_us: (handshakes.count() > 0).then(|| handshakes.sum() / handshakes.count() as f64),
+        }
+    }
+
+    /// What is to be said against its figures.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        let failed = (self.failed_share > MANY)
+            .then(|| format!("{} of the requests failed: {}", percent(self.failed_share.max(0.01)), self.name));
+        let short = self.short.then(|| {
+            format!(
+                "responses took long beside the turns: throughput is more than shown: {}; give a longer --budget",
+                self.name
+            )
+        });
+        failed.into_iter().chain(short)
+    }
+}
+
+/// CPU in cores of the processes behind the URL.
+fn cores(trial: &Trial) -> Option<f64> {
+    let processes = &trial.signals.as_ref()?.processes;
+    (!processes.is_empty()).then(|| processes.iter().map(|process| process.cores).sum())
+}
+
+/// CPU time in microseconds for each answer, of some of the processes that were seen. Of experiments where nothing was seen
+/// nothing is asked.
+pub fn cpu_us<'t>(trials: &[&'t Trial], processes: impl Fn(&'t Trial) -> &'t [ProcessUse]) -> Option<f64> {
+    let (mut seconds, mut answers) = (0.0, 0);
+    for trial in trials {
+        let Some(signals) = &trial.signals else { continue };
+        let seen = processes(trial);
+        if !seen.is_empty() {
+            seconds += seen.iter().map(|process| process.cores).sum::<f64>() * signals.seconds;
+            answers += trial.answers();
+        }
+    }
+    (answers > 0).then(|| seconds * 1e6 / answers as f64)
+}

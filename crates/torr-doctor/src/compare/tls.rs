@@ -1,0 +1,156 @@
+//! What TLS costs: without it, with full handshakes and with resumed ones; with connections kept and one for each request.
+
+use super::measuring::Turns;
+use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::laboratory::{Halt, Laboratory, Patient};
+use crate::trail::Step;
+use crate::turns::Ratio;
+use crate::words::{percent, time};
+use serde::Serialize;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+/// How a service is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Transport {
+    /// TLS, and how.
+    pub secured: Secured,
+    /// Whether connections are used again.
+    pub keep_alive: bool,
+}
+
+/// TLS, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Secured {
+    /// No TLS.
+    Plain,
+    /// Each handshake with a key exchange of its own and a certificate.
+    Full,
+    /// Handshakes that go on from an earlier connection's session.
+    Resumed,
+}
+
+impl fmt::Display for Secured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "plain",
+            Self::Full => "TLS, full handshakes",
+            Self::Resumed => "TLS, resumed",
+        })
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kept = if self.keep_alive { "kept alive" } else { "a connection per request" };
+        write!(f, "{}, {kept}", self.secured)
+    }
+}
+
+/// Compares ways, each of its transport, with the first of them. Full and resumed handshakes are among them, each with
+/// connections kept and not.
+///
+/// # Errors
+/// [`Halt`].
+pub fn tls(
+    patient: &Patient,
+    transports: &[Transport],
+    ways: &[Way<'_>],
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Step<'_>),
+) -> Result<Comparison, Halt> {
+    let mut lab = Laboratory::open(patient, None, stop, tell);
+    let turns = Turns::of(&mut lab, ways, "what TLS and its handshakes cost")?;
+    let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
+    rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
+    let compared = Compared { lab: &lab, turns: &turns, transports, rows: &rows };
+    let url = ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or("", |target| &target.url);
+    let verify = format!("torr {url} -c {} --no-keepalive", patient.plan.connections);
+    let conclusion = compared.conclude(verify);
+    Ok(finish(Kind::Tls, lab, &turns, rows, conclusion))
+}
+
+/// All that was measured.
+struct Compared<'c, 'l> {
+    lab: &'c Laboratory<'l>,
+    turns: &'c Turns,
+    transports: &'c [Transport],
+    rows: &'c [Row],
+}
+
+impl Compared<'_, '_> {
+    fn at(&self, secured: Secured, keep_alive: bool) -> Option<usize> {
+        self.transports.iter().position(|&transport| transport == Transport { secured, keep_alive })
+    }
+
+    /// The second's throughput as a ratio to the first's.
+    fn ratio(&self, from: (Secured, bool), to: (Secured, bool)) -> Option<Ratio> {
+        Some(self.turns.ratio(self.lab, self.at(from.0, from.1)?, self.at(to.0, to.1)?))
+    }
+
+    fn conclude(&self, verify: String) -> Conclusion {
+        use Secured::{Full, Plain, Resumed};
+        let kept = self.ratio((Plain, true), (Resumed, true));
+        let full = self.ratio((Plain, false), (Full, false));
+        let resumed = self.ratio((Full, false), (Resumed, false));
+        let short = self.ratio((Resumed, true), (Resumed, false));
+        let handshakes = self.at(Resumed, false).map(|at| &self.rows[at]);
+        let resumes = handshakes.is_some_and(|row| row.resumed_handshakes.unwrap_or(0) > 0);
+        let summary = match (kept, short) {
+            (Some(kept), _) => format!(
+                "On connections that are kept, TLS leaves {} of the throughput; with a connection for each request {}.",
+                percent(kept.ratio),
+                full.map_or("it cannot be told".into(), |full| format!("and full handshakes {}", percent(full.ratio)))
+            ),
+            (None, Some(short)) => format!(
+                "Over TLS, a connection for each request leaves {} of the throughput of connections that are kept.",
+                percent(short.ratio)
+            ),
+            (None, None) => "There is nothing to compare.".into(),
+        };
+        let because = [
+            kept.map(|ratio| format!("kept alive, TLS gives {} the throughput of plain", ratio.told())),
+            full.map(|ratio| {
+                format!("with a connection per request, full handshakes give {} the throughput of plain", ratio.told())
+            }),
+            resumed.map(|ratio| format!("resumed handshakes give {} the throughput of full ones", ratio.told())),
+            short.map(|ratio| {
+                format!("over resumed TLS, a connection per request gives {} that of kept ones", ratio.told())
+            }),
+            self.handshake_times(),
+            handshakes.filter(|_| !resumes).map(|_| "the server resumed not one session".into()),
+        ];
+        let advice = [
+            Some(
+                "keep connections alive, in the clients and in every proxy: then a handshake is paid for once"
+                    .to_owned(),
+            ),
+            (!resumes).then(|| {
+                "let clients resume sessions: in nginx 'ssl_session_tickets on' or 'ssl_session_cache'".into()
+            }),
+            full.filter(|full| full.ratio < 0.5).map(|_| {
+                "use an ECDSA certificate: its signatures cost a fraction of RSA's; or let a proxy end TLS".into()
+            }),
+        ];
+        let failures = self.rows.iter().flat_map(Row::doubts);
+        Conclusion {
+            summary,
+            because: because.into_iter().flatten().chain(failures).collect(),
+            advice: advice.into_iter().flatten().collect(),
+            verify: Some(verify),
+        }
+    }
+
+    fn handshake_times(&self) -> Option<String> {
+        let of = |secured| {
+            let row = &self.rows[self.at(secured, false)?];
+            Some(time(row.handshake_us? / 1e6))
+        };
+        Some(format!(
+            "a full handshake took {} on average, a resumed one {}",
+            of(Secured::Full)?,
+            of(Secured::Resumed)?
+        ))
+    }
+}

@@ -1,0 +1,148 @@
+//! How many workers a server should have: it is started with each number in turns, anew each time, since one start of a
+//! server differs from the next.
+
+use super::measuring::{Turns, usual};
+use super::schedule::Schedule;
+use super::{Comparison, Kind, finish};
+use crate::laboratory::{Halt, Laboratory, Observer, Patient};
+use crate::trail::Step;
+use std::any::Any;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use torr_press::Plan;
+
+mod advising;
+
+/// Multiples of the cores, those first that tell most if not all fit the budget.
+const MULTIPLES: [usize; 6] = [1, 4, 8, 2, 3, 6];
+/// How long the server is pressed to see that it works.
+const FIRST_LOOK: Duration = Duration::from_millis(250);
+/// The share of a turn that is not counted, for the server to come to itself.
+const WARM_UP: f64 = 0.2;
+
+/// A server that was started, and ends with this value.
+pub struct Subject {
+    /// How it is loaded.
+    pub plan: Plan,
+    /// Its machine.
+    pub observer: Option<Box<dyn Observer>>,
+    /// What ends it.
+    pub running: Box<dyn Any>,
+}
+
+/// What is varied.
+pub struct Sweep<'s> {
+    /// Starts the server with so many workers, and waits until it answers.
+    pub start: &'s mut dyn FnMut(usize) -> Result<Subject, Halt>,
+    /// The numbers to compare, in ascending order; nothing if they are to be chosen.
+    pub counts: Option<Vec<usize>>,
+    /// CPUs that the server has.
+    pub cores: usize,
+    /// The command that starts it with `{n}` workers, for people.
+    pub command: &'s str,
+    /// Where it is asked, with `{port}` if that is chosen for each start; nothing if nobody has said.
+    pub url: Option<&'s str>,
+}
+
+/// Compares numbers of workers, and recommends the fewest that are about as good as the best.
+///
+/// # Errors
+/// [`Halt`], and what `sweep.start` has.
+pub fn workers(
+    patient: &Patient,
+    sweep: Sweep<'_>,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Step<'_>),
+) -> Result<Comparison, Halt> {
+    let mut lab = Laboratory::open(patient, None, stop, tell);
+    let least = sweep.counts.as_ref().and_then(|counts| counts.first().copied()).unwrap_or(1);
+    let (beside, response) = first_look(&mut lab, sweep.start, least)?;
+    let left = patient.budget.saturating_sub(lab.elapsed());
+    let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
+    let schedule = Schedule::within(patient.budget, lab.elapsed(), counts.len(), beside, response)?;
+    let turns = Turns::take(&mut lab, counts.len(), schedule, |lab, at| {
+        let (name, why) = (named(counts[at]), "what so many workers bring");
+        lab.begin(&name, "starting the server")?;
+        let subject = (sweep.start)(counts[at])?;
+        let (warmup, duration) = (schedule.length.mul_f64(WARM_UP), schedule.length.mul_f64(1.0 - WARM_UP));
+        let plan = Plan { warmup, duration: Some(duration), ..lab.bounded(subject.plan.clone()) };
+        lab.run_seen_by(subject.observer.as_deref(), &name, why, &plan)?;
+        Ok(())
+    })?;
+    let names: Vec<_> = counts.iter().map(|&count| named(count)).collect();
+    let mut rows = turns.rows(&lab, names.iter().map(String::as_str));
+    rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
+    let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
+    let advised = advising::Advised {
+        counts: &counts,
+        rows: &rows,
+        best,
+        chosen,
+        gain: turns.ratio(&lab, chosen, best),
+        fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&lab, fewer, chosen)),
+        cores: sweep.cores,
+        command: sweep.command,
+        url: sweep.url,
+        plan: &patient.plan,
+    };
+    let conclusion = advised.conclude();
+    let found = finish(Kind::Workers, lab, &turns, rows, conclusion);
+    Ok(Comparison { workers: Some(counts[chosen]), target: sweep.command.into(), ..found })
+}
+
+/// Whether it works at all, how long a turn takes beside its pressing, and how long a response takes.
+fn first_look(
+    lab: &mut Laboratory<'_>,
+    start: &mut dyn FnMut(usize) -> Result<Subject, Halt>,
+    workers: usize,
+) -> Result<(Duration, Duration), Halt> {
+    let (name, begun) = (named(workers), Instant::now());
+    lab.begin(&name, "whether the server starts and answers")?;
+    let subject = start(workers)?;
+    let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(subject.plan.clone()) };
+    let response = usual(lab.run_seen_by(None, &name, "whether the server stands it", &plan)?);
+    drop(subject);
+    Ok((begun.elapsed().saturating_sub(FIRST_LOOK), response))
+}
+
+fn named(workers: usize) -> String {
+    crate::words::counted(workers, "worker")
+}
+
+/// One worker and multiples of the cores, at most so many numbers, but two.
+fn counts(cores: usize, most: usize) -> Vec<usize> {
+    let mut counts = vec![1];
+    for count in MULTIPLES.map(|times| times * cores) {
+        if counts.len() < most.max(2) && !counts.contains(&count) {
+            counts.push(count);
+        }
+    }
+    counts.sort_unstable();
+    counts
+}
+
+/// The best of these rates, and the first that is about as good.
+fn chosen(rates: &[f64]) -> (usize, usize) {
+    let best = (0..rates.len()).max_by(|&a, &b| rates[a].total_cmp(&rates[b])).unwrap_or(0);
+    let enough = rates.iter().position(|&rate| rate >= rates[best] * advising::ENOUGH);
+    (best, enough.unwrap_or(best))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ladder_is_as_long_as_the_budget_allows() {
+        assert_eq!(counts(2, 99), [1, 2, 4, 6, 8, 12, 16]);
+        assert_eq!(counts(1, 99), [1, 2, 3, 4, 6, 8]);
+        assert_eq!(counts(4, 4), [1, 4, 16, 32]);
+        assert_eq!(counts(4, 0), [1, 4]);
+    }
+
+    #[test]
+    fn the_fewest_that_are_about_as_good_are_chosen() {
+        assert_eq!(chosen(&[50.0, 98.0, 100.0, 99.0]), (2, 1));
+        assert_eq!(chosen(&[50.0, 96.0, 100.0]), (2, 2));
+    }
+}

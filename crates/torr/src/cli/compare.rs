@@ -1,0 +1,47 @@
+//! What `torr doctor` compares instead of naming what limits.
+
+use super::values::positive;
+use clap::{ArgGroup, Args, ValueEnum};
+
+/// One comparison at a time.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Comparisons, instead of a diagnosis")]
+#[command(group(ArgGroup::new("comparison").args(["sweep", "via", "tls", "paths"])))]
+pub struct CompareArgs {
+    /// Start a server with ever more workers, and recommend a number
+    #[arg(long, value_enum, value_name = "WHAT", requires = "command", conflicts_with = "watch")]
+    pub sweep: Option<Swept>,
+    /// The command that starts it, without a shell; it stays in the foreground. '{n}' is the number of workers, '{port}' a
+    /// free port, in URL too [default URL: http://127.0.0.1:{port}/]
+    #[arg(long, value_name = "COMMAND", requires = "sweep")]
+    pub command: Option<String>,
+    /// The numbers of workers to try [default: 1, and 1 to 8 times the CPUs]
+    #[arg(long, value_name = "N,N", requires = "sweep", value_delimiter = ',', value_parser = positive)]
+    pub counts: Vec<usize>,
+    /// URL is the service itself, and this a proxy before it: what the proxy costs. Without a path it is asked for that of URL
+    #[arg(long, value_name = "PROXY_URL")]
+    pub via: Option<String>,
+    /// The same service over TLS: what TLS and its handshakes cost. Where URL itself is https it needs no value
+    #[arg(long, num_args = 0..=1, value_name = "HTTPS_URL")]
+    #[expect(clippy::option_option, reason = "absent, present, and present with a value are three things")]
+    pub tls: Option<Option<String>>,
+    /// The same service without TLS, where URL is https
+    #[arg(long, value_name = "HTTP_URL", requires = "tls")]
+    pub plain: Option<String>,
+    /// Paths of the same server, to be compared with the first of them
+    #[arg(long, value_name = "PATH,PATH", value_delimiter = ',')]
+    pub paths: Vec<String>,
+}
+
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Swept {
+    Workers,
+}
+
+impl CompareArgs {
+    /// Whether a comparison is asked for at all.
+    pub fn is_asked_for(&self) -> bool {
+        self.sweep.is_some() || self.via.is_some() || self.tls.is_some() || !self.paths.is_empty()
+    }
+}

@@ -1,0 +1,199 @@
+//! A server that is started by a command, and ended with all that it started.
+
+use crate::exit::Stop;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use torr_doctor::Halt;
+use torr_press::{Plan, RunError};
+
+/// How often is looked whether something has happened.
+const TICK: Duration = Duration::from_millis(10);
+/// How long a server may take to end by itself.
+const GRACE: Duration = Duration::from_secs(5);
+/// How many of its last lines are kept, and how long each may be.
+const LINES: usize = 3;
+const LONGEST_LINE: u64 = 400;
+
+/// A command, split as a shell does.
+pub struct Launcher {
+    /// Variables that stand before it, as in `A=1 program`.
+    variables: Vec<(String, String)>,
+    program: String,
+    arguments: Vec<String>,
+}
+
+impl Launcher {
+    /// What is wrong with a command is the user's to mend.
+    pub fn parse(command: &str) -> Result<Self, Stop> {
+        let words = shlex::split(command)
+            .ok_or_else(|| Stop::Usage("--command cannot be split into words: a quote is not closed".into()))?;
+        let mut words = words.into_iter().peekable();
+        let mut variables = Vec::new();
+        while let Some((name, value)) = words.peek().and_then(|word| variable(word)) {
+            variables.push((name.to_owned(), value.to_owned()));
+            words.next();
+        }
+        let program = words.next().ok_or_else(|| Stop::Usage("--command names no program".into()))?;
+        Ok(Self { variables, program, arguments: words.collect() })
+    }
+
+    /// Starts it in a process group of its own, with these words in their places. Nobody listens at its addresses before.
+    pub fn start(&self, places: &[(&str, String)], addresses: &[SocketAddr]) -> Result<Launched, Halt> {
+        if let Some(taken) = addresses.iter().find(|&address| TcpStream::connect(address).is_ok()) {
+            return Err(Halt::Command(format!("somebody listens on {taken} already: end that first, or use {{port}}")));
+        }
+        let fill = |text: &String| places.iter().fold(text.clone(), |text, (place, word)| text.replace(place, word));
+        let program = fill(&self.program);
+        let mut command = Command::new(&program);
+        command
+            .args(self.arguments.iter().map(fill))
+            .envs(self.variables.iter().map(|(name, value)| (name, fill(value))))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = command.spawn().map_err(|error| {
+            Halt::Command(match error.kind() {
+                ErrorKind::NotFound => format!("--command: there is no program '{program}'"),
+                _ => format!("--command: '{program}' cannot be started: {error}"),
+            })
+        })?;
+        let lines = Arc::default();
+        let reader = child.stderr.take().map(|stderr| {
+            let lines = Arc::clone(&lines);
+            thread::spawn(move || keep_last(stderr, &lines))
+        });
+        Ok(Launched { child, program, lines, reader, over: false })
+    }
+}
+
+/// A word that sets a variable.
+fn variable(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then_some((name, value))
+}
+
+type Lines = Mutex<VecDeque<String>>;
+
+/// Reads all that a server says, so that it never waits for it, and keeps the last lines.
+fn keep_last(stderr: ChildStderr, lines: &Lines) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    while matches!(reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line), Ok(1..)) {
+        let text = String::from_utf8_lossy(&line).trim().to_owned();
+        line.clear();
+        if text.is_empty() {
+            continue;
+        }
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push_back(text);
+        if lines.len() > LINES {
+            lines.pop_front();
+        }
+    }
+}
+
+/// A running server, which ends with this value, and so does all else in its process group.
+pub struct Launched {
+    child: Child,
+    program: String,
+    lines: Arc<Lines>,
+    reader: Option<JoinHandle<()>>,
+    /// Whether it was waited for: its number may be somebody else's then.
+    over: bool,
+}
+
+impl Launched {
+    /// Waits until it has answered a request.
+    pub fn until_it_answers(self, plan: &Plan, patience: Duration, stop: &AtomicBool) -> Result<Self, Halt> {
+        let (begun, once) = (Instant::now(), Duration::from_secs(1).min(patience));
+        let look =
+            Plan { connections: 1, depth: 1, threads: 1, requests: Some(1), duration: Some(once), ..plan.clone() };
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Halt::Interrupted);
+            }
+            if self.has_ended() {
+                return Err(self.silent("ended before it answered: it has to stay in the foreground"));
+            }
+            match torr_press::run(&look, stop, |_| {}) {
+                Ok(looked) if looked.result.requests > 0 => return Ok(self),
+                Ok(_) | Err(RunError::Unreachable { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if begun.elapsed() > patience {
+                let at = plan.target.host_and_port();
+                return Err(self.silent(&format!("did not answer at {at} within {:.0} s", patience.as_secs_f64())));
+            }
+            thread::sleep(TICK);
+        }
+    }
+
+    /// One line: what happened, and what the server said last.
+    fn silent(mut self, what: &str) -> Halt {
+        self.end();
+        // What it has written is in the pipe; only a program that left the group can hold that open.
+        let begun = Instant::now();
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begun.elapsed() < GRACE {
+            thread::sleep(TICK);
+        }
+        let lines: Vec<_> = self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+        let said = if lines.is_empty() { "it said nothing".into() } else { format!("it said: {}", lines.join(" | ")) };
+        Halt::Silent(format!("'{}' {what}; {said}", self.program))
+    }
+
+    /// Whether it has ended; it is left to be waited for, so that its number stays its own.
+    fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.group()), options), Ok(None))
+    }
+
+    fn group(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Asks the group to end, and ends what is left of it.
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.over, true) {
+            return;
+        }
+        // It may be gone already.
+        let _ = kill_process_group(self.group(), Signal::TERM);
+        let begun = Instant::now();
+        while !self.has_ended() && begun.elapsed() < GRACE {
+            thread::sleep(TICK);
+        }
+        let _ = kill_process_group(self.group(), Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_split_as_a_shell_does() {
+        let launcher = Launcher::parse("A=1 B_2='x y' server --name \"a b\" C=3").unwrap();
+        assert_eq!(launcher.variables, [("A".into(), "1".into()), ("B_2".into(), "x y".into())]);
+        assert_eq!((launcher.program.as_str(), launcher.arguments.len()), ("server", 3));
+        assert!(Launcher::parse("server 'a").is_err() && Launcher::parse("A=1").is_err());
+    }
+}

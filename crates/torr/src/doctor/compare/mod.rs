@@ -1,0 +1,142 @@
+//! `torr doctor` with `--sweep`, `--via`, `--tls` or `--paths`: from the command line to the ways that are compared.
+
+mod launch;
+mod render;
+mod sweep;
+
+use super::progress::Shown;
+use super::{halted, patient, plan, put, remote, watcher};
+use crate::cli::{DoctorArgs, TlsArgs, TlsResumption, TransportArgs};
+use crate::exit::{self, Stop};
+use crate::interrupt;
+use crate::output::Sink;
+use crate::press::mistake;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use torr_doctor::compare::{Comparison, Secured, Transport, Way, paths, tls, via};
+use torr_doctor::{Halt, Observer, Step};
+use torr_press::{Plan, Target};
+
+/// Who is told of the steps, and what ends them.
+struct Course<'c> {
+    stop: Arc<AtomicBool>,
+    tell: &'c mut dyn FnMut(Step<'_>),
+}
+
+/// What is wrong with the command line, or else what came of the comparison.
+type Found = Result<Result<Comparison, Halt>, Stop>;
+
+/// Compares and prints what came of it.
+pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
+    let json = args.json.as_deref().map(Sink::open).transpose()?;
+    let shown = Shown::new(args.budget, !args.quiet);
+    let course = Course { stop: interrupt::flag()?, tell: &mut |step| shown.step(step) };
+    let asked = &args.compare;
+    let found = match (&asked.command, &asked.via, &asked.tls) {
+        (Some(command), ..) => sweep::sweep(args, command, course),
+        (_, Some(proxy), _) => by_proxy(args, proxy, course),
+        (_, _, Some(secured)) => by_tls(args, secured.as_deref(), course),
+        _ => by_path(args, course),
+    };
+    shown.clear();
+    let comparison = match found? {
+        Ok(comparison) => comparison,
+        Err(halt) => return halted(halt, "a whole round to compare"),
+    };
+    put(&comparison, json, || render::text(&comparison))?;
+    Ok(if comparison.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
+}
+
+fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
+    let paths_asked = &args.compare.paths;
+    if let Some(path) = paths_asked.iter().find(|path| !path.starts_with('/')) {
+        return Err(Stop::Usage(format!("'{path}' is no path: it begins with '/'")));
+    }
+    if paths_asked.len() < 2 {
+        return Err(Stop::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
+    }
+    let target = Target::parse(url(args)).map_err(mistake)?;
+    let planned = |path: &String| plan(args, &args.transport, &target.whole(path), !args.no_keepalive);
+    let plans = paths_asked.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
+    let observer = observer(args, &plans[0].0)?;
+    let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, observer.as_ref());
+    let ways: Vec<_> = paths_asked.iter().zip(&plans).map(way).collect();
+    let (first, options) = plans[0].clone();
+    Ok(paths(&patient(args, first, options)?, &ways, &course.stop, course.tell))
+}
+
+fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
+    let service = Target::parse(url(args)).map_err(mistake)?;
+    let proxy = Target::parse(proxy).map_err(mistake)?;
+    let path = if proxy.path() == "/" { service.path() } else { proxy.path() };
+    let (direct, options) = plan(args, &args.transport, url(args), !args.no_keepalive)?;
+    let (through, _) = plan(args, &args.transport, &proxy.whole(path), !args.no_keepalive)?;
+    let observers = [observer(args, &direct)?, observer(args, &through)?];
+    let ways =
+        [way("directly", &direct, observers[0].as_ref()), way("through the proxy", &through, observers[1].as_ref())];
+    Ok(via(&patient(args, direct, options)?, &ways, &course.stop, course.tell))
+}
+
+fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found {
+    let (plain, secured) = plain_and_secured(args, secured)?;
+    let (mut transports, mut plans) = (Vec::new(), Vec::new());
+    for (url, how) in [(plain, Secured::Plain), (Some(secured), Secured::Full), (Some(secured), Secured::Resumed)] {
+        let Some(url) = url else { continue };
+        let tls_resumption = if how == Secured::Full { TlsResumption::Full } else { TlsResumption::On };
+        let tls = TlsArgs { tls_resumption, ..args.transport.tls.clone() };
+        let transport = TransportArgs { tls, ..args.transport.clone() };
+        for keep_alive in [true, false] {
+            transports.push(Transport { secured: how, keep_alive });
+            plans.push(plan(args, &transport, url, keep_alive)?);
+        }
+    }
+    // The first and the last plan are of the two servers, or of the same.
+    let observers = [observer(args, &plans[0].0)?, plans.last().map_or(Ok(None), |(plan, _)| observer(args, plan))?];
+    let way = |(transport, (plan, _)): (&Transport, &(Plan, _))| {
+        let observer = &observers[usize::from(transport.secured != Secured::Plain)];
+        way(&transport.to_string(), plan, observer.as_ref())
+    };
+    let ways: Vec<_> = transports.iter().zip(&plans).map(way).collect();
+    let (first, options) = plans[0].clone();
+    Ok(tls(&patient(args, first, options)?, &transports, &ways, &course.stop, course.tell))
+}
+
+/// The URL without TLS, if there is one, and the one with it.
+fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result<(Option<&'a str>, &'a str), Stop> {
+    let is_tls = |url: &str| Target::parse(url).map(|target| target.tls).map_err(mistake);
+    let plain = args.compare.plain.as_deref();
+    let (plain, secured) = match (args.url.as_deref(), given) {
+        // '--tls URL' without another: it is the URL that has TLS.
+        (None, Some(secured)) => (plain, secured),
+        (Some(url), None) if is_tls(url)? => (plain, url),
+        (Some(url), Some(secured)) if plain.is_none() => (Some(url), secured),
+        (Some(_), Some(_)) => {
+            return Err(Stop::Usage("--plain is for a URL of https: give '--tls' without a value then".into()));
+        }
+        _ => return Err(Stop::Usage("--tls needs the service's https URL: as its value, or as URL".into())),
+    };
+    if !is_tls(secured)? {
+        return Err(Stop::Usage(format!("'{secured}' is not the https URL that --tls needs")));
+    }
+    match plain {
+        Some(plain) if is_tls(plain)? => Err(Stop::Usage(format!("'{plain}' is not without TLS: give an http URL"))),
+        plain => Ok((plain, secured)),
+    }
+}
+
+fn url(args: &DoctorArgs) -> &str {
+    args.url.as_deref().unwrap_or_default()
+}
+
+fn way<'w>(name: &str, plan: &Plan, observer: Option<&'w Box<dyn Observer>>) -> Way<'w> {
+    Way { name: name.into(), plan: plan.clone(), observer: observer.map(|observer| &**observer) }
+}
+
+/// The machine of a plan's server: as the user says, or this one.
+fn observer(args: &DoctorArgs, plan: &Plan) -> Result<Option<Box<dyn Observer>>, Stop> {
+    if let Some(remote) = remote(args, plan.target.port)? {
+        return Ok(Some(Box::new(remote)));
+    }
+    Ok(watcher(plan).map(|watcher| Box::new(watcher) as Box<dyn Observer>))
+}

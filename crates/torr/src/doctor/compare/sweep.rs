@@ -1,0 +1,80 @@
+//! `--sweep workers`: a command that starts the server, with places for the number of workers and the port.
+
+use super::launch::{Launched, Launcher};
+use super::{Course, Found};
+use crate::cli::DoctorArgs;
+use crate::doctor::{patient, plan, watcher};
+use crate::exit::Stop;
+use crate::press::cpus;
+use std::net::{SocketAddr, TcpListener};
+use torr_doctor::compare::{Subject, Sweep, workers};
+use torr_doctor::{Halt, Observer};
+use torr_net::Address;
+
+/// The place of the number of workers.
+const WORKERS: &str = "{n}";
+/// The place of the port.
+const PORT: &str = "{port}";
+/// Where the server is asked if nobody says.
+const URL: &str = "http://127.0.0.1:{port}/";
+
+pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
+    let url = args.url.as_deref().unwrap_or(URL);
+    check(command, args.url.as_deref())?;
+    let launcher = Launcher::parse(command)?;
+    let counts = (!args.compare.counts.is_empty()).then(|| {
+        let mut counts = args.compare.counts.clone();
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    });
+    if counts.as_ref().is_some_and(|counts| counts.len() < 2) {
+        return Err(Stop::Usage("--counts compares two numbers of workers or more, as in --counts 1,2,4".into()));
+    }
+    let planned = |port: u16| plan(args, &args.transport, &url.replace(PORT, &port.to_string()), !args.no_keepalive);
+    // All that is wrong with it shows before anything is started.
+    let (first, options) = planned(free_port()?)?;
+    let patient = patient(args, first, options)?;
+    let patience = args.budget / 2;
+    let stop = course.stop.clone();
+    let mut start = |count: usize| -> Result<Subject, Halt> {
+        let port = free_port().map_err(no_start)?;
+        let (plan, _) = planned(port).map_err(no_start)?;
+        let addresses: Vec<SocketAddr> = plan.addresses.iter().filter_map(Address::tcp).collect();
+        let words = [(WORKERS, count.to_string()), (PORT, port.to_string())];
+        let launched: Launched = launcher.start(&words, &addresses)?;
+        let launched = launched.until_it_answers(&plan, patience, &stop)?;
+        let observer = watcher(&plan).map(|watcher| Box::new(watcher) as Box<dyn Observer>);
+        Ok(Subject { plan, observer, running: Box::new(launched) })
+    };
+    let sweep = Sweep { start: &mut start, counts, cores: cpus(), command, url: args.url.as_deref() };
+    Ok(workers(&patient, sweep, &course.stop, course.tell))
+}
+
+/// Both the command and the URL have the places that they need.
+fn check(command: &str, url: Option<&str>) -> Result<(), Stop> {
+    let wrong = |what: &str| Err(Stop::Usage(what.into()));
+    match (command.contains(PORT), url) {
+        _ if !command.contains(WORKERS) => wrong("--command has no '{n}', where the number of workers goes"),
+        (true, Some(url)) if !url.contains(PORT) => wrong(
+            "--command has '{port}' but URL has not: write http://127.0.0.1:{port}/ with the path you mean, or leave URL out",
+        ),
+        (false, None) => wrong("--command has no '{port}', so give the URL where the server listens"),
+        (false, Some(url)) if url.contains(PORT) => {
+            wrong("URL has '{port}' but --command has not: it would not be known")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What was fine for one port is not for another.
+fn no_start(stop: Stop) -> Halt {
+    let (Stop::Usage(line) | Stop::Unreachable(line) | Stop::Failed(line)) = stop;
+    Halt::Command(line)
+}
+
+/// A port that nobody listens on at this moment.
+fn free_port() -> Result<u16, Stop> {
+    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    bound.map(|address| address.port()).map_err(|error| Stop::Failed(format!("no free port: {error}")))
+}
