@@ -12,6 +12,8 @@ const FULL_THREAD: f64 = 0.85;
 pub const CHEAP: f64 = 0.6;
 /// The least share of a request's time that is taken for the service's own.
 const LEAST_WORK: f64 = 0.15;
+/// The share of the time without a CPU below which a server gets the CPU that it asks for.
+pub const SERVED: f64 = 0.12;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
@@ -162,6 +164,13 @@ impl Case {
         threads.max_by(|a, b| a.cores.total_cmp(&b.cores))?.queued
     }
 
+    /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the
+    /// machine but the server gets what it asks for, they do not matter to it.
+    pub fn wants_cpu(&self) -> bool {
+        self.machine_share().is_some_and(|share| share > 0.9)
+            && self.server_waits_for_cpu().is_none_or(|share| share >= SERVED)
+    }
+
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
         let threads = self.processes().flat_map(|process| &process.threads);
@@ -207,5 +216,90 @@ impl Case {
     pub fn connecting_share(&self, opened_per_request: f64) -> Option<f64> {
         let cost = 1.0 / self.null_rps_connecting? - 1.0 / self.null_rps?;
         Some((cost * self.rps() * opened_per_request).clamp(0.0, 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ladder::Rung;
+    use torr_gauge::signals::ClientsUse;
+
+    /// A service that takes 5 ms for a request, of which so many go on at a time.
+    fn case(held: f64) -> Case {
+        let rung = |connections: usize| Rung {
+            connections,
+            rps: 200.0 * held.min(connections as f64),
+            median_s: 0.005 * (connections as f64 / held).max(1.0),
+        };
+        Case {
+            asked: 100,
+            alone_least_s: 0.005,
+            alone_mean_s: 0.005,
+            alone_median_s: 0.005,
+            ladder: Ladder([1, 2, 4, 8, 100].map(rung).into()),
+            cheap: Some(Cheap { what: "another path".into(), alone_s: 0.0002, connect_s: 0.0001 }),
+            ..Case::default()
+        }
+    }
+
+    fn beside(response_s: Option<f64>) -> Option<Beside> {
+        Some(Beside { connections: 6, connect_s: 0.0001, response_s })
+    }
+
+    #[test]
+    fn parallelism_and_utilisation_follow_from_the_ladder() {
+        let four = case(4.0);
+        assert!((four.parallelism() - 4.0).abs() < 0.01 && (four.utilisation() - 0.04).abs() < 0.001);
+        assert!((case(1000.0).utilisation() - 1.0).abs() < 0.001, "nobody queues");
+    }
+
+    #[test]
+    fn where_the_way_is_most_of_a_request_no_parallelism_below_one_is_made_up() {
+        let far = Case { round_trip_s: Some(0.0052), ..case(1.0) };
+        assert!(far.service_s() > 0.0005, "{}", far.service_s());
+    }
+
+    #[test]
+    fn others_wait_if_a_light_load_is_held_up_and_who_is_never_answered_waits() {
+        for (response, expected) in
+            [(Some(0.0003), Some(false)), (Some(0.004), Some(true)), (None, Some(true)), (Some(0.0011), None)]
+        {
+            assert_eq!(Case { beside: beside(response), ..case(4.0) }.others_wait(), expected, "{response:?}");
+        }
+        assert_eq!(case(4.0).others_wait(), None, "nobody was asked");
+        let dear = Cheap { what: "no less work".into(), alone_s: 0.005, connect_s: 0.0001 };
+        assert_eq!(Case { cheap: Some(dear), beside: beside(Some(0.02)), ..case(4.0) }.others_wait(), None);
+    }
+
+    #[test]
+    fn threads_that_take_turns_are_told_from_idle_ones_and_from_workers() {
+        let thread = |name: &str, share, waits_per_s| ThreadUse {
+            waiting: [(name.to_owned(), share)].into(),
+            waits_per_s: Some(waits_per_s),
+            ..ThreadUse::default()
+        };
+        let threads = vec![
+            thread("futex_do_wait", 0.9, 60.0),
+            thread("locks_lock_inode_wait", 0.8, 60.0),
+            thread("futex_do_wait", 1.0, 0.0),
+            thread("do_epoll_wait", 0.9, 60.0),
+            thread("hrtimer_nanosleep", 1.0, 200.0),
+        ];
+        let processes = vec![ProcessUse { threads, ..ProcessUse::default() }];
+        let clients = Some(ClientsUse { established: 100.0, unread: 84.0, ..ClientsUse::default() });
+        let signals = Some(Signals { processes, clients, ..Signals::default() });
+        let case = Case { signals, ..case(1.0) };
+        assert_eq!((case.taking_turns(), case.in_hands()), (2, Some(16.0)));
+        assert_eq!(Case::default().in_hands(), None, "unknown is not none");
+    }
+
+    #[test]
+    fn what_connections_cost_is_told_by_a_service_that_does_nothing() {
+        let case = Case { null_rps: Some(100_000.0), null_rps_connecting: Some(25_000.0), ..case(1.0) };
+        // 30 us for a connection, 200 of them a second.
+        let share = case.connecting_share(1.0).expect("both were measured");
+        assert!((share - 0.006).abs() < 1e-6, "{share}");
+        assert_eq!(Case::default().connecting_share(1.0), None);
     }
 }

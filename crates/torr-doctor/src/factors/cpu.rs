@@ -23,7 +23,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(None);
     };
     let full = ward.case.full_threads();
-    let is_free = machine < 1.0 - FREE;
+    let (is_free, wants) = (machine < 1.0 - FREE, ward.case.wants_cpu());
     let flat = flatness(ward);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
     let one = full == 1 && used < 1.4 || full == 0 && ONE_CORE.contains(&used);
@@ -42,7 +42,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {cores} times the throughput"))
-    } else if used >= ALL * cores as f64 || (machine >= ALL && used >= ward.case.generator_cores * 0.8) {
+    } else if used >= ALL * cores as f64 || (machine >= ALL && wants && used >= ward.case.generator_cores * 0.8) {
         let (generator, others) =
             (ward.case.generator_cores, machine * cores as f64 - used - ward.case.generator_cores);
         let shared = generator > 0.15 * cores as f64;
@@ -70,7 +70,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             } else {
                 "in proportion to the CPU, or to what requests cost less".into()
             })
-    } else if machine >= ALL && ward.case.generator_cores > used {
+    } else if machine >= ALL && wants && ward.case.generator_cores > used {
         Verdict::new(
             Factor::Generator,
             Confidence::Likely,

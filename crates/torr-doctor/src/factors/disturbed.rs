@@ -19,7 +19,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let known = case.server_cores().unwrap_or(0.0) + case.peer_cores() + case.generator_cores;
     let others = machine.cpu_share - known / cores;
     let stolen = machine.steal_share.unwrap_or(0.0);
-    if machine.cpu_share < FULL || others.max(stolen) < OTHERS && stolen < STOLEN {
+    if machine.cpu_share < FULL || !case.wants_cpu() || others < OTHERS && stolen < STOLEN {
         return Ok(None);
     }
     let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";

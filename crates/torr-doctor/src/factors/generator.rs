@@ -1,5 +1,6 @@
 //! The load generator itself.
 
+use crate::case::SERVED;
 use crate::contrast::Contrast;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
@@ -10,8 +11,6 @@ use torr_press::Plan;
 
 /// The share of the time without a CPU from which the generator was kept from its work.
 const STARVED: f64 = 0.25;
-/// The same share of a server that gets the CPU that it asks for.
-const SERVED: f64 = 0.12;
 /// A service that does nothing and reaches no more than this times the target shows what the generator can do.
 const NO_BETTER: f64 = 1.25;
 

@@ -127,7 +127,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let case = &ward.case;
     let held = case.parallelism();
-    if held >= LEAST_HELD || case.full_threads() > 0 || case.machine_share().is_some_and(|share| share > 0.9) {
+    if held >= LEAST_HELD || case.full_threads() > 0 || case.wants_cpu() {
         return Ok(None);
     }
     // A server that does less the more is asked of it is not held back, it is overloaded.

@@ -16,7 +16,7 @@ const LEAST_HELD: f64 = 0.7;
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let case = &ward.case;
     let held = case.parallelism();
-    if held < LEAST_HELD || case.machine_share().is_some_and(|share| share > 0.93) {
+    if held < LEAST_HELD || case.wants_cpu() {
         return Ok(None);
     }
     if let Some((peer, trips)) = case
