@@ -10,7 +10,9 @@ use torr_press::Plan;
 /// Connections per answer from which they are not kept.
 const NOT_KEPT: f64 = 0.15;
 /// The share of what a request takes from which connecting is what limits.
-const MUCH: f64 = 0.25;
+const MUCH: f64 = 0.15;
+/// The same, from which there is no doubt: what a connection costs a service that does nothing is the least that it may cost.
+const MOST: f64 = 0.25;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.full_trial();
@@ -174,6 +176,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             Some(share) => format!("about {:.1} times the throughput", 1.0 / (1.0 - share).max(0.1)),
             None => format!("{} of the {alone} that a request takes", percent(cost.connecting)),
         });
-    let confidence = if contrast.high < 1.3 && contrast.low > 0.7 { Confidence::Certain } else { Confidence::Likely };
+    let sure = contrast.high < 1.3 && contrast.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= MOST);
+    let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(Verdict { confidence, ..verdict }))
 }
