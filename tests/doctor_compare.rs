@@ -170,10 +170,8 @@ fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
         assert!(number(&rows[1]["ratio"], "ratio") < 0.9, "{rows:?}");
         assert!(number(&rows[1], "proxy_us") > 0.0 && number(&rows[0], "server_us") > 0.0, "{rows:?}");
         assert!(rows[0].get("proxy_us").is_none(), "{rows:?}");
-        // Of connections that come and go none may be seen twice, or even once.
-        let kept = rows[1]["upstream_kept"].as_f64().unwrap_or(0.0);
         let opened = number(&rows[1], "upstream_opened_per_request");
-        assert_eq!((opened < 0.3, kept > 0.9), (keeps, keeps), "{rows:?}");
+        assert_eq!(opened < 0.3, keeps, "{rows:?}");
         let advice = texts(&found["conclusion"]["advice"]);
         assert_eq!(advice.contains("proxy_http_version 1.1"), !keeps, "{advice}");
     }
