@@ -1,1 +1,249 @@
+//! `torr doctor` compares: numbers of workers, a proxy, TLS, paths. What is known of each beforehand it finds.
 
+mod support;
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use support::certificates::self_signed;
+use support::program::{Running, run, torr, torr_command, torr_json};
+use support::servers::{Nginx, Serve, free_port};
+use support::wait_until;
+
+/// So many processes, each of which waits 20 ms over a request, and talks to one client at a time.
+const SERVER: &str = r#"
+use strict; use warnings; use IO::Socket::INET;
+my ($port, $workers) = @ARGV;
+my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 128, ReuseAddr => 1)
+    or die "cannot listen: $!\n";
+for (1 .. $workers) {
+    next if fork;
+    while (my $client = $listener->accept) {
+        sysread($client, my $request, 4096);
+        select(undef, undef, undef, 0.02);
+        syswrite($client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        close $client;
+    }
+    exit;
+}
+1 while wait > 0;
+"#;
+
+/// The server's program, in a folder by whose name its processes are found.
+struct Program {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Program {
+    fn write() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let path = folder.path().join("server.pl");
+        std::fs::write(&path, SERVER).expect("a file can be written");
+        Self { _folder: folder, path }
+    }
+
+    /// As it is given to `--command`.
+    fn command(&self) -> String {
+        format!("perl '{}' {{port}} {{n}}", self.path.display())
+    }
+
+    /// How many processes of it there are.
+    fn processes(&self) -> usize {
+        // The shell's, and torr's own, have it in their command lines as well.
+        let pattern = format!("^perl {}", self.path.display());
+        run("pgrep", &["-f", &pattern]).stdout.lines().count()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Only where a test has failed is there anything left to end.
+        let _ = Command::new("pkill").args(["-KILL", "-f", &format!("^perl {}", self.path.display())]).status();
+    }
+}
+
+/// The kernel counts the connections of all programs together, and turns that share CPUs with others tell less: these tests go one
+/// after another.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    // A test that has failed is no reason for others to.
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn texts(value: &Value) -> String {
+    value.as_array().expect("it is a list").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"))
+}
+
+#[test]
+fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
+    let _alone = alone();
+    let program = Program::write();
+    let command = program.command();
+    let found = torr_json(&[
+        "doctor",
+        "--sweep",
+        "workers",
+        "--command",
+        &command,
+        "--counts",
+        "8,1",
+        "-c",
+        "8",
+        "--budget",
+        "12s",
+        "-q",
+    ]);
+    assert_eq!((&found["schema"], &found["kind"]), (&"torr.compare/1".into(), &"workers".into()));
+    assert_eq!(found["workers"], 8, "{}", found["rows"]);
+    let rows = found["rows"].as_array().expect("there are rows");
+    assert_eq!([&rows[0]["workers"], &rows[1]["workers"]], [1, 8]);
+    // Each of them answers some 49 times a second.
+    assert!(number(&rows[0], "rps") < 51.0 && number(&rows[1], "rps") < 401.0, "{rows:?}");
+    assert!(number(&rows[1]["ratio"], "ratio") > 4.0, "{rows:?}");
+    let conclusion = &found["conclusion"];
+    assert!(texts(&conclusion["because"]).contains("3 to 8 times the cores"), "{conclusion}");
+    let advice = texts(&conclusion["advice"]);
+    assert!(advice.contains("{port} 8") && advice.contains("try more"), "{conclusion}");
+    assert_eq!(program.processes(), 0);
+}
+
+#[test]
+fn an_interruption_ends_the_server_too() {
+    let program = Program::write();
+    let command = program.command();
+    let torr = Running::start(torr_command(&["doctor", "--sweep", "workers", "--command", &command, "-c", "4", "-q"]));
+    wait_until("a server with workers", || (program.processes() > 1).then_some(()));
+    torr.signal("INT");
+    let ended = torr.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert_eq!(program.processes(), 0);
+}
+
+#[test]
+fn what_does_not_start_says_so_in_one_line() {
+    let sweep = |command: &str| torr(&["doctor", "--sweep", "workers", "--command", command, "--budget", "8s", "-q"]);
+    let port = free_port();
+    for (command, code, told) in [
+        ("no-such-program {port} {n}", 2, &["there is no program 'no-such-program'"][..]),
+        ("perl -e 'die \"out of paper\\n\"' {port} {n}", 3, &["'perl' ended before", "out of paper"]),
+        ("sleep 60 {port} {n}", 3, &["'sleep'", "it said"]),
+        ("sleep {port}", 2, &["no '{n}'"]),
+        ("sleep {n}", 2, &["no '{port}'", "give the URL"]),
+        ("sleep '{port} {n}", 2, &["a quote is not closed"]),
+    ] {
+        let ended = sweep(command);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(code), 1), "{command}: {ended:?}");
+        assert!(told.iter().all(|told| ended.stderr.contains(told)), "{command}: {ended:?}");
+    }
+    // One that starts, but listens elsewhere, is not waited for without end.
+    let url = format!("http://127.0.0.1:{port}/");
+    let ended = torr(&["doctor", "--sweep", "workers", "--command", "sleep 60{n}", &url, "--budget", "5s", "-q"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.stderr.contains("did not answer at 127.0.0.1"), "{ended:?}");
+}
+
+#[test]
+fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
+    let _alone = alone();
+    let serve = Serve::start(&["--workers", "1"]);
+    let pass = format!("proxy_pass http://{};", serve.address);
+    let closing = Nginx::start(&format!("location / {{ {pass} }}"));
+    let keeping = Nginx::start_beside(
+        "location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ''; }",
+        &format!("upstream up {{ server {}; keepalive 64; }}", serve.address),
+    );
+    let compare = |proxy: &Nginx| {
+        let through = format!("http://{}", proxy.address);
+        torr_json(&["doctor", &serve.url("/bytes/10"), "--via", &through, "-c", "8", "--budget", "6s", "-q"])
+    };
+    for (proxy, keeps) in [(&closing, false), (&keeping, true)] {
+        let found = compare(proxy);
+        let rows = found["rows"].as_array().expect("there are rows");
+        assert_eq!((rows.len(), &found["kind"]), (2, &"via".into()));
+        assert_eq!(number(&rows[1], "failed_share"), 0.0, "{rows:?}");
+        assert!(number(&rows[1]["ratio"], "ratio") < 0.9, "{rows:?}");
+        assert!(number(&rows[1], "proxy_us") > 0.0 && number(&rows[0], "server_us") > 0.0, "{rows:?}");
+        assert!(rows[0].get("proxy_us").is_none(), "{rows:?}");
+        let opened = number(&rows[1], "upstream_opened_per_request");
+        assert_eq!(opened < 0.3, keeps, "{rows:?}");
+        let advice = texts(&found["conclusion"]["advice"]);
+        assert_eq!(advice.contains("proxy_http_version 1.1"), !keeps, "{advice}");
+    }
+}
+
+#[test]
+fn handshakes_cost_what_they_cost_on_short_connections_only() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = self_signed(folder.path());
+    let text = |path: &std::path::Path| path.display().to_string();
+    let plain = Serve::start(&["--workers", "1"]);
+    let secured = Serve::start(&["--workers", "1", "--tls-cert", &text(&certificate), "--tls-key", &text(&key)]);
+    let https = format!("https://{}/", secured.address);
+    let always = ["--cacert", &text(&certificate), "-c", "4", "--budget", "10s", "-q"];
+    let found = torr_json(&[&["doctor", &plain.url("/"), "--tls", &https], &always[..]].concat());
+    let rows = found["rows"].as_array().expect("there are rows");
+    let at = |secured: &str, keep_alive: bool| {
+        let is_it =
+            |row: &&Value| row["transport"] == serde_json::json!({"secured": secured, "keep_alive": keep_alive});
+        rows.iter().find(is_it).unwrap_or_else(|| panic!("{secured}, {keep_alive}: {rows:?}"))
+    };
+    assert_eq!(rows.len(), 6);
+    assert!(at("plain", true).get("full_handshakes").is_none());
+    let (full, resumed) = (at("full", false), at("resumed", false));
+    assert_eq!(number(full, "resumed_handshakes"), 0.0, "{full}");
+    assert!(number(resumed, "resumed_handshakes") > number(resumed, "full_handshakes"), "{resumed}");
+    assert!(number(&full["ratio"], "high") < number(&at("full", true)["ratio"], "low"), "{rows:?}");
+    assert!(number(&full["ratio"], "ratio") < number(&at("plain", false)["ratio"], "ratio"), "{rows:?}");
+
+    // Without a plain one the four others are compared, and a person reads a table of them.
+    let ended = torr(&[&["doctor", &https, "--tls"], &always[..]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let told = |text: &str| ended.stdout.contains(text);
+    assert!(told("one per request") && told("TLS, resumed, kept alive") && !told("plain, kept"), "{}", ended.stdout);
+    assert!(told("verify torr https://"), "{}", ended.stdout);
+}
+
+#[test]
+fn paths_are_compared_with_the_first() {
+    let _alone = alone();
+    let serve = Serve::start(&["--workers", "1"]);
+    let url = serve.url("/");
+    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "4", "--budget", "6s"];
+    let found = torr_json(&[&asked[..], &["-q"]].concat());
+    let rows = found["rows"].as_array().expect("there are rows");
+    assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
+    assert!(rows[0].get("ratio").is_none() && number(&rows[1]["ratio"], "high") < 1.0, "{rows:?}");
+    assert!(number(&rows[1], "server_us") > number(&rows[0], "server_us"), "{rows:?}");
+    let summary = &found["conclusion"]["summary"];
+    assert!(summary.as_str().is_some_and(|text| text.starts_with("/bytes/10 gives the most")), "{summary}");
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    for (args, told) in [
+        (&["--via", "http://a", "--tls", "https://a", "http://b"][..], "cannot be used with"),
+        (&["--paths", "/a,/b", "--via", "http://a", "http://b"], "cannot be used with"),
+        (&["--counts", "1,2", "http://127.0.0.1:1"], "--sweep"),
+        (&["--sweep", "workers"], "--command"),
+        (&["--sweep", "workers", "--command", "a {n} {port}", "--counts", "3"], "two numbers of workers"),
+        (&["--sweep", "workers", "--command", "a {n} {port}", "http://127.0.0.1:1/"], "URL has not"),
+        (&["--paths", "/a", "http://127.0.0.1:1"], "two or more"),
+        (&["--paths", "/a,b", "http://127.0.0.1:1"], "'b' is no path"),
+        (&["http://127.0.0.1:1", "--tls"], "needs the service's https URL"),
+        (&["http://127.0.0.1:1", "--tls", "http://127.0.0.1:2"], "is not the https URL"),
+        (&["http://127.0.0.1:1", "--paths", "/a,/b,/c,/d,/e,/f", "--budget", "5s"], "give at least"),
+        (&["http://192.0.2.1", "--via", "http://127.0.0.1:1"], "--i-own-this"),
+        (&["http://127.0.0.1:1", "--via", "http://192.0.2.1"], "--i-own-this"),
+    ] {
+        let ended = torr(&[&["doctor"], args].concat());
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(told), "{args:?}: {ended:?}");
+    }
+}

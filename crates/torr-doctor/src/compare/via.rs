@@ -100,10 +100,12 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
         () => format!("The proxy costs nothing that can be told from chance ({interval})."),
     };
     let opened = through.upstream_opened_per_request;
-    let churns = match through.upstream_kept {
-        Some(kept) if kept >= KEPT => false,
-        Some(kept) if kept < NOT_KEPT => true,
-        _ => opened.is_some_and(|opened| opened > CHURN),
+    let churns = match (opened, through.upstream_kept) {
+        // A proxy that keeps connections still changes them after so many requests, which at high rates is soon. And what was
+        // opened may have been by others.
+        (Some(opened), kept) => opened > CHURN && kept.is_none_or(|kept| kept < KEPT),
+        (None, Some(kept)) => kept < NOT_KEPT,
+        (None, None) => false,
     };
     let because = [
         Some(format!("directly {}, through the proxy {}", rate(direct.rps), rate(through.rps))),

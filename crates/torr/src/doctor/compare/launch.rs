@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use torr_doctor::Halt;
+use torr_net::Address;
 use torr_press::{Plan, RunError};
 
 /// How often is looked whether something has happened.
@@ -118,8 +119,11 @@ impl Launched {
     /// Waits until it has answered a request.
     pub fn until_it_answers(self, plan: &Plan, patience: Duration, stop: &AtomicBool) -> Result<Self, Halt> {
         let (begun, once) = (Instant::now(), Duration::from_secs(1).min(patience));
-        let look =
-            Plan { connections: 1, depth: 1, threads: 1, requests: Some(1), duration: Some(once), ..plan.clone() };
+        let one = Plan { connections: 1, depth: 1, threads: 1, requests: Some(1), ..plan.clone() };
+        let look = Plan { duration: Some(once), watch_server: false, ..one };
+        let addresses: Vec<SocketAddr> = plan.addresses.iter().filter_map(Address::tcp).collect();
+        // A run that meets nobody tries again by itself for a while.
+        let mut listens = addresses.is_empty();
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err(Halt::Interrupted);
@@ -127,10 +131,13 @@ impl Launched {
             if self.has_ended() {
                 return Err(self.silent("ended before it answered: it has to stay in the foreground"));
             }
-            match torr_press::run(&look, stop, |_| {}) {
-                Ok(looked) if looked.result.requests > 0 => return Ok(self),
-                Ok(_) | Err(RunError::Unreachable { .. }) => {}
-                Err(error) => return Err(error.into()),
+            listens = listens || addresses.iter().any(|address| TcpStream::connect(address).is_ok());
+            if listens {
+                match torr_press::run(&look, stop, |_| {}) {
+                    Ok(looked) if looked.result.requests > 0 => return Ok(self),
+                    Ok(_) | Err(RunError::Unreachable { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
             }
             if begun.elapsed() > patience {
                 let at = plan.target.host_and_port();

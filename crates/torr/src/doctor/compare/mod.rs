@@ -60,7 +60,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
     let planned = |path: &String| plan(args, &args.transport, &target.whole(path), !args.no_keepalive);
     let plans = paths_asked.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     let observer = observer(args, &plans[0].0)?;
-    let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, observer.as_ref());
+    let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
     let ways: Vec<_> = paths_asked.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
     Ok(paths(&patient(args, first, options)?, &ways, &course.stop, course.tell))
@@ -73,8 +73,7 @@ fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
     let (direct, options) = plan(args, &args.transport, url(args), !args.no_keepalive)?;
     let (through, _) = plan(args, &args.transport, &proxy.whole(path), !args.no_keepalive)?;
     let observers = [observer(args, &direct)?, observer(args, &through)?];
-    let ways =
-        [way("directly", &direct, observers[0].as_ref()), way("through the proxy", &through, observers[1].as_ref())];
+    let ways = [way("directly", &direct, &observers[0]), way("through the proxy", &through, &observers[1])];
     Ok(via(&patient(args, direct, options)?, &ways, &course.stop, course.tell))
 }
 
@@ -94,8 +93,7 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
     // The first and the last plan are of the two servers, or of the same.
     let observers = [observer(args, &plans[0].0)?, plans.last().map_or(Ok(None), |(plan, _)| observer(args, plan))?];
     let way = |(transport, (plan, _)): (&Transport, &(Plan, _))| {
-        let observer = &observers[usize::from(transport.secured != Secured::Plain)];
-        way(&transport.to_string(), plan, observer.as_ref())
+        way(&transport.to_string(), plan, &observers[usize::from(transport.secured != Secured::Plain)])
     };
     let ways: Vec<_> = transports.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
@@ -129,8 +127,8 @@ fn url(args: &DoctorArgs) -> &str {
     args.url.as_deref().unwrap_or_default()
 }
 
-fn way<'w>(name: &str, plan: &Plan, observer: Option<&'w Box<dyn Observer>>) -> Way<'w> {
-    Way { name: name.into(), plan: plan.clone(), observer: observer.map(|observer| &**observer) }
+fn way<'w>(name: &str, plan: &Plan, observer: &'w Option<Box<dyn Observer>>) -> Way<'w> {
+    Way { name: name.into(), plan: plan.clone(), observer: observer.as_deref() }
 }
 
 /// The machine of a plan's server: as the user says, or this one.
