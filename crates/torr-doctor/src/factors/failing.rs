@@ -68,8 +68,10 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let fewest = ward.case.ladder.saturated_from().unwrap_or(1);
     let held = ward.case.parallelism();
     let starved = rps < 0.7 * most;
-    let is_busy = ward.case.full_threads() > 0 || ward.case.machine_share().is_some_and(|share| share > 0.93);
-    if is_busy || (held >= LEAST_HELD && !starved) {
+    let is_busy = ward.case.full_threads() > 0 || ward.case.wants_cpu();
+    // Workers that are taken have a request each in their hands while others wait to be accepted.
+    let has_none = ward.case.in_hands().is_some_and(|hands| hands < LEAST_HELD);
+    if is_busy || (held >= LEAST_HELD && !starved && !has_none) {
         return Ok(None);
     }
     let queue = ward.full_trial().signals.iter().flat_map(|signals| &signals.listeners).find_map(|listener| {
@@ -97,6 +99,10 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 .map(|count| format!("the kernel counted {count} overflows of the accept queue")),
         )
         .because_if(queue)
+        .because_if(
+            has_none
+                .then(|| "of those that were accepted hardly any waited: the service had nothing in its hands".into()),
+        )
         .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn, which caps it")
         .advice("accept in a loop of its own, or more than one connection at a time")
         .gain(format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)));
