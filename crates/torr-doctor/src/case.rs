@@ -17,6 +17,9 @@ pub const SERVED: f64 = 0.12;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
+/// The same for waiting for something to do.
+const IDLE: [&str; 5] = ["epoll", "accept", "poll_schedule", "select", "sigsuspend"];
+
 /// What is known.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Case {
@@ -195,6 +198,17 @@ impl Case {
         self.processes().flat_map(|process| &process.threads).filter(turns).count()
     }
 
+    /// Threads that have a request each in their hands most of the time, and block meanwhile: in a sleep, in a call, for an answer.
+    pub fn holding(&self) -> usize {
+        let least = self.rps() / 200.0;
+        let holds = |thread: &&ThreadUse| {
+            let elsewhere = |name: &str| IDLE.iter().chain(&LOCKS).any(|idle| name.contains(idle));
+            let blocks = thread.waiting.iter().filter(|(name, _)| !elsewhere(name));
+            blocks.map(|(_, share)| share).sum::<f64>() > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > least)
+        };
+        self.processes().flat_map(|process| &process.threads).filter(holds).count()
+    }
+
     /// Databases and caches that the server talks to.
     pub fn databases(&self) -> impl Iterator<Item = &PeerUse> {
         self.peers().filter(|peer| peer.role != Role::Other)
@@ -290,7 +304,7 @@ mod tests {
         let clients = Some(ClientsUse { established: 100.0, unread: 84.0, ..ClientsUse::default() });
         let signals = Some(Signals { processes, clients, ..Signals::default() });
         let case = Case { signals, ..case(1.0) };
-        assert_eq!((case.taking_turns(), case.in_hands()), (2, Some(16.0)));
+        assert_eq!((case.taking_turns(), case.holding(), case.in_hands()), (2, 1, Some(16.0)));
         assert_eq!(Case::default().in_hands(), None, "unknown is not none");
     }
 

@@ -10,6 +10,9 @@ use torr_press::{Plan, Requests, Think};
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);
+/// How long connections are opened before it counts, unless responses take so long that it hardly matters.
+const WARMUP: Duration = Duration::from_millis(100);
+const LONG_S: f64 = 0.02;
 /// Once throughput has not grown by more than this over two doublings, the ladder goes on with the user's connections.
 const FLAT: f64 = 1.08;
 /// How often a cheap request is tried.
@@ -44,6 +47,7 @@ impl<'l> Ward<'l> {
     pub fn admit(&mut self, null: Option<&dyn Fn(u64) -> Result<Plan, Halt>>) -> Result<(), Halt> {
         self.alone()?;
         self.cheap()?;
+        self.round_trip();
         self.ladder()?;
         if let Some(null) = null {
             self.null(null)?;
@@ -68,11 +72,14 @@ impl<'l> Ward<'l> {
 
     /// The user's load with another number of connections.
     pub fn plan_with(&self, connections: usize, seconds: f64) -> Plan {
-        let response = Duration::from_secs_f64(self.case.alone_mean_s);
+        let alone = self.case.alone_mean_s;
+        let queued = connections as f64 / self.case.ladder.most().max(1e-3);
+        // What is begun while warming up does not count, and where requests queue for long that would be nearly all.
+        let warmup = if alone.max(queued.min(60.0)) > LONG_S { Duration::ZERO } else { WARMUP };
         Plan {
             connections,
-            duration: Some(self.lab.length(seconds, response)),
-            warmup: Duration::from_millis(100).max(response * 2).min(self.lab.patient.budget / 20),
+            duration: Some(self.lab.length(seconds, Duration::from_secs_f64(alone))),
+            warmup,
             ..self.lab.plan()
         }
     }
@@ -112,7 +119,6 @@ impl<'l> Ward<'l> {
         case.alone_least_s = summary.min as f64 / 1e6;
         case.alone_mean_s = summary.mean / 1e6;
         case.alone_median_s = quantile(latency, 0.5).unwrap_or_default().as_secs_f64();
-        case.round_trip_s = trial.connect().map(|connect| connect.min as f64 / 1e6);
         Ok(())
     }
 
@@ -157,6 +163,16 @@ impl<'l> Ward<'l> {
             plans.push(("a request without a Host", light(refused)));
         }
         Ok(plans)
+    }
+
+    /// The least that any connection took to come about or TCP has seen: a single one may have met a busy machine.
+    fn round_trip(&mut self) {
+        let seen = self.lab.trail.iter().flat_map(|trial| {
+            let connect = trial.connect().map(|connect| connect.min);
+            let measured = trial.run.sockets.and_then(|sockets| sockets.min_rtt_us);
+            connect.into_iter().chain(measured)
+        });
+        self.case.round_trip_s = seen.min().map(|us| us as f64 / 1e6);
     }
 
     fn ladder(&mut self) -> Result<(), Halt> {

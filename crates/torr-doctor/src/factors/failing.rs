@@ -13,6 +13,8 @@ const MANY: f64 = 0.01;
 const REFUSALS: [u16; 2] = [429, 503];
 /// The kernel sends a SYN again after a second (RFC 6298, section 2).
 const SYN_TIMEOUT_US: u64 = 950_000;
+/// A thread that uses so much of a CPU is full.
+const FULL: f64 = 0.8;
 /// Nothing that requests hold is limited below this parallelism, see [`crate::ladder::Ladder::parallelism`].
 const LEAST_HELD: f64 = 0.7;
 
@@ -125,8 +127,8 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         let name = format!("an offered rate of {}", rate(offered * factor));
         let Some(plan) = open(ward, offered * factor, 1.2) else { break };
         let trial = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
-        let machine = trial.signals.as_ref().and_then(|signals| signals.machine);
-        if status == 503 && machine.is_some_and(|machine| machine.cpu_share > 0.9) {
+        let server = trial.signals.iter().flat_map(|signals| &signals.processes);
+        if status == 503 && server.flat_map(|process| &process.threads).any(|thread| thread.cores > FULL) {
             // It refuses since it is full, which is no limiter's doing.
             return Ok(None);
         }

@@ -26,17 +26,15 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     {
         return Ok(Some(round_trips(ward, peer, trips)));
     }
-    let turns = case.taking_turns();
-    let Some(inside) = (held < ONE && turns >= 2).then_some(true).or_else(|| waits_inside(ward, held)) else {
-        return Ok(unseen(ward, held));
-    };
+    let Some(inside) = waits_inside(ward, held) else { return Ok(unseen(ward, held)) };
     let told = evidence(ward, held);
     let seen = case.server_cores().is_some();
     if !inside && !seen {
         return Ok(unseen(ward, held));
     }
     // Two witnesses that do not depend on each other, with the ladder as the intervention.
-    let agree = case.others_wait().is_some() && (case.in_hands().is_none() || by_hands(ward, held) == Some(inside));
+    let witnesses = [by_threads(ward, held), case.others_wait().map(|wait| !wait), by_hands(ward, held)];
+    let agree = witnesses.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
     let confidence = if agree && seen { Confidence::Certain } else { Confidence::Likely };
     let verdict = match (inside, pool(ward, held)) {
         (false, _) => workers(ward, held, confidence),
@@ -76,7 +74,10 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
             time(cheap.alone_s)
         ));
     }
-    if held < ONE && case.taking_turns() >= 2 {
+    if case.holding() > 0 {
+        let threads = counted(case.holding(), "thread");
+        told.push(format!("{threads} of it had a request in hand most of the time, and waited with it"));
+    } else if held < ONE && case.taking_turns() >= 2 {
         told.push(format!(
             "{} of its threads took turns at it: each waited as for a lock most of the time",
             case.taking_turns()
@@ -93,7 +94,18 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
 
 /// Whether requests wait inside the server, for something that others do not need, rather than before it.
 fn waits_inside(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    ward.case.others_wait().map(|wait| !wait).or_else(|| by_hands(ward, held))
+    by_threads(ward, held).or_else(|| ward.case.others_wait().map(|wait| !wait)).or_else(|| by_hands(ward, held))
+}
+
+/// The same by what its threads wait for: as many block with a request in their hands as go on, or several take turns at
+/// something that one at a time has.
+fn by_threads(ward: &Ward<'_>, held: f64) -> Option<bool> {
+    let (holding, turns) = (ward.case.holding() as f64, ward.case.taking_turns());
+    match held {
+        held if held < ONE && turns >= 2 => Some(true),
+        held if holding >= 1.0 && (holding - held).abs() <= 0.35 * held + 0.3 => Some(false),
+        _ => None,
+    }
 }
 
 /// The same by how many requests the server has taken: all that go on, and no more, or more than that.
