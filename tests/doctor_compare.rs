@@ -160,7 +160,7 @@ fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
     );
     let compare = |proxy: &Nginx| {
         let through = format!("http://{}", proxy.address);
-        torr_json(&["doctor", &serve.url("/bytes/10"), "--via", &through, "-c", "8", "--budget", "6s", "-q"])
+        torr_json(&["doctor", &serve.url("/bytes/10"), "--via", &through, "-c", "8", "--budget", "5s", "-q"])
     };
     for (proxy, keeps) in [(&closing, false), (&keeping, true)] {
         let found = compare(proxy);
@@ -215,7 +215,7 @@ fn paths_are_compared_with_the_first() {
     let _alone = alone();
     let serve = Serve::start(&["--workers", "1"]);
     let url = serve.url("/");
-    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "4", "--budget", "6s"];
+    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "4", "--budget", "5s"];
     let found = torr_json(&[&asked[..], &["-q"]].concat());
     let rows = found["rows"].as_array().expect("there are rows");
     assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
@@ -223,6 +223,12 @@ fn paths_are_compared_with_the_first() {
     assert!(number(&rows[1], "server_us") > number(&rows[0], "server_us"), "{rows:?}");
     let summary = &found["conclusion"]["summary"];
     assert!(summary.as_str().is_some_and(|text| text.starts_with("/bytes/10 gives the most")), "{summary}");
+}
+
+#[test]
+fn help_names_the_places_in_the_command() {
+    let help = torr(&["doctor", "--help"]).stdout;
+    assert!(help.contains("'{n}'") && help.contains("'{port}'"), "{help}");
 }
 
 #[test]

@@ -51,9 +51,11 @@ impl Ratio {
         Self { ratio: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp(), pairs: logs.len() }
     }
 
-    /// Both as text: how many times, and the interval.
+    /// How many times, and the interval, as text.
     pub fn told(&self) -> String {
-        format!("{:.2} times ({:.2} to {:.2})", self.ratio, self.low, self.high)
+        let Self { ratio, low, high, .. } = self;
+        let digits = if *ratio < 0.1 { 3 } else { 2 };
+        format!("{ratio:.digits$} times ({low:.digits$} to {high:.digits$})")
     }
 
     /// Whether it is more than this, beyond doubt.

@@ -11,6 +11,9 @@ use torr_gauge::signals::ProcessUse;
 /// Failures above this share of the requests are told.
 const MANY: f64 = 0.001;
 
+/// The kernel tells CPU time in steps of some 10 ms: less than this is not told.
+const LEAST_S: f64 = 0.05;
+
 /// One way. What could not be seen is absent.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
@@ -141,5 +144,5 @@ pub fn cpu_us<'t>(trials: &[&'t Trial], processes: impl Fn(&'t Trial) -> &'t [Pr
             answers += trial.answers();
         }
     }
-    (answers > 0).then(|| seconds * 1e6 / answers as f64)
+    (answers > 0 && seconds >= LEAST_S).then(|| seconds * 1e6 / answers as f64)
 }

@@ -125,6 +125,7 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
             .map(|opened| format!("the proxy opened about {opened:.2} connections to the service for each request")),
         through
             .upstream_kept
+            .filter(|_| opened.is_none())
             .map(|kept| format!("{} of its connections to the service were still there a moment later", percent(kept))),
     ];
     let costs = ratio.is_below(1.0);

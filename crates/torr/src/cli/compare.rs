@@ -3,6 +3,10 @@
 use super::values::positive;
 use clap::{ArgGroup, Args, ValueEnum};
 
+/// clap takes '{n}' for the end of a line, unless a style that changes nothing stands in it.
+const COMMAND: &str = "The command that starts it, without a shell, and stays in the foreground; '{\u{1b}[0mn}' stands for the \
+                       number of workers, '{port}' for a free port, in URL too [default URL: http://127.0.0.1:{port}/]";
+
 /// One comparison at a time.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Comparisons, instead of a diagnosis")]
@@ -11,9 +15,7 @@ pub struct CompareArgs {
     /// Start a server with ever more workers, and recommend a number
     #[arg(long, value_enum, value_name = "WHAT", requires = "command", conflicts_with = "watch")]
     pub sweep: Option<Swept>,
-    /// The command that starts it, without a shell; it stays in the foreground. '{n}' is the number of workers, '{port}' a
-    /// free port, in URL too [default URL: http://127.0.0.1:{port}/]
-    #[arg(long, value_name = "COMMAND", requires = "sweep")]
+    #[arg(long, value_name = "COMMAND", requires = "sweep", help = COMMAND)]
     pub command: Option<String>,
     /// The numbers of workers to try [default: 1, and 1 to 8 times the CPUs]
     #[arg(long, value_name = "N,N", requires = "sweep", value_delimiter = ',', value_parser = positive)]

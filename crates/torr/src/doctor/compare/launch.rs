@@ -19,6 +19,8 @@ use torr_press::{Plan, RunError};
 const TICK: Duration = Duration::from_millis(10);
 /// How long a server may take to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
+/// An address where nothing happens for so long has nobody who listens.
+const CONNECT: Duration = Duration::from_secs(1);
 /// How many of its last lines are kept, and how long each may be.
 const LINES: usize = 3;
 const LONGEST_LINE: u64 = 400;
@@ -48,8 +50,15 @@ impl Launcher {
 
     /// Starts it in a process group of its own, with these words in their places. Nobody listens at its addresses before.
     pub fn start(&self, places: &[(&str, String)], addresses: &[SocketAddr]) -> Result<Launched, Halt> {
-        if let Some(taken) = addresses.iter().find(|&address| TcpStream::connect(address).is_ok()) {
-            return Err(Halt::Command(format!("somebody listens on {taken} already: end that first, or use {{port}}")));
+        let begun = Instant::now();
+        // What was left of an earlier group may still be about to end.
+        while let Some(taken) = addresses.iter().find(|address| is_open(address)) {
+            if begun.elapsed() > CONNECT {
+                return Err(Halt::Command(format!(
+                    "somebody listens on {taken} already: end that first, or use {{port}}"
+                )));
+            }
+            thread::sleep(TICK);
         }
         let fill = |text: &String| places.iter().fold(text.clone(), |text, (place, word)| text.replace(place, word));
         let program = fill(&self.program);
@@ -74,6 +83,11 @@ impl Launcher {
         });
         Ok(Launched { child, program, lines, reader, over: false })
     }
+}
+
+/// Whether somebody listens there.
+fn is_open(address: &SocketAddr) -> bool {
+    TcpStream::connect_timeout(address, CONNECT).is_ok()
 }
 
 /// A word that sets a variable.
@@ -131,7 +145,7 @@ impl Launched {
             if self.has_ended() {
                 return Err(self.silent("ended before it answered: it has to stay in the foreground"));
             }
-            listens = listens || addresses.iter().any(|address| TcpStream::connect(address).is_ok());
+            listens = listens || addresses.iter().any(is_open);
             if listens {
                 match torr_press::run(&look, stop, |_| {}) {
                     Ok(looked) if looked.result.requests > 0 => return Ok(self),

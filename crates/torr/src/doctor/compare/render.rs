@@ -82,10 +82,17 @@ fn note(row: &Row, recommended: bool) -> Option<String> {
 }
 
 fn ratio(ratio: Ratio) -> String {
-    match ratio.pairs {
-        1 => format!("{:.2}", ratio.ratio),
-        _ => format!("{:.2} ({:.2}-{:.2})", ratio.ratio, ratio.low, ratio.high),
+    let Ratio { ratio: times, low, high, pairs } = ratio;
+    let digits = digits(times);
+    match pairs {
+        1 => format!("{times:.digits$}"),
+        _ => format!("{times:.digits$} ({low:.digits$}-{high:.digits$})"),
     }
+}
+
+/// Small ratios have more of them.
+fn digits(times: f64) -> usize {
+    if times < 0.1 { 3 } else { 2 }
 }
 
 /// Transports down, kept and not kept across.
@@ -97,7 +104,8 @@ fn by_connection(rows: &[Row]) -> Vec<Vec<String>> {
             rows.iter().find(|row| row.transport.is_some_and(|t| t.secured == secured && t.keep_alive == keep_alive))
         };
         let (Some(kept), Some(once)) = (at(true), at(false)) else { continue };
-        let of_first = |row: &Row| row.ratio.map_or("1.00".into(), |ratio| format!("{:.2}", ratio.ratio));
+        let of_first =
+            |row: &Row| row.ratio.map_or("1.00".into(), |ratio| format!("{:.*}", digits(ratio.ratio), ratio.ratio));
         let known = |count_of: Option<u64>| count_of.map_or("-".into(), count);
         lines.push(vec![
             secured.to_string(),
