@@ -10,6 +10,16 @@ const FULL_THREAD: f64 = 0.85;
 
 /// A request counts as cheap at this share of what the target takes.
 pub const CHEAP: f64 = 0.6;
+/// The share of its periods from which a quota holds a process back.
+pub const THROTTLED: f64 = 0.15;
+/// Nothing that requests hold, be it a thread, a lock or a connection, is limited below so many at a time.
+pub const LEAST_HELD: f64 = 0.7;
+/// Below this parallelism there is one at a time.
+pub const ONE: f64 = 1.7;
+/// Messages to a database for each request from which they are an ORM's doing, which loads rows one by one.
+pub const MANY_TRIPS: f64 = 10.0;
+/// The kernel sends a SYN again after a second (RFC 6298, section 2).
+pub const SYN_TIMEOUT_US: u64 = 950_000;
 /// The least share of a request's time that is taken for the service's own.
 const LEAST_WORK: f64 = 0.15;
 /// The share of the time without a CPU below which a server gets the CPU that it asks for.
@@ -25,6 +35,8 @@ const IDLE: [&str; 5] = ["epoll", "accept", "poll_schedule", "select", "sigsuspe
 pub struct Case {
     /// The connections that the user means to load the service with.
     pub asked: usize,
+    /// The requests that are under way at a time with those.
+    pub in_flight: usize,
     /// What a service that does nothing reaches here with as many connections, per second.
     pub null_rps: Option<f64>,
     /// The same with a connection for each request.
@@ -49,6 +61,8 @@ pub struct Case {
     pub generator_busy: f64,
     /// CPU that the generator used, in cores.
     pub generator_cores: f64,
+    /// Whether the server's machine is looked at, and is the generator's.
+    pub same_machine: bool,
     /// Threads of the generator.
     pub generator_threads: usize,
     /// The CPU quota that the generator is under, if it is under one.
@@ -98,7 +112,7 @@ impl Case {
     /// The share of the user's connections that are at work rather than in a queue: 1 where each answer takes as long as one
     /// on its own.
     pub fn utilisation(&self) -> f64 {
-        self.rps() * self.alone_mean_s / self.asked.max(1) as f64
+        self.rps() * self.alone_mean_s / self.in_flight.max(1) as f64
     }
 
     /// Messages to a peer for each request.
@@ -107,12 +121,15 @@ impl Case {
     }
 
     /// From here on the server is what is behind the proxy.
-    pub fn look_behind(&mut self, peer: &PeerUse) {
+    pub fn look_behind(&mut self, behind: &[PeerUse]) {
         if let Some(signals) = &mut self.signals {
-            signals.processes.clone_from(&peer.processes);
-            signals.peers.retain(|other| other.address != peer.address);
+            signals.processes = behind.iter().flat_map(|peer| peer.processes.clone()).collect();
+            signals.processes.dedup_by_key(|process| process.pid);
+            signals.peers.retain(|other| behind.iter().all(|peer| peer.address != other.address));
             signals.clients = None;
         }
+        // Those were the proxy's answers.
+        (self.cheap, self.beside) = (None, None);
     }
 
     /// Whether a light load is held up while the target is just saturated: then both share what is scarce. `None` if it
@@ -143,6 +160,11 @@ impl Case {
         (!processes.is_empty()).then(|| processes.iter().map(|process| process.cores).sum())
     }
 
+    /// CPU in cores that the generator took from the server's machine.
+    pub fn generator_there(&self) -> f64 {
+        if self.same_machine { self.generator_cores } else { 0.0 }
+    }
+
     /// CPU in cores of what the server talks to, as far as it is on the same machine.
     pub fn peer_cores(&self) -> f64 {
         self.peers().flat_map(|peer| &peer.processes).map(|process| process.cores).sum()
@@ -170,7 +192,7 @@ impl Case {
     /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the
     /// machine but the server gets what it asks for, they do not matter to it.
     pub fn wants_cpu(&self) -> bool {
-        self.machine_share().is_some_and(|share| share > 0.9)
+        self.machine_share().is_some_and(|share| share > 0.85)
             && self.server_waits_for_cpu().is_none_or(|share| share >= SERVED)
     }
 
@@ -248,6 +270,7 @@ mod tests {
         };
         Case {
             asked: 100,
+            in_flight: 100,
             alone_least_s: 0.005,
             alone_mean_s: 0.005,
             alone_median_s: 0.005,

@@ -7,8 +7,10 @@ use std::fmt;
 use torr_press::Plan;
 
 /// Pairs of runs; as many as the difference needs to be told from noise.
-const LEAST_PAIRS: usize = 3;
-const MOST_PAIRS: usize = 6;
+const LEAST_PAIRS: usize = 5;
+const MOST_PAIRS: usize = 7;
+/// Where hardly any of the budget is left.
+const FEW_PAIRS: usize = 3;
 /// The half width of the interval, as a factor, below which more pairs would tell nothing new.
 const NARROW: f64 = 1.1;
 
@@ -43,7 +45,8 @@ impl Contrast {
             |lab, rounds| {
                 let contrast = Self::over(&pairs(rounds));
                 let is_narrow = contrast.high <= contrast.ratio * NARROW;
-                rounds.len() >= MOST_PAIRS || (rounds.len() >= LEAST_PAIRS && (is_narrow || lab.spent() > 0.8))
+                let least = if lab.spent() > 0.6 { FEW_PAIRS } else { LEAST_PAIRS };
+                rounds.len() >= MOST_PAIRS || (rounds.len() >= least && (is_narrow || lab.spent() > 0.8))
             },
         )?;
         Ok(Self::over(&pairs(&rounds)))

@@ -12,6 +12,9 @@ use std::sync::atomic::AtomicBool;
 use torr_gauge::{Confidence, Factor, Kind, Verdict};
 use torr_press::{Plan, RunError};
 
+/// The share of the highest rate that is allowed from which it is what limits.
+const REACHED: f64 = 0.85;
+
 /// The version of [`Diagnosis`].
 pub const SCHEMA: &str = "torr.doctor/1";
 
@@ -72,6 +75,11 @@ pub fn diagnose(
         }
         Err(halt) => return Err(halt),
     };
+    let verdict = match verdict.verify {
+        Some(_) => verdict,
+        // Whatever is changed, the same examination tells whether it was that.
+        None => verdict.verify(format!("torr doctor {} -c {}", patient.plan.target.url, ward.case.asked)),
+    };
     let remarks = remarks(&ward, &verdict);
     let seconds = ward.lab.elapsed().as_secs_f64();
     let Ward { lab, case, .. } = ward;
@@ -95,12 +103,30 @@ pub fn diagnose(
 fn examine(ward: &mut Ward<'_>, instruments: &Instruments<'_>) -> Result<Verdict, Halt> {
     ward.admit(instruments.null)?;
     keep_alive::look(ward)?;
+    if let Some(verdict) = own_limit(ward) {
+        return Ok(verdict);
+    }
     for rule in RULES {
+        if !ward.lab.has_time() {
+            break;
+        }
         if let Some(verdict) = rule(ward)? {
             return Ok(verdict);
         }
     }
     Ok(unknown(ward))
+}
+
+/// What was allowed is what was reached.
+fn own_limit(ward: &Ward<'_>) -> Option<Verdict> {
+    let allowed = ward.lab.patient.max_rate?;
+    let most = ward.case.ladder.most();
+    (most >= REACHED * allowed).then(|| {
+        Verdict::new(Factor::Unknown, Confidence::Unknown, "The service does all that --max-rate allows to ask for.")
+            .because(format!("{} were answered of the {} that are allowed", rate(most), rate(allowed)))
+            .because(format!("a request on its own takes {}", time(ward.case.service_s())))
+            .advice("raise --max-rate, if the service may be pressed harder")
+    })
 }
 
 fn unknown(ward: &Ward<'_>) -> Verdict {
@@ -120,6 +146,10 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
         seen.zip(case.machine_share())
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
     );
+    let verdict = match ward.lab.has_time() {
+        true => verdict,
+        false => verdict.advice("give it more time with --budget: there was none left for further experiments"),
+    };
     match seen {
         Some(_) => verdict.advice("examine it again when nothing else runs on these machines"),
         None => verdict.advice(

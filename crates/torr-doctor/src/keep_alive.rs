@@ -1,7 +1,7 @@
 //! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests.
 
 use crate::laboratory::{Halt, Laboratory};
-use crate::ward::Ward;
+use crate::ward::{Ward, reached};
 use serde::Serialize;
 use std::time::Duration;
 use torr_press::request::Options;
@@ -54,7 +54,7 @@ const CONDITIONS: [Condition; 3] = [
 /// Looks for conditions. Only of HTTP/1.1: in HTTP/2 there is nothing to keep alive.
 pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
     let patient = ward.lab.patient;
-    if patient.plan.protocol.http2 || !patient.plan.keep_alive {
+    if patient.plan.protocol.http2 || !patient.plan.keep_alive || !ward.is_read_only() {
         return Ok(());
     }
     let kept = ward.alone_trial().opened_per_request() < KEPT || ward.alone_trial().run.requests < 2;
@@ -71,14 +71,22 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
         }
     }
     let target = &patient.plan.target;
+    if target.path().contains('{') {
+        // A placeholder, which only the user's own request fills in.
+        found.most_requests = most_requests(ward);
+        ward.lab.keep_alive = Some(found);
+        return Ok(());
+    }
     let old =
         format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
     let request = Requests::raw(target, "GET", old.into_bytes())?;
     let plan = Plan { request, ..ward.lab.plan() };
     if let Some(otherwise) = keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)?.filter(|&other| other != kept)
     {
-        let verb = if otherwise { "only kept" } else { "not kept" };
-        found.depends_on.push(format!("connections are {verb} over HTTP/1.0, though it asks for it"));
+        found.depends_on.push(match otherwise {
+            true => "connections are only kept over HTTP/1.0".into(),
+            false => "connections are not kept over HTTP/1.0, though it asks for it".into(),
+        });
     }
     found.most_requests = most_requests(ward);
     ward.lab.keep_alive = Some(found);
@@ -89,7 +97,7 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
 fn keeps(lab: &mut Laboratory<'_>, name: &str, why: &str, plan: Plan) -> Result<Option<bool>, Halt> {
     let length = lab.length(0.5, Duration::ZERO);
     let plan = Plan { connections: 1, threads: 1, requests: Some(REQUESTS), duration: Some(length), ..plan };
-    let trial = lab.run(name, why, &plan)?;
+    let Some(trial) = reached(lab.run(name, why, &plan))? else { return Ok(None) };
     let refused = trial.run.errors.status > 0;
     Ok((trial.run.requests > 1 && !refused).then(|| trial.opened_per_request() < KEPT))
 }

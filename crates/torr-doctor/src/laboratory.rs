@@ -11,7 +11,7 @@ use torr_gauge::Signals;
 use torr_gauge::collector::Measured;
 use torr_gauge::signals::{QuotaUse, Reading, Watcher, own_quota};
 use torr_press::request::{Options, RequestError};
-use torr_press::{Plan, PlanError, RunError, Target};
+use torr_press::{Plan, PlanError, RunError};
 
 /// The shortest experiment that means anything, and what it is where there is time.
 const SHORTEST: Duration = Duration::from_millis(120);
@@ -20,8 +20,10 @@ const SHORT: Duration = Duration::from_millis(400);
 const PLANNED_S: f64 = 60.0;
 /// At most this part of the budget is waited for a service to be done with what was left unanswered.
 const LONGEST_DRAIN: u32 = 30;
+/// At least so many experiments fit into what is left of the budget.
+const SHARED_BY: u32 = 6;
 /// A request that takes longer than this share of the budget has failed.
-const TIMEOUT_SHARE: f64 = 0.1;
+const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
 
 /// Who is examined, and how.
 #[derive(Debug, Clone)]
@@ -42,17 +44,28 @@ pub struct Patient {
 pub trait Observer {
     /// All counts at this moment. `None` if it does not answer.
     fn reading(&self) -> Option<Reading>;
+
+    /// Whether it is this machine that it tells of.
+    fn is_here(&self) -> bool;
 }
 
 impl Observer for Watcher {
     fn reading(&self) -> Option<Reading> {
         Some(Watcher::reading(self))
     }
+
+    fn is_here(&self) -> bool {
+        true
+    }
 }
 
 impl Observer for RemoteWatch {
     fn reading(&self) -> Option<Reading> {
         RemoteWatch::reading(self).ok()
+    }
+
+    fn is_here(&self) -> bool {
+        false
     }
 }
 
@@ -68,7 +81,7 @@ pub enum Halt {
     /// A variation of the request cannot be made.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// A variation of the URL cannot be made.
+    /// A URL of our own is none.
     #[error(transparent)]
     Target(#[from] PlanError),
     /// There is not enough time for what is to be compared.
@@ -128,7 +141,19 @@ impl<'l> Laboratory<'l> {
     /// longer, as far as the budget goes.
     pub fn length(&self, seconds: f64, response: Duration) -> Duration {
         let planned = Duration::from_secs_f64(self.patient.budget.as_secs_f64() / PLANNED_S * seconds);
-        planned.max((self.patient.budget / 40).clamp(SHORTEST, SHORT)).max(response * 8).min(self.patient.budget / 8)
+        let least = (self.patient.budget / 40).clamp(SHORTEST, SHORT);
+        let left = self.patient.budget.saturating_sub(self.elapsed());
+        planned.max(least).max(response * 8).min(self.patient.budget / 8).min((left / SHARED_BY).max(SHORTEST))
+    }
+
+    /// Whether the server's machine is looked at, and is this one.
+    pub fn sees_here(&self) -> bool {
+        self.observer.is_some_and(Observer::is_here)
+    }
+
+    /// Whether time is left for another rule's experiments.
+    pub fn has_time(&self) -> bool {
+        self.spent() < 0.9
     }
 
     /// The plan that experiments vary: the user's, without an end.
@@ -152,9 +177,9 @@ impl<'l> Laboratory<'l> {
     /// A plan for another path of the same server, with the user's request otherwise.
     ///
     /// # Errors
-    /// What [`Target::parse`] and [`torr_press::Requests::new`] have.
+    /// What [`torr_press::Requests::new`] has.
     pub fn plan_for(&self, path: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Halt> {
-        let target = Target::parse(&self.patient.plan.target.whole(path))?;
+        let target = self.patient.plan.target.at(path);
         let mut options = self.patient.options.clone();
         change(&mut options);
         let request = torr_press::Requests::new(&[target.clone().into()], &options)?;
@@ -181,6 +206,7 @@ impl<'l> Laboratory<'l> {
         plan: &Plan,
     ) -> Result<&Trial, Halt> {
         self.begin(experiment, why)?;
+        self.let_drain()?;
         let (measured, seen) = self.observed(observer, |stop| torr_press::run(plan, stop, |_| {}));
         self.keep(experiment, why, measured?, seen)
     }
@@ -198,6 +224,9 @@ impl<'l> Laboratory<'l> {
     ) -> Result<(&Trial, &Trial), Halt> {
         self.begin(experiment, why)?;
         self.let_drain()?;
+        let part = |share: f64| self.patient.max_rate.map(|rate| rate * share);
+        let plan = &Plan { max_rate: part(0.9), ..plan.clone() };
+        let beside = &Plan { max_rate: part(0.1), ..beside.clone() };
         let ((measured, other), signals) = self.observed(self.observer, |stop| {
             thread::scope(|scope| {
                 let other = scope.spawn(|| torr_press::run(beside, stop, |_| {}));

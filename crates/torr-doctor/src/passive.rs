@@ -20,9 +20,11 @@ const NEARLY_FULL: f64 = 0.9;
 const DISTURBING: f64 = 0.25;
 /// The share of the machine's CPU below which server and generator were not kept from more by want of it.
 const LITTLE: f64 = 0.5;
-/// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
+/// The share of connections that must be at work rather than wait.
+const AT_WORK: f64 = 0.5;
 /// Connections per second from which opening them is a good part of what a CPU can do.
 const MANY_CONNECTIONS: f64 = 3000.0;
+/// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
 const UNQUEUED: f64 = 2.0;
 const JITTER_US: f64 = 50.0;
 
@@ -129,7 +131,8 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
 fn disturbed(run: &RunResult) -> Option<Verdict> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= NEARLY_FULL)?;
     let ours = ours(run, host);
-    let others = host.cpu_share - ours;
+    let behind = run.signals.iter().flat_map(|signals| &signals.peers).flat_map(|peer| &peer.processes);
+    let others = host.cpu_share - ours - behind.map(|process| process.cores).sum::<f64>() / host.cores as f64;
     (others >= DISTURBING).then(|| {
         let summary =
             "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
@@ -219,11 +222,23 @@ fn connections(run: &RunResult) -> Option<Verdict> {
     let (min, median) = (latency.min as f64, latency.p50? as f64);
     let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
     let unqueued = median <= UNQUEUED * min + JITTER_US;
-    let unpaced = run.plan.rate.or(run.plan.max_rate).is_none();
-    (unpaced && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
-        let verdict = likely(Factor::Connections, "More connections would bring more throughput: nothing was full, and nothing queued.")
-            .because(format!("the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"))
-            .because(format!("the generator's busiest thread was idle {} of the time", percent(1.0 - run.generator.busy_share)));
+    let unpaced = run.plan.rate.or(run.plan.max_rate).is_none() && run.plan.warmup_s.is_none();
+    // Where a few are answered again and again, the others are not even begun with.
+    let in_flight = run.plan.connections as f64 * f64::from(run.plan.depth);
+    let at_work = run.rps * median / 1e6 / in_flight >= AT_WORK;
+    (unpaced && at_work && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
+        let verdict = likely(
+            Factor::Connections,
+            "More connections would bring more throughput: nothing was full, and nothing queued.",
+        )
+        .because(format!(
+            "the median response time, {median:.0} us, is near the least, {min:.0} us: requests \
+                 do not wait for each other"
+        ))
+        .because(format!(
+            "the generator's busiest thread was idle {} of the time",
+            percent(1.0 - run.generator.busy_share)
+        ));
         let verdict = match &run.host {
             Some(host) => verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share))),
             None => verdict,

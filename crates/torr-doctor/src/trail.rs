@@ -83,9 +83,10 @@ impl Trial {
         self.run.generator.cpu_share * self.run.plan.threads as f64
     }
 
-    /// Connections opened for each answer.
+    /// Connections opened for each answer, beside those that are there at the end.
     pub fn opened_per_request(&self) -> f64 {
-        self.run.connections.opened as f64 / self.run.requests.max(1) as f64
+        let again = self.run.connections.opened.saturating_sub(self.run.plan.connections as u64);
+        again as f64 / self.run.requests.max(1) as f64
     }
 
     /// Answers, those included that came before anything counted: all that the server's machine saw.

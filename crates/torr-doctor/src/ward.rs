@@ -6,7 +6,7 @@ use crate::ladder::{Rung, rungs};
 use crate::trail::{Trial, quantile};
 use std::time::Duration;
 use torr_press::request::Options;
-use torr_press::{Plan, Requests, Think};
+use torr_press::{Plan, Requests, RunError, Think};
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);
@@ -36,7 +36,9 @@ impl<'l> Ward<'l> {
     /// A patient of whom nothing is known yet.
     pub fn new(lab: Laboratory<'l>) -> Self {
         let asked = lab.patient.plan.connections.min(lab.patient.max_connections);
-        let case = Case { asked, generator_threads: lab.patient.plan.threads.clamp(1, asked), ..Case::default() };
+        let in_flight = asked * usize::from(lab.patient.plan.depth);
+        let case =
+            Case { asked, in_flight, generator_threads: lab.patient.plan.threads.clamp(1, asked), ..Case::default() };
         Self { lab, case, alone: 0, full: 0 }
     }
 
@@ -49,7 +51,8 @@ impl<'l> Ward<'l> {
         self.cheap()?;
         self.round_trip();
         self.ladder()?;
-        if let Some(null) = null {
+        // Ours speaks neither TLS nor HTTP/2, and cannot be compared with what does.
+        if let Some(null) = null.filter(|_| !self.lab.patient.plan.protocol.http2 && self.lab.patient.plan.depth == 1) {
             self.null(null)?;
         }
         self.beside()
@@ -84,6 +87,12 @@ impl<'l> Ward<'l> {
         }
     }
 
+    /// Whether what is asked for changes nothing, as far as its method tells (RFC 9110, section 9.2.1).
+    pub fn is_read_only(&self) -> bool {
+        let options = &self.lab.patient.options;
+        options.body.is_none() && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method))
+    }
+
     /// The user's load with another request.
     ///
     /// # Errors
@@ -97,6 +106,7 @@ impl<'l> Ward<'l> {
     fn alone(&mut self) -> Result<(), Halt> {
         let plan = Plan {
             connections: 1,
+            depth: 1,
             threads: 1,
             duration: Some(self.lab.length(1.2, Duration::ZERO)),
             think: Some(Think { range: PAUSE / 2..=PAUSE }),
@@ -127,7 +137,7 @@ impl<'l> Ward<'l> {
         let why = "whether there is a request that costs the server little";
         for (what, plan) in self.cheap_plans()? {
             let plan = Plan { requests: Some(TRIES), duration: Some(self.lab.length(0.6, Duration::ZERO)), ..plan };
-            let trial = self.lab.run(what, why, &plan)?;
+            let Some(trial) = reached(self.lab.run(what, why, &plan))? else { continue };
             let (Some(response), Some(connect)) = (trial.median(), trial.connect_median()) else { continue };
             let found = Cheap { what: what.into(), alone_s: response.as_secs_f64(), connect_s: connect.as_secs_f64() };
             let best = self.case.cheap.as_ref().is_none_or(|best| found.alone_s < best.alone_s);
@@ -146,6 +156,7 @@ impl<'l> Ward<'l> {
     fn cheap_plans(&self) -> Result<Vec<(&'static str, Plan)>, Halt> {
         let light = |plan: Plan| Plan {
             connections: 1,
+            depth: 1,
             threads: 1,
             keep_alive: false,
             think: Some(Think { range: PAUSE / 3..=PAUSE / 2 }),
@@ -155,8 +166,8 @@ impl<'l> Ward<'l> {
             options.keep_alive = false;
             (options.method, options.body) = (None, None);
         })?;
-        let target = &self.lab.patient.plan.target;
-        let refused = Requests::raw(target, "GET", format!("GET {} HTTP/1.1\r\n\r\n", target.path()).into_bytes())?;
+        let target = self.lab.patient.plan.target.at("/");
+        let refused = Requests::raw(&target, "GET", b"GET / HTTP/1.1\r\n\r\n".to_vec())?;
         let refused = Plan { request: refused, ..self.lab.plan() };
         let mut plans = vec![("a path that is not there", light(absent))];
         if !self.lab.patient.plan.protocol.http2 {
@@ -189,7 +200,7 @@ impl<'l> Ward<'l> {
             let rungs = &self.case.ladder.0;
             skipping = rungs.len() > 2 && rungs[rungs.len() - 1].rps < FLAT * rungs[rungs.len() - 3].rps;
         }
-        if disturbance(self.lab.trail.last()) > DISTURBED {
+        if self.lab.sees_here() && disturbance(self.lab.trail.last()) > DISTURBED {
             // Who has something to do for a moment only should not spoil it all.
             self.lab.rest(self.lab.patient.budget / 30, "other programs used the machine meanwhile")?;
             self.case.ladder.0.pop();
@@ -200,6 +211,7 @@ impl<'l> Ward<'l> {
         let full = &self.lab.trail[self.full];
         self.case.generator_busy = full.run.generator.busy_share;
         self.case.generator_cores = full.generator_cores();
+        self.case.same_machine = self.lab.sees_here();
         self.case.signals = full.signals.clone();
         self.case.own_quota = full.own_quota.clone();
         let double = (2 * asked).min(self.lab.patient.max_connections);
@@ -230,7 +242,6 @@ impl<'l> Ward<'l> {
                 threads: user.threads,
                 duration: Some(self.lab.length(0.8, Duration::ZERO)),
                 warmup: Duration::from_millis(100),
-                max_rate: user.max_rate,
                 keep_alive,
                 request,
                 ..null
@@ -238,10 +249,10 @@ impl<'l> Ward<'l> {
         };
         let (kept, connecting) = (plan(true)?, plan(false)?);
         let why = "what this generator reaches where the service costs nothing";
-        self.case.null_rps = Some(self.lab.run("a service that does nothing", why, &kept)?.good_rps());
+        self.case.null_rps = reached(self.lab.run("a service that does nothing", why, &kept))?.map(Trial::good_rps);
         let name = "a service that does nothing, a connection for each request";
         let why = "what a connection costs here";
-        self.case.null_rps_connecting = Some(self.lab.run(name, why, &connecting)?.good_rps());
+        self.case.null_rps_connecting = reached(self.lab.run(name, why, &connecting))?.map(Trial::good_rps);
         Ok(())
     }
 
@@ -251,15 +262,24 @@ impl<'l> Ward<'l> {
         let (Some(cheap), Some(from)) = (self.case.cheap.clone(), self.case.ladder.saturated_from()) else {
             return Ok(());
         };
-        let connections = (from + from / 2 + 1).min(self.case.asked.max(from));
+        // With the light load's own.
+        let most = self.lab.patient.max_connections.saturating_sub(1).min(self.case.asked.max(from));
+        let connections = (from + from / 2 + 1).min(most);
+        if connections == 0 {
+            return Ok(());
+        }
         let target = self.plan_with(connections, 1.2);
-        let light = self.cheap_plans()?.into_iter().find(|(what, _)| *what == cheap.what);
-        let (_, light) = light.expect("it was found among the same plans");
+        let Some((_, light)) = self.cheap_plans()?.into_iter().find(|(what, _)| *what == cheap.what) else {
+            return Ok(());
+        };
         let light =
             Plan { duration: target.duration, warmup: target.warmup, timeout: self.lab.plan().timeout, ..light };
         let name = format!("{} and beside them {}", crate::words::counted(connections, "connection"), cheap.what);
         let why = "whether others wait while the target is saturated";
-        let (_, beside) = self.lab.run_beside(&name, why, &target, &light)?;
+        let Some((_, beside)) = reached(self.lab.run_beside(&name, why, &target, &light))? else {
+            self.case.beside = Some(Beside { connections, connect_s: 0.0, response_s: None });
+            return Ok(());
+        };
         let median = |latency| quantile(latency, 0.5).map(|time| time.as_secs_f64());
         self.case.beside = Some(Beside {
             connections,
@@ -267,6 +287,18 @@ impl<'l> Ward<'l> {
             response_s: median(&beside.sample.answered),
         });
         Ok(())
+    }
+}
+
+/// What came of an experiment on a service that was reached before: nothing, if not one connection came about this time.
+///
+/// # Errors
+/// Any other [`Halt`].
+pub fn reached<T>(outcome: Result<T, Halt>) -> Result<Option<T>, Halt> {
+    match outcome {
+        Ok(trial) => Ok(Some(trial)),
+        Err(Halt::Run(RunError::Unreachable { .. })) => Ok(None),
+        Err(halt) => Err(halt),
     }
 }
 

@@ -316,6 +316,11 @@ impl Target {
         format!("{}://{}{path}", self.scheme, self.authority)
     }
 
+    /// Another path of the same server, asked for by the same user.
+    pub fn at(&self, path: &str) -> Self {
+        Self { url: self.whole(path), path: path.to_owned(), ..self.clone() }
+    }
+
     /// Scheme, host and port.
     pub(crate) fn origin(&self) -> String {
         self.whole("")

@@ -9,8 +9,10 @@ use torr_press::Plan;
 
 /// Connections per answer from which they are not kept.
 const NOT_KEPT: f64 = 0.15;
+/// The share of connections that the server must have closed.
+const CLOSED: f64 = 0.5;
 /// The share of what a request takes from which connecting is what limits.
-const MUCH: f64 = 0.15;
+const MUCH: f64 = 0.1;
 /// The same, from which there is no doubt: what a connection costs a service that does nothing is the least that it may cost.
 const MOST: f64 = 0.25;
 
@@ -37,6 +39,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     if !ward.lab.patient.plan.keep_alive {
         return offered(ward, &cost);
+    }
+    let closed = full.run.connections.closed_by_server as f64 / full.run.connections.opened.max(1) as f64;
+    if closed < CLOSED {
+        return Ok(None);
     }
     if securing >= 0.4 {
         return Ok(Some(handshakes(ward, &cost)));
@@ -133,7 +139,11 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         Confidence::Likely,
         "The server closes connections that could be used again, so that nearly every request opens one.",
     )
-    .because(format!("{closed_by_server} of {opened} connections were closed by the server, though keep-alive was offered: {:.1} answers each", 1.0 / cost.opened))
+    .because(format!(
+        "{closed_by_server} of {opened} connections were closed by the server, though keep-alive was \
+         offered: {:.1} answers each",
+        1.0 / cost.opened
+    ))
     .because(cost.told());
     let condition = ward.lab.keep_alive.as_ref().and_then(|found| found.kept_if.first().cloned());
     if let Some(condition) = condition {
@@ -163,7 +173,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     let (null, connecting) = (ward.case.null_rps, ward.case.null_rps_connecting);
     let alone = time(ward.case.alone_mean_s);
     let verdict = verdict
-        .because(format!("to offer it makes no difference: {contrast}"))
+        .because(format!("when it was not offered at all, {contrast}"))
         .because_if(null.zip(connecting).map(|(null, connecting)| {
             format!(
                 "a service that does nothing reaches {} here with connections kept, {} without",

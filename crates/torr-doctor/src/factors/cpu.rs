@@ -1,5 +1,6 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
+use crate::case::{MANY_TRIPS, THROTTLED};
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
@@ -8,6 +9,7 @@ use torr_gauge::{Confidence, Factor, Verdict};
 
 /// The share of the CPUs that count as all of them.
 const ALL: f64 = 0.93;
+const NEARLY_ALL: f64 = 0.85;
 /// CPU that counts as one, if it is that of several threads which share it.
 const ONE_CORE: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 /// What is left of a machine's CPU for it to be free.
@@ -26,8 +28,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (is_free, wants) = (machine < 1.0 - FREE, ward.case.wants_cpu());
     let flat = flatness(ward);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
-    let one = full == 1 && used < 1.4 || full == 0 && ONE_CORE.contains(&used);
-    let verdict = if one && cores > 1 && (is_free || used >= 0.9) {
+    let one = full == 1 && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && ONE_CORE.contains(&used);
+    let verdict = if one && cores > 1 {
         if full == 0 && ward.case.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
             return Ok(None);
@@ -42,12 +44,15 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {cores} times the throughput"))
-    } else if used >= ALL * cores as f64 || (machine >= ALL && wants && used >= ward.case.generator_cores * 0.8) {
+    } else if used >= ALL * cores as f64
+        || (machine >= NEARLY_ALL && wants && used >= ward.case.generator_there() * 0.8)
+    {
         let (generator, others) =
-            (ward.case.generator_cores, machine * cores as f64 - used - ward.case.generator_cores);
+            (ward.case.generator_there(), machine * cores as f64 - used - ward.case.generator_there());
         let shared = generator > 0.15 * cores as f64;
         let nothing_better = ward.case.null_rps.is_some_and(|null| ward.case.rps() > 0.6 * null);
-        let confidence = if nothing_better || others > 0.25 * cores as f64 { Confidence::Likely } else { sure };
+        let doubtful = nothing_better || machine < ALL || others > 0.25 * cores as f64;
+        let confidence = if doubtful { Confidence::Likely } else { sure };
         Verdict::new(Factor::ServerCpu, confidence, "The server uses all CPU that there is for it.")
             .because(format!(
                 "it used {used:.2} of {}, the generator {generator:.2}, and the machine was used to {}",
@@ -70,7 +75,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             } else {
                 "in proportion to the CPU, or to what requests cost less".into()
             })
-    } else if machine >= ALL && wants && ward.case.generator_cores > used {
+    } else if machine >= ALL && wants && ward.case.generator_there() > used {
         Verdict::new(
             Factor::Generator,
             Confidence::Likely,
@@ -78,7 +83,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )
         .because(format!(
             "the generator used {:.2} of {}, the server {used:.2}",
-            ward.case.generator_cores,
+            ward.case.generator_there(),
             counted(cores, "CPU")
         ))
         .because_if(told)
@@ -97,8 +102,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     } else {
         return Ok(None);
     };
+    let asks = ward.case.databases().any(|peer| ward.case.trips_per_request(peer).is_some_and(|trips| trips > 0.5));
     Ok(Some(match orm(ward, used) {
         Some(orm) if verdict.factor != Factor::Generator => orm,
+        // Which part of the CPU is the way to the database's is not known.
+        _ if asks => Verdict { confidence: Confidence::Likely, ..verdict }
+            .advice("compare ways to the same data by 'torr doctor URL --paths', to see what of it is the ORM's"),
         _ => verdict,
     }))
 }
@@ -106,7 +115,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 /// What doubling the connections did, if it was tried, and whether it brought nothing.
 fn flatness(ward: &Ward<'_>) -> Option<(bool, String)> {
     let (first, last) = (ward.case.ladder.saturated_from()?, ward.case.ladder.0.last()?);
-    let flat = last.rps < 1.15 * ward.case.rps();
+    let flat = (0.6..1.15).contains(&(last.rps / ward.case.rps().max(1e-9)));
     let told = format!(
         "from {} on throughput stays at {}, up to {}",
         counted(first, "connection"),
@@ -142,9 +151,12 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     let full = threads.filter(|thread| thread.cores >= 0.85).count();
     let fills = theirs >= 0.85 * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
     // A quota of its own stops a database as well.
-    let throttled =
-        peer.processes.iter().filter_map(|process| process.quota.as_ref()).any(|quota| quota.throttled_share() > 0.15);
-    if !(throttled || fills && theirs > ours && theirs > case.generator_cores) {
+    let throttled = peer
+        .processes
+        .iter()
+        .filter_map(|process| process.quota.as_ref())
+        .any(|quota| quota.throttled_share() > THROTTLED && theirs >= 0.5 * quota.cores);
+    if !(throttled || fills && theirs > ours && theirs > case.generator_there()) {
         return None;
     }
     let trips = case.trips_per_request(peer);
@@ -173,8 +185,8 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     )
 }
 
-/// Round trips to the database per request from which they are the ORM's doing.
-pub const MANY_TRIPS: f64 = 10.0;
+/// Bytes from the database per request from which it may be asked what becomes of them.
+const MUCH_FETCHED: f64 = 2048.0;
 
 /// One query for each row of another.
 pub fn round_trips(ward: &Ward<'_>, peer: &PeerUse, trips: f64) -> Verdict {
@@ -206,7 +218,7 @@ fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
     }
     let fetched = peer.bytes_per_s? / case.rps().max(1e-9);
     let answered = ward.full_trial().bytes_per_request();
-    (fetched > 8192.0 && fetched > 2.0 * answered && used > 2.0 * theirs && handler(ward).is_some()).then(|| {
+    (fetched > MUCH_FETCHED && fetched > 4.0 * answered && used > 2.0 * theirs && handler(ward).is_some()).then(|| {
         Verdict::new(
             Factor::Orm,
             Confidence::Likely,

@@ -16,8 +16,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let case = &ward.case;
     let Some(machine) = case.signals.as_ref().and_then(|signals| signals.machine) else { return Ok(None) };
     let cores = machine.cores as f64;
-    let known = case.server_cores().unwrap_or(0.0) + case.peer_cores() + case.generator_cores;
-    let others = machine.cpu_share - known / cores;
+    let known = case.server_cores().unwrap_or(0.0) + case.peer_cores() + case.generator_there();
+    let others = (machine.cpu_share - known / cores).max(0.0);
     let stolen = machine.steal_share.unwrap_or(0.0);
     if machine.cpu_share < FULL || !case.wants_cpu() || others < OTHERS && stolen < STOLEN {
         return Ok(None);

@@ -1,5 +1,6 @@
 //! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
 
+use crate::case::{LEAST_HELD, SYN_TIMEOUT_US};
 use crate::laboratory::Halt;
 use crate::trail::Trial;
 use crate::ward::Ward;
@@ -11,12 +12,8 @@ use torr_press::{Arrivals, Pace, Plan, Schedule};
 const MANY: f64 = 0.01;
 /// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
 const REFUSALS: [u16; 2] = [429, 503];
-/// The kernel sends a SYN again after a second (RFC 6298, section 2).
-const SYN_TIMEOUT_US: u64 = 950_000;
 /// A thread that uses so much of a CPU is full.
 const FULL: f64 = 0.8;
-/// Nothing that requests hold is limited below this parallelism, see [`crate::ladder::Ladder::parallelism`].
-const LEAST_HELD: f64 = 0.7;
 
 /// The client has no local port left.
 pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
@@ -45,7 +42,10 @@ pub fn out_of_ports() -> Verdict {
     let summary = "This machine runs out of local ports, so the service never sees the whole load.";
     Verdict::new(Factor::ClientPorts, Confidence::Likely, summary)
         .advice("keep connections alive, or give more source addresses with --bind")
-        .advice("widen net.ipv4.ip_local_port_range: each source address has one port for each connection, and one that was closed is taken for a minute more")
+        .advice(
+            "widen net.ipv4.ip_local_port_range: each source address has one port for each \
+             connection, and one that was closed is taken for a minute more",
+        )
         .gain("as many more connections as there are ports more")
 }
 
@@ -136,7 +136,11 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         good.push(trial.good_rps());
     }
     let flat = refuses && matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
-    let confidence = if flat { Confidence::Certain } else { Confidence::Likely };
+    // What is full refuses as well: 503 is a limiter's for sure only where the server is seen to idle.
+    let idle = ward.case.server_cores().zip(ward.case.cores()).is_some_and(|(used, cores)| used < 0.8 * cores as f64);
+    let sure = flat && (status == 429 || idle);
+    let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
+    let gently = ward.alone_trial().status_share(&REFUSALS);
     let told = match good[..] {
         [once, twice] => Some(format!(
             "of {} offered {} were accepted, and of twice as many {}",
@@ -147,11 +151,23 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         _ => None,
     };
     let verdict = Verdict::new(Factor::RateLimit, confidence, "A limiter refuses what comes above its rate.")
-        .because(format!("{} of {} were answered with status {status}, none of which the service refuses when it is asked gently", percent(refused), rate(sent)))
+        .because(format!(
+            "{} of {} were answered with status {status}, and {} of those sent one at a time, with pauses",
+            percent(refused),
+            rate(sent),
+            percent(gently)
+        ))
         .because_if(told)
-        .advice("raise the limit, or exempt the load generator from it, if it is the service itself that you want to measure")
+        .advice(
+            "raise the limit, or exempt the load generator from it, if it is the service itself that \
+             you want to measure",
+        )
         .gain("up to what the service does without the limiter, which cannot be seen from here")
-        .verify(format!("torr {} -r {:.0} --fail-if 'errors>0'", ward.lab.patient.plan.target.url, (accepted * 0.9).max(1.0)));
+        .verify(format!(
+            "torr {} -r {:.0} --fail-if 'errors>0'",
+            ward.lab.patient.plan.target.url,
+            (accepted * 0.9).max(1.0)
+        ));
     Ok(Some(verdict))
 }
 
@@ -179,6 +195,20 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 .because(format!("{} requests waited for an answer for up to {waited}", full.run.unfinished))
                 .because("one request at a time got none either")
                 .advice("see whether the service answers at all: torr URL -c 1 -n 1"),
+        ));
+    }
+    let shortened = ward.lab.plan().timeout < ward.lab.patient.plan.timeout;
+    if shortened && full.run.errors.timeout * 2 > full.run.errors.total() {
+        let summary = "Requests take longer than the budget leaves them, so nothing can be told of what limits them.";
+        return Ok(Some(
+            Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+                .because(format!(
+                    "{} requests had no answer within {}",
+                    full.run.errors.timeout,
+                    time(full.run.plan.timeout_s)
+                ))
+                .because(format!("one at a time took {}", time(ward.case.alone_mean_s)))
+                .advice("give it a longer --budget, six times as long as --timeout at least"),
         ));
     }
     let independent = alone_share > share / 3.0;

@@ -20,7 +20,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let busy = generator.busy_share >= SATURATED;
     let quota = ward.case.own_quota.clone().filter(|quota| quota.throttled_share() >= 0.2);
     // A server that is full as well is told of by another rule, and one whose machine is full shares it.
-    let is_shared = ward.case.machine_share().is_some_and(|share| share > 0.93) && ward.case.server_cores().is_some();
+    let is_shared = ward.case.same_machine && ward.case.machine_share().is_some_and(|share| share > 0.93);
     let alone_starved = starved.is_some() && ward.case.server_waits_for_cpu().is_none_or(|share| share < SERVED);
     let is_limit = quota.is_some() || ward.case.full_threads() == 0 && (alone_starved || busy && !is_shared);
     if !is_limit {

@@ -1,6 +1,7 @@
 //! Something gives out time: a quota of CPU, a link, a limiter that delays. Requests then wait though hardly any is worked
 //! on: with what one takes on its own, the service could do more than it does with a single one at a time.
 
+use crate::case::{LEAST_HELD, THROTTLED};
 use crate::contrast::Contrast;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
@@ -9,10 +10,6 @@ use std::time::Duration;
 use torr_gauge::{Confidence, Factor, Verdict};
 use torr_press::Plan;
 
-/// Nothing that requests hold, be it a thread, a lock or a connection, is limited below one at a time.
-const LEAST_HELD: f64 = 0.7;
-/// The share of its periods from which a quota holds a service back.
-const THROTTLED: f64 = 0.15;
 /// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
 const LINK_DELAY_S: f64 = 0.004;
 
@@ -45,7 +42,7 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         trial.signals.as_ref().and_then(|signals| throttled(&signals.processes)).map(|quota| quota.throttled_share())
     };
     let relieved = share(trial);
-    let is_relieved = relieved.is_none_or(|share| share < quota.throttled_share() / 2.0);
+    let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / 2.0);
     let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
     let machine = ward.case.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
     Ok(Some(
@@ -74,6 +71,10 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 
 /// The link is full: the time to connect grows, which the kernel alone answers for, and smaller answers pass more often.
 fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
+    if !ward.is_read_only() || ward.case.wants_cpu() || ward.case.full_threads() > 0 {
+        // Without CPU, connecting is late as well; and what changes something is not asked for its head.
+        return Ok(None);
+    }
     let delay = ward.case.connect_delay_s().unwrap_or(0.0);
     let alone = ward.case.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
     let full = ward.full_trial();
@@ -97,13 +98,12 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         "whether smaller answers pass more often",
     )?;
     let smaller = ward.lab.trail.last().map_or(size, |trial| trial.bytes_per_request());
-    if !contrast.is_above(1.3) && size > 2.0 * smaller {
+    if !contrast.is_above(1.3) {
         return Ok(None);
     }
-    let confidence = if contrast.is_above(1.3) { Confidence::Certain } else { Confidence::Likely };
     let megabits = |bytes: f64| bytes * 8.0 / 1e6;
     Ok(Some(
-        Verdict::new(Factor::Bandwidth, confidence, "The link to the service is full.")
+        Verdict::new(Factor::Bandwidth, Confidence::Certain, "The link to the service is full.")
             .because(format!(
                 "{:.1} Mbit/s were received and {:.1} sent, however many connections there were",
                 megabits(received),
@@ -140,11 +140,11 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(None);
     }
     let burst = burst(ward)?;
+    if !even && burst.is_none() {
+        return Ok(None);
+    }
     let case = &ward.case;
-    let confidence = match (seen.is_some(), even || burst.is_some()) {
-        (true, true) => Confidence::Certain,
-        _ => Confidence::Likely,
-    };
+    let confidence = if seen.is_some() { Confidence::Certain } else { Confidence::Likely };
     let fewest = case.ladder.0.first().map_or(1, |rung| rung.connections);
     Ok(Some(
         Verdict::new(Factor::RateLimit, confidence, "A limiter holds requests back: they wait though nothing is busy.")
@@ -156,13 +156,17 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 case.asked
             ))
             .because(format!(
-                "a request alone takes {}: one connection could have {} of them a second, so less than one is worked on at a time ({held:.2})",
+                "a request alone takes {}: one connection could have {} of them a second, so less \
+                     than one is worked on at a time ({held:.2})",
                 time(case.service_s()),
                 (1.0 / case.service_s()).round()
             ))
             .because_if(seen.map(|cores| format!("the server used {cores:.2} CPUs, without a quota that throttled it")))
             .because_if(burst)
-            .advice("raise the limit, or exempt the load generator from it, if it is the service itself that you want to measure")
+            .advice(
+                "raise the limit, or exempt the load generator from it, if it is the service itself \
+                 that you want to measure",
+            )
             .gain("up to what the service does without the limiter, which cannot be seen from here")
             .verify(format!("torr {} -r {:.0}", ward.lab.patient.plan.target.url, (case.rps() * 0.9).max(1.0))),
     ))

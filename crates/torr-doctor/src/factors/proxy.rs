@@ -2,78 +2,129 @@
 
 use crate::contrast::Contrast;
 use crate::laboratory::Halt;
-use crate::ward::Ward;
-use crate::words::{percent, rate};
+use crate::permission::is_ours;
+use crate::trail::Trial;
+use crate::ward::{Ward, reached};
+use crate::words::{counted, percent, rate};
 use std::net::SocketAddr;
-use torr_gauge::signals::Role;
+use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Verdict};
-use torr_press::Plan;
+use torr_press::{Plan, Protocol};
 
 /// The share of connections that must be kept between two looks, for them to be kept alive.
 const KEPT: f64 = 0.6;
 /// Answers directly for each through the proxy, from which the proxy is what limits.
 const BETTER: f64 = 1.25;
+/// More than these are hardly ever asked by one server.
+const MOST_UPSTREAMS: usize = 8;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let behind = ward.case.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
-    let candidates: Vec<_> =
-        behind.filter_map(|peer| Some((peer.clone(), peer.address.parse::<SocketAddr>().ok()?))).collect();
-    for (peer, address) in candidates.into_iter().take(2) {
-        let direct = Plan { addresses: vec![address.into()], ..ward.user_plan(0.7) };
-        let once = Plan { connections: 1, requests: Some(3), ..direct.clone() };
-        let name = format!("three requests to {address}");
-        let same = match ward.lab.run(&name, "whether the server behind it gives the same answer", &once) {
-            Ok(trial) => trial.run.status.keys().copied().collect::<Vec<_>>(),
-            Err(Halt::Run(_)) => continue,
-            Err(halt) => return Err(halt),
-        };
-        if !same.iter().all(|status| ward.alone_trial().run.status.contains_key(status)) || same.is_empty() {
-            continue;
-        }
-        let through = ward.user_plan(0.7);
-        let names = ("through the proxy", format!("directly to {address}"));
-        let contrast = Contrast::of(&mut ward.lab, (names.0, &through), (&names.1, &direct), "what the proxy costs")?;
-        let opened = ward.full_trial().upstream_opens();
-        // A proxy that keeps connections changes them after so many requests (nginx: 1,000), which at high rates is soon: what
-        // it opens for each request tells more than whether a connection is still there.
-        let churns = opened.map_or(peer.kept.is_some_and(|kept| kept < KEPT), |opened| opened > 0.3);
-        let full = ward.case.machine_share().is_some_and(|share| share > 0.93);
-        if !contrast.is_above(BETTER) {
-            // What is behind it is the limit, so that is what the rules after this one look at.
-            ward.case.look_behind(&peer);
-            continue;
-        }
-        if full && !churns {
-            continue;
-        }
-        let name = peer.processes.first().map_or("the service", |process| &process.name);
-        let verdict = Verdict::new(Factor::Proxy, Confidence::Certain, "The proxy before the service is the limit.")
-            .because(format!("asked directly, {name} at {address} answers {contrast}"))
-            .because_if(churns.then(|| match opened {
-                Some(opened) => format!("the proxy opens {opened:.2} connections to it for each request"),
-                None => format!(
-                    "only {} of the proxy's connections to it were still there a moment later",
-                    percent(peer.kept.unwrap_or(0.0))
-                ),
-            }))
-            .because_if((!churns).then(|| {
-                format!("the proxy had {:.1} connections to it, at most {}", peer.connections, peer.connections_max)
-            }))
-            .because_if(ward.case.server_cores().map(|cores| {
-                format!("the proxy itself used {cores:.2} CPUs, with {} full threads", ward.case.full_threads())
-            }));
-        let verdict = match churns {
-            true => verdict.advice("keep connections to the upstream alive: in nginx 'keepalive' in the upstream block, 'proxy_http_version 1.1' and an empty Connection header"),
-            false => verdict.advice("look for the proxy's limits: connections to the upstream (maxconn), workers, compression, its log (access_log off)"),
-        };
-        return Ok(Some(
-            verdict
-                .gain(format!("at most {:.1} times the throughput, {}", contrast.ratio, rate(contrast.rates.1)))
-                .verify({
-                    let target = &ward.lab.patient.plan.target;
-                    format!("torr doctor http://{address}{} --via {}", target.path(), target.url)
-                }),
-        ));
+    let behind = behind(ward)?;
+    let Some((first, _)) = behind.first() else { return Ok(None) };
+    let addresses: Vec<_> = behind.iter().map(|(_, address)| *address).collect();
+    let peers: Vec<_> = behind.iter().map(|(peer, _)| peer.clone()).collect();
+    let (direct, through) = (directly(&ward.user_plan(0.7), &addresses), ward.user_plan(0.7));
+    let name = format!("directly to {}", told(&addresses));
+    let contrast =
+        Contrast::of(&mut ward.lab, ("through the proxy", &through), (&name, &direct), "what the proxy costs")?;
+    let opened = ward.full_trial().upstream_opens();
+    // A proxy that keeps connections changes them after so many requests (nginx: 1,000), which at high rates is soon: what
+    // it opens for each request tells more than whether a connection is still there.
+    let churns = opened.map_or(first.kept.is_some_and(|kept| kept < KEPT), |opened| opened > 0.3);
+    let full = ward.case.machine_share().is_some_and(|share| share > 0.93);
+    if !contrast.is_above(BETTER) {
+        // What is behind it is the limit, so that is what the rules after this one look at.
+        ward.case.look_behind(&peers);
+        return Ok(None);
     }
-    Ok(None)
+    if full && !churns {
+        return Ok(None);
+    }
+    let name = first.processes.first().map_or("the service", |process| &process.name);
+    let verdict = Verdict::new(Factor::Proxy, Confidence::Certain, "The proxy before the service is the limit.")
+        .because(format!("asked directly, {name} at {} answers the same: {contrast}", told(&addresses)))
+        .because_if(churns.then(|| match opened {
+            Some(opened) => format!("the proxy opens {opened:.2} connections to it for each request"),
+            None => format!(
+                "only {} of the proxy's connections to it were still there a moment later",
+                percent(first.kept.unwrap_or(0.0))
+            ),
+        }))
+        .because_if((!churns).then(|| {
+            format!("the proxy had {:.1} connections to it, at most {}", first.connections, first.connections_max)
+        }))
+        .because_if(ward.case.server_cores().map(|cores| {
+            format!("the proxy itself used {cores:.2} CPUs, with {}", counted(ward.case.full_threads(), "full thread"))
+        }));
+    let verdict = verdict.advice(match churns {
+        true => {
+            "keep connections to the upstream alive: in nginx 'keepalive' in the upstream block, \
+             'proxy_http_version 1.1' and an empty Connection header"
+        }
+        false => {
+            "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, its log \
+             (access_log off)"
+        }
+    });
+    let target = &ward.lab.patient.plan.target;
+    Ok(Some(
+        verdict
+            .gain(format!("at most {:.1} times the throughput, {}", contrast.ratio, rate(contrast.rates.1)))
+            .verify(format!("torr doctor http://{}{} --via {}", addresses[0], target.path(), target.url)),
+    ))
+}
+
+/// Those that the server talks to and that give the same answer when they are asked directly: a service of its own that it
+/// merely uses would give another. Only requests that change nothing are sent to them, and only on this machine, where an
+/// address means the same to us as to the server.
+fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
+    if !ward.lab.sees_here() || !ward.is_read_only() {
+        return Ok(vec![]);
+    }
+    let peers = ward.case.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
+    let candidates = peers.filter_map(|peer| Some((peer.clone(), peer.address.parse::<SocketAddr>().ok()?)));
+    let candidates: Vec<_> = candidates.filter(|(_, address)| is_ours(address.ip())).take(MOST_UPSTREAMS).collect();
+    let mut found = vec![];
+    for (peer, address) in candidates {
+        let once = Plan { connections: 1, depth: 1, requests: Some(3), ..directly(&ward.user_plan(0.7), &[address]) };
+        let name = format!("three requests to {address}");
+        let trial = reached(ward.lab.run(&name, "whether what is behind it gives the same answer", &once))?;
+        let Some(answer) = trial.map(Answer::of) else { continue };
+        if answer.is_like(&Answer::of(ward.alone_trial()), ward.lab.patient.options.compressed) {
+            found.push((peer, address));
+        }
+    }
+    Ok(found)
+}
+
+/// The user's load on what is behind the proxy, where nobody expects TLS.
+fn directly(user: &Plan, addresses: &[SocketAddr]) -> Plan {
+    let protocol = Protocol { tls: None, ..user.protocol.clone() };
+    Plan { addresses: addresses.iter().map(|&address| address.into()).collect(), protocol, ..user.clone() }
+}
+
+fn told(addresses: &[SocketAddr]) -> String {
+    addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What tells answers apart.
+struct Answer {
+    statuses: Vec<u16>,
+    /// Bytes of each body.
+    body: f64,
+}
+
+impl Answer {
+    fn of(trial: &Trial) -> Self {
+        let body = trial.run.bytes.body as f64 / trial.run.requests.max(1) as f64;
+        Self { statuses: trial.run.status.keys().copied().collect(), body }
+    }
+
+    /// A proxy may compress a body, if the client takes that.
+    fn is_like(&self, through: &Self, compressed: bool) -> bool {
+        let known = self.statuses.iter().all(|status| through.statuses.contains(status));
+        let least = 0.9 * through.body - 1.0;
+        let most = if compressed { f64::INFINITY } else { 1.1 * through.body + 1.0 };
+        !self.statuses.is_empty() && known && (least..=most).contains(&self.body)
+    }
 }

@@ -1,17 +1,16 @@
 //! The service is saturated and nothing is busy: its requests wait for each other. How many go on at a time, whether others
 //! wait as well, and where they wait tell for what.
 
-use crate::factors::cpu::{MANY_TRIPS, round_trips};
+use crate::case::{LEAST_HELD, MANY_TRIPS, ONE};
+use crate::factors::cpu::round_trips;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, rate, time};
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Verdict};
 
-/// Below this parallelism there is one at a time.
-const ONE: f64 = 1.7;
-/// Nothing that requests hold is limited below this.
-const LEAST_HELD: f64 = 0.7;
+/// CPUs that are used for each request that goes on, from which it computes rather than waits.
+const COMPUTES: f64 = 0.5;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let case = &ward.case;
@@ -28,26 +27,34 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     let Some(inside) = waits_inside(ward, held) else { return Ok(unseen(ward, held)) };
     let told = evidence(ward, held);
-    let seen = case.server_cores().is_some();
-    if !inside && !seen {
-        return Ok(unseen(ward, held));
+    let Some(used) = case.server_cores() else { return Ok(unseen(ward, held)) };
+    if used > COMPUTES * held && by_threads(ward, held) != Some(true) {
+        return Ok(None);
     }
     // Two witnesses that do not depend on each other, with the ladder as the intervention.
     let witnesses = [by_threads(ward, held), case.others_wait().map(|wait| !wait), by_hands(ward, held)];
     let agree = witnesses.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
-    let confidence = if agree && seen { Confidence::Certain } else { Confidence::Likely };
+    let confidence = if agree { Confidence::Certain } else { Confidence::Likely };
     let verdict = match (inside, pool(ward, held)) {
         (false, _) => workers(ward, held, confidence),
         (true, Some(peer)) => pooled(peer, held, confidence),
-        (true, None) if held < ONE => Verdict::new(Factor::Lock, confidence, "Requests wait for a lock: one at a time goes on, and the server idles.")
-            .advice("hold the lock for less: do what is slow (I/O, a query, a call) outside of it, or give each key a lock of its own")
-            .gain("up to what the server's CPU allows, once requests do not exclude each other"),
-        (true, None) if seen => Verdict::new(Factor::Lock, Confidence::Likely, "Requests wait inside the server for something that only a few of them can have at a time.")
-            .advice(format!("look for a semaphore or a pool of {held:.0}"))
-            .gain("in proportion to its size"),
-        (true, None) => Verdict::new(Factor::Database, Confidence::Likely, "Requests wait inside the server for something that only a few of them can have at a time, as for the connections of a pool.")
-            .advice(format!("look for a pool of about {held:.0}: of connections to a database, most likely"))
-            .gain("in proportion to its size, as far as what is behind it allows"),
+        (true, None) if held < ONE => Verdict::new(
+            Factor::Lock,
+            confidence,
+            "Requests wait for a lock: one at a time goes on, and the server idles.",
+        )
+        .advice(
+            "hold the lock for less: do what is slow (I/O, a query, a call) outside of it, or \
+                 give each key a lock of its own",
+        )
+        .gain("up to what the server's CPU allows, once requests do not exclude each other"),
+        (true, None) => Verdict::new(
+            Factor::Lock,
+            Confidence::Likely,
+            "Requests wait inside the server for something that only a few of them can have at a time.",
+        )
+        .advice(format!("look for a semaphore or a pool of {held:.0}"))
+        .gain("in proportion to its size"),
     };
     Ok(Some(told.into_iter().fold(verdict, Verdict::because)))
 }
@@ -154,7 +161,7 @@ fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
         false => Verdict::new(
             Factor::Workers,
             confidence,
-            format!("All of about {held:.0} workers are taken, and wait: CPU is free."),
+            format!("All of {} workers are taken, and wait: CPU is free.", many(ward, held)),
         ),
     };
     verdict
@@ -165,10 +172,23 @@ fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
         .gain("in proportion to the workers, until CPU or what they wait for is full")
 }
 
-/// From a machine that shows nothing, waiting and working look alike.
+/// How many workers there are: as many as threads hold a request, or about as many as go on at a time.
+fn many(ward: &Ward<'_>, held: f64) -> String {
+    match ward.case.holding() {
+        0 => format!("about {held:.0}"),
+        holding => holding.to_string(),
+    }
+}
+
+/// From a machine that shows nothing, waiting and working look alike: a scheduler lets others pass while the CPU is full, too.
 fn unseen(ward: &Ward<'_>, held: f64) -> Option<Verdict> {
     let told = evidence(ward, held);
-    let verdict = Verdict::new(Factor::Unknown, Confidence::Unknown, "The service does no more than so much at a time; whether it works or waits meanwhile cannot be seen from here.")
-        .advice("run 'torr watch' on the server's machine and give its address with --watch");
+    let verdict = Verdict::new(
+        Factor::Unknown,
+        Confidence::Unknown,
+        "The service does no more than so much at a time; whether it works or waits meanwhile cannot \
+         be seen from here.",
+    )
+    .advice("run 'torr watch' on the server's machine and give its address with --watch");
     Some(told.into_iter().fold(verdict, Verdict::because))
 }

@@ -1,15 +1,9 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
 use super::{at_a_time, likely, percent, server_is_full};
+use crate::case::{MANY_TRIPS, ONE, THROTTLED};
 use torr_gauge::signals::{PeerUse, Role, Signals};
 use torr_gauge::{Factor, RunResult, Verdict};
-
-/// The share of its periods from which a quota holds a service back.
-const THROTTLED: f64 = 0.15;
-/// Messages to a database per request from which an ORM loads rows one by one.
-const MANY_TRIPS: f64 = 10.0;
-/// Below this parallelism there is one request at a time.
-const ONE: f64 = 1.7;
 
 fn cores(peer: &PeerUse) -> f64 {
     peer.processes.iter().map(|process| process.cores).sum()
@@ -64,7 +58,9 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
 /// A proxy that opens a connection for each request.
 pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
-    let opened = signals.network?.active_opens?.saturating_sub(run.connections.opened);
+    // What the warm-up opened is not told apart.
+    let own = run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests);
+    let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
     let behind = signals.peers.iter().find(|peer| peer.role == Role::Other && !peer.processes.is_empty())?;
     (each > 0.3).then(|| {
@@ -88,7 +84,11 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     let told = |verdict: Verdict| {
         verdict
             .because(format!("the server used {:.2} of {} CPUs", used(signals), machine.cores))
-            .because(format!("at the shortest response time about {held:.1} requests would be worked on at a time, while {hands:.0} of {} were in the server's hands", run.plan.connections))
+            .because(format!(
+                "at the shortest response time about {held:.1} requests would be worked on at a time, \
+                 while {hands:.0} of {} were in the server's hands",
+                run.plan.connections
+            ))
             .advice("let 'torr doctor' tell: it varies the load")
     };
     let pool = signals.peers.iter().find(|peer| {

@@ -1,13 +1,12 @@
 //! What a single run's answers and connections point to: limiters, delays, handshakes, a full backlog, a full link.
 
 use super::{likely, percent, server_is_full};
+use crate::case::{LEAST_HELD, SYN_TIMEOUT_US};
 use crate::words::{rate, time};
 use torr_gauge::{Factor, RunResult, Verdict};
 
 /// The share of answers or connections that makes something worth a verdict.
 const MANY: f64 = 0.01;
-/// The kernel sends a SYN again after a second (RFC 6298, section 2).
-const SYN_TIMEOUT_US: u64 = 950_000;
 /// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
 const DELAYED_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
 /// The share of the time that TLS handshakes must take.
@@ -31,7 +30,7 @@ pub fn backlog(run: &RunResult) -> Option<Verdict> {
     let connect = run.phases_us.connect?;
     let slow = connect.p99.unwrap_or(connect.max) >= SYN_TIMEOUT_US || run.errors.connect > 0;
     let overflows = run.signals.as_ref().and_then(|signals| signals.network?.listen_overflows).unwrap_or(0);
-    ((slow || overflows > 10) && !server_is_full(run) && super::at_a_time(run)? < 0.7).then(|| {
+    ((slow || overflows > 10) && !server_is_full(run) && super::at_a_time(run)? < LEAST_HELD).then(|| {
         likely(Factor::AcceptBacklog, "Connections are dropped before the service accepts them.")
             .because(format!(
                 "connecting took up to {}: a SYN is sent again after a second",
