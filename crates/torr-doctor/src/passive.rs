@@ -355,25 +355,26 @@ mod tests {
                 json!({"host": {"cpu_share": 0.6, "server_cores": 1.9, "server_threads": [0.96, 0.95]}}),
                 Factor::Workers,
             ),
-            ("nothing queues", json!({"latency_us": {"min": 900}}), Factor::Connections),
+            ("nothing queues", json!({"rps": 95_000.0, "latency_us": {"min": 900}}), Factor::Connections),
+            ("a few are answered, again and again", json!({"latency_us": {"min": 900}}), Factor::Unknown),
             (
                 "nothing queues, but time-outs",
-                json!({"latency_us": {"min": 900}, "errors": {"timeout": 3}}),
+                json!({"rps": 95_000.0, "latency_us": {"min": 900}, "errors": {"timeout": 3}}),
                 Factor::Unknown,
             ),
             (
                 "nothing queues, but no more was to be asked",
-                json!({"latency_us": {"min": 900}, "plan": {"max_rate": 1000.0}}),
+                json!({"rps": 95_000.0, "latency_us": {"min": 900}, "plan": {"max_rate": 1000.0}}),
                 Factor::Unknown,
             ),
             (
                 "nothing queues, full generator",
-                json!({"latency_us": {"min": 900}, "generator": saturated, "host": null}),
+                json!({"rps": 95_000.0, "latency_us": {"min": 900}, "generator": saturated, "host": null}),
                 Factor::Generator,
             ),
             (
                 "nothing queues, others busy",
-                json!({"latency_us": {"min": 900}, "host": {"cpu_share": 1.0}}),
+                json!({"rps": 95_000.0, "latency_us": {"min": 900}, "host": {"cpu_share": 1.0}}),
                 Factor::Connections,
             ),
         ] {
