@@ -382,4 +382,85 @@ mod tests {
             assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
         }
     }
+
+    /// A server that idles with 100 requests, of which so many have not been read, and what else is seen of it.
+    fn idle(rps: f64, min: u64, unread: f64, more: Value) -> Value {
+        let mut run = json!({
+            "rps": rps, "latency_us": {"min": min, "p50": 100 * 1_000_000 / rps as u64},
+            "host": {"cpu_share": 0.1, "server_cores": 0.05, "server_threads": [0.05]},
+            "signals": {
+                "machine": {"cores": 4, "cpu_share": 0.1},
+                "clients": {"established": 100.0, "unread": unread},
+                "processes": [{"name": "app", "cores": 0.05}],
+                "peers": []
+            }
+        });
+        merge(&mut run, more);
+        run
+    }
+
+    #[test]
+    fn what_the_servers_machine_tells() {
+        let database = |more: Value| {
+            let mut peer = json!({"address": "10.0.0.1:5432", "role": "database", "connections": 4.0});
+            merge(&mut peer, more);
+            json!({"signals": {"peers": [peer]}})
+        };
+        let quota = json!({"cgroup": "/app", "cores": 0.3, "periods": 100, "throttled_periods": 60});
+        for (what, changes, factor) in [
+            ("one at a time, all in hand", idle(200.0, 5000, 0.0, json!({})), Factor::Lock),
+            ("one at a time, none read", idle(200.0, 5000, 99.0, json!({})), Factor::Workers),
+            ("four at a time, none read", idle(800.0, 5000, 96.0, json!({})), Factor::Workers),
+            ("less than one at a time", idle(100.0, 300, 0.0, json!({})), Factor::RateLimit),
+            ("four wait for a database", idle(800.0, 5000, 0.0, database(json!({"waiting": 3.9}))), Factor::Database),
+            ("four at a time, for whatever", idle(800.0, 5000, 0.0, json!({})), Factor::Unknown),
+            (
+                "forty queries for each request",
+                idle(200.0, 5000, 0.0, database(json!({"sends_per_s": 8000.0}))),
+                Factor::Orm,
+            ),
+            (
+                "a quota",
+                idle(
+                    200.0,
+                    5000,
+                    0.0,
+                    json!({"signals": {"processes": [{"name": "app", "cores": 0.3, "quota": quota}]}}),
+                ),
+                Factor::CpuQuota,
+            ),
+            (
+                "a limiter that says so",
+                json!({"status": {"200": 5_000, "429": 95_000}, "errors": {"status": 95_000}}),
+                Factor::RateLimit,
+            ),
+            (
+                "a long way",
+                json!({"latency_us": {"min": 40_000, "p50": 41_000}, "sockets": {"looked_at": 9, "min_rtt_us": 40_000}}),
+                Factor::NetworkDelay,
+            ),
+            (
+                "a full link",
+                json!({"sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0}}),
+                Factor::Bandwidth,
+            ),
+            (
+                "held back acknowledgements",
+                json!({"latency_us": {"min": 300, "p50": 41_000, "p75": 42_000}}),
+                Factor::DelayedAck,
+            ),
+            (
+                "handshakes",
+                json!({
+                    "tls": {"version": "TLSv1.3", "cipher": "", "full": 100_000, "resumed": 0},
+                    "phases_us": {"tls": {"min": 1, "mean": 600.0, "stddev": 1.0, "max": 9}},
+                    "connections": {"opened": 100_000}
+                }),
+                Factor::TlsHandshake,
+            ),
+        ] {
+            let verdict = verdict(changes);
+            assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
+        }
+    }
 }
