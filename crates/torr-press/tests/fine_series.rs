@@ -1,37 +1,23 @@
 //! A run sampled every ten milliseconds: a burst stands in its series when it was, and nothing is lost.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+mod server;
+
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use std::time::Duration;
 use torr_gauge::RunResult;
 use torr_press::{Arrivals, Pace, Plan, Requests, Schedule, Target, run};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Answers everything, for as long as the test runs.
-fn server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let bound = listener.local_addr().expect("it is bound");
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            thread::spawn(move || {
-                let mut bytes = [0; 4096];
-                while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
-                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-                }
-            });
-        }
-    });
-    bound
-}
-
 fn pressed(change: impl FnOnce(Plan) -> Plan) -> RunResult {
     let target = Target::parse("http://name.test/").expect("it is a URL");
     let request = Requests::get(&target, true).expect("it is a request");
-    let plan =
-        Plan { connections: 8, threads: 2, interval: 10 * MS, ..Plan::new(target, vec![server().into()], request) };
+    let plan = Plan {
+        connections: 8,
+        threads: 2,
+        interval: 10 * MS,
+        ..Plan::new(target, vec![server::start(server::EMPTY).into()], request)
+    };
     run(&change(plan), &AtomicBool::new(false), |_| {}).expect("it runs").result
 }
 

@@ -1,29 +1,11 @@
 //! A closed loop with a highest rate: it is reached, never exceeded, and costs no connection.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+mod server;
+
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use std::time::Duration;
 use torr_gauge::RunResult;
 use torr_press::{Pace, Plan, Requests, Schedule, Target, run};
-
-/// Answers everything, for as long as the test runs.
-fn server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let bound = listener.local_addr().expect("it is bound");
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            thread::spawn(move || {
-                let mut bytes = [0; 4096];
-                while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
-                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-                }
-            });
-        }
-    });
-    bound
-}
 
 fn plan(rate: f64, seconds: u64) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");
@@ -33,7 +15,7 @@ fn plan(rate: f64, seconds: u64) -> Plan {
         threads: 2,
         max_rate: Some(rate),
         duration: Some(Duration::from_secs(seconds)),
-        ..Plan::new(target, vec![server().into()], request)
+        ..Plan::new(target, vec![server::start(server::EMPTY).into()], request)
     }
 }
 

@@ -1,29 +1,14 @@
 //! Acknowledgements at once: against a server that writes in two pieces and gathers small ones, which waits for them.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener};
+mod server;
+
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use torr_gauge::RunResult;
 use torr_press::{Plan, Requests, Target, run};
 
-/// Writes head and body apart, with Nagle's algorithm, which holds the body back until the head is acknowledged.
-fn server() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let bound = listener.local_addr().expect("it is bound");
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            thread::spawn(move || {
-                let mut bytes = [0; 4096];
-                while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
-                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
-                    let _ = stream.write_all(b"ok");
-                }
-            });
-        }
-    });
-    bound
-}
+/// Head and body come apart, and Nagle's algorithm holds the body back until the head is acknowledged.
+const APART: &[&[u8]] = &[b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", b"ok"];
 
 fn pressed(server: SocketAddr, quick_ack: bool) -> RunResult {
     let target = Target::parse("http://name.test/").expect("it is a URL");
@@ -35,7 +20,7 @@ fn pressed(server: SocketAddr, quick_ack: bool) -> RunResult {
 
 #[test]
 fn they_save_the_forty_milliseconds_that_the_kernel_waits() {
-    let server = server();
+    let server = server::start(APART);
     let [delayed, quick] = [false, true].map(|quick_ack| {
         let result = pressed(server, quick_ack);
         assert_eq!((result.requests, result.errors.total()), (50, 0), "{result:?}");
