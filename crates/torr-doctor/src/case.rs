@@ -2,6 +2,7 @@
 
 use crate::ladder::Ladder;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
@@ -209,15 +210,23 @@ impl Case {
         self.signals.iter().flat_map(|signals| &signals.processes)
     }
 
-    /// Threads that take turns: they wait for something like a lock most of the time, and yet each gets on now and then. Idle
-    /// threads of a pool wait alike, but for all of the time.
+    /// Threads of one kind, by their names, that take turns: they wait for something like a lock most of the time, and yet each
+    /// gets on now and then. Idle threads of a pool wait alike, but for all of the time; and what wakes by the clock, as a
+    /// runtime's housekeeping does, is alone of its kind.
     pub fn taking_turns(&self) -> usize {
         let least = self.rps() / 200.0;
         let turns = |thread: &&ThreadUse| {
             let locks = thread.waiting.iter().filter(|(name, _)| LOCKS.iter().any(|lock| name.contains(lock)));
             locks.map(|(_, share)| share).sum::<f64>() > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > least)
         };
-        self.processes().flat_map(|process| &process.threads).filter(turns).count()
+        let mut kinds = BTreeMap::<_, usize>::new();
+        for process in self.processes() {
+            for thread in process.threads.iter().filter(turns) {
+                let kind = thread.name.trim_end_matches(|c: char| c.is_ascii_digit() || "-_#/:".contains(c));
+                *kinds.entry((process.name.as_str(), kind)).or_default() += 1;
+            }
+        }
+        kinds.into_values().max().unwrap_or(0)
     }
 
     /// Threads that have a request each in their hands most of the time, and block meanwhile: in a sleep, in a call, for an answer.
@@ -311,17 +320,19 @@ mod tests {
 
     #[test]
     fn threads_that_take_turns_are_told_from_idle_ones_and_from_workers() {
-        let thread = |name: &str, share, waits_per_s| ThreadUse {
-            waiting: [(name.to_owned(), share)].into(),
+        let thread = |name: &str, wait: &str, share, waits_per_s| ThreadUse {
+            name: name.into(),
+            waiting: [(wait.to_owned(), share)].into(),
             waits_per_s: Some(waits_per_s),
             ..ThreadUse::default()
         };
         let threads = vec![
-            thread("futex_do_wait", 0.9, 60.0),
-            thread("locks_lock_inode_wait", 0.8, 60.0),
-            thread("futex_do_wait", 1.0, 0.0),
-            thread("do_epoll_wait", 0.9, 60.0),
-            thread("hrtimer_nanosleep", 1.0, 200.0),
+            thread("worker-1", "futex_do_wait", 0.9, 60.0),
+            thread("worker-12", "locks_lock_inode_wait", 0.8, 60.0),
+            thread("worker-13", "futex_do_wait", 1.0, 0.0),
+            thread("clock", "futex_do_wait", 1.0, 20.0),
+            thread("loop", "do_epoll_wait", 0.9, 60.0),
+            thread("worker-14", "hrtimer_nanosleep", 1.0, 200.0),
         ];
         let processes = vec![ProcessUse { threads, ..ProcessUse::default() }];
         let clients = Some(ClientsUse { established: 100.0, unread: 84.0, ..ClientsUse::default() });
