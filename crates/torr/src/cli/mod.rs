@@ -53,6 +53,8 @@ Examples:
   torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
   torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
   torr limit URL                            the most that it sustains, and what happens above
+  torr doctor URL                           the one factor that limits it, with proof
+  torr limit URL                            the most that it sustains
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
@@ -77,7 +79,7 @@ enum Command {
     Doctor(Box<DoctorArgs>),
     /// Find the most that a service sustains, and what happens above
     Limit(Box<LimitArgs>),
-    /// Start that server, press it, and show its figures beside those of the source documents
+    /// Press the demo application, show its figures beside those of the source documents, and diagnose it
     Demo(DemoArgs),
     /// Tell others what can be seen of a service on this machine, so that they know what limits it
     Watch(WatchArgs),
