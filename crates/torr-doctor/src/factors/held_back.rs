@@ -11,7 +11,11 @@ use torr_gauge::{Confidence, Factor, Verdict};
 use torr_press::Plan;
 
 /// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
-const LINK_DELAY_S: f64 = 0.004;
+const LINK_DELAY_S: f64 = 0.001;
+/// The same, as a multiple of what it takes otherwise.
+const LINK_DELAY: f64 = 9.0;
+/// A link carries one thing at a time, so that no more requests than this can be said to be on it.
+const ON_A_LINK: f64 = 1.5;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if let Some(verdict) = quota(ward)? {
@@ -83,7 +87,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         // An acknowledgement that waits for its answer comes up to 40 ms late.
         (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
     });
-    if delay < LINK_DELAY_S.max(alone) && queueing.is_none() {
+    if ward.case.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none() {
         return Ok(None);
     }
     let received = full.run.bytes.received as f64 / full.run.duration_s;
