@@ -40,7 +40,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(growth.map(|growth| {
                 format!("throughput grew {growth:.2} times with each doubling up to {asked} connections")
             }))
-            .because_if(double.map(|growth| format!("and {growth:.2} times with the one from {asked} to {up_to}")))
+            .because_if(double.map(|growth| format!("it grew {growth:.2} times from {asked} to {up_to}")))
             .because_if(
                 case.server_cores()
                     .zip(case.cores())
