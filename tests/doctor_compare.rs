@@ -167,7 +167,7 @@ fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
         let rows = found["rows"].as_array().expect("there are rows");
         assert_eq!((rows.len(), &found["kind"]), (2, &"via".into()));
         assert_eq!(number(&rows[1], "failed_share"), 0.0, "{rows:?}");
-        assert!(number(&rows[1]["ratio"], "ratio") < 0.9, "{rows:?}");
+        assert!(number(&rows[1], "rps") < 0.9 * number(&rows[0], "rps"), "{rows:?}");
         assert!(number(&rows[1], "proxy_us") > 0.0 && number(&rows[0], "server_us") > 0.0, "{rows:?}");
         assert!(rows[0].get("proxy_us").is_none(), "{rows:?}");
         let opened = number(&rows[1], "upstream_opened_per_request");
@@ -199,8 +199,9 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
     let (full, resumed) = (at("full", false), at("resumed", false));
     assert_eq!(number(full, "resumed_handshakes"), 0.0, "{full}");
     assert!(number(resumed, "resumed_handshakes") > number(resumed, "full_handshakes"), "{resumed}");
-    assert!(number(&full["ratio"], "high") < number(&at("full", true)["ratio"], "low"), "{rows:?}");
-    assert!(number(&full["ratio"], "ratio") < number(&at("plain", false)["ratio"], "ratio"), "{rows:?}");
+    // By medians: another program may have taken the CPU in one of the turns.
+    let rate = |row: &Value| number(row, "rps");
+    assert!(rate(full) * 2.0 < rate(at("full", true)) && rate(full) < rate(at("plain", false)), "{rows:?}");
 
     // Without a plain one the four others are compared, and a person reads a table of them.
     let ended = torr(&[&["doctor", &https, "--tls"], &always[..]].concat());
