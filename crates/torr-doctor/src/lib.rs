@@ -1,6 +1,6 @@
 //! From evidence to the one factor that limits a service.
 //!
-//! [`diagnose`] reads from top to bottom: experiments that are always made ([`ward`](Ward)), then rules in their order
+//! [`diagnose`] reads from top to bottom: experiments that are always made (`ward`), then rules in their order
 //! (`factors`), each of which may make experiments of its own. [`passive`] judges a single run, with nothing varied.
 #![forbid(unsafe_code)]
 
