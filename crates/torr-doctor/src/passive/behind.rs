@@ -1,7 +1,8 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
 use super::{at_a_time, likely, percent, server_is_full};
-use crate::case::{MANY_TRIPS, ONE, THROTTLED};
+use crate::case::{Case, MANY_TRIPS, ONE, THROTTLED};
+use crate::ladder::{Ladder, Rung};
 use torr_gauge::signals::{PeerUse, Role, Signals};
 use torr_gauge::{Factor, RunResult, Verdict};
 
@@ -70,6 +71,11 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     })
 }
 
+/// The run as the only rung of a ladder.
+fn one_rung(run: &RunResult) -> Ladder {
+    Ladder(vec![Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 }])
+}
+
 /// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.
 pub fn waiting(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
@@ -96,12 +102,19 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
             && peer.waiting.is_some_and(|waiting| waiting > 0.6 * peer.connections && waiting > 0.5)
     });
     let many = run.plan.connections as f64;
+    // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
+    let case =
+        Case { asked: run.plan.connections, signals: Some(signals.clone()), ladder: one_rung(run), ..Case::default() };
+    let (holding, turns) = (case.holding() as f64, case.taking_turns());
     let verdict = match pool {
         _ if held < 0.4 => {
             likely(Factor::RateLimit, "A limiter holds requests back: they wait though nothing is busy.")
         }
-        _ if hands < 0.4 * many => {
-            likely(Factor::Workers, "All workers are taken, and wait: CPU is free, and requests are not even read.")
+        _ if held < ONE && turns >= 2 => {
+            likely(Factor::Lock, "Requests wait for a lock: one at a time goes on, and threads take turns at it.")
+        }
+        _ if holding >= 1.0 && holding < 1.5 * held + 0.5 || hands < 0.4 * many => {
+            likely(Factor::Workers, "All workers are taken, and wait: CPU is free.")
         }
         Some(peer) if peer.connections < 0.5 * many => {
             likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
