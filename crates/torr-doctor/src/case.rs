@@ -18,7 +18,7 @@ pub const LEAST_HELD: f64 = 0.7;
 /// Below this parallelism there is one at a time.
 pub const ONE: f64 = 1.7;
 /// Messages to a database for each request from which they are an ORM's doing, which loads rows one by one.
-pub const MANY_TRIPS: f64 = 10.0;
+const MANY_TRIPS: f64 = 10.0;
 /// The kernel sends a SYN again after a second (RFC 6298, section 2).
 pub const SYN_TIMEOUT_US: u64 = 950_000;
 /// The least share of a request's time that is taken for the service's own.
@@ -157,8 +157,7 @@ impl Case {
 
     /// The server's CPU in cores, if its processes can be seen.
     pub fn server_cores(&self) -> Option<f64> {
-        let processes = &self.signals.as_ref()?.processes;
-        (!processes.is_empty()).then(|| processes.iter().map(|process| process.cores).sum())
+        self.signals.as_ref().filter(|signals| !signals.processes.is_empty()).map(Signals::server_cores)
     }
 
     /// CPU in cores that the generator took from the server's machine.
@@ -168,7 +167,7 @@ impl Case {
 
     /// CPU in cores of what the server talks to, as far as it is on the same machine.
     pub fn peer_cores(&self) -> f64 {
-        self.peers().flat_map(|peer| &peer.processes).map(|process| process.cores).sum()
+        self.signals.as_ref().map_or(0.0, Signals::peer_cores)
     }
 
     /// CPUs of the server's machine, or fewer where the server may not use all.
@@ -186,8 +185,7 @@ impl Case {
 
     /// The share of the time in which the server's busiest thread was ready to run but had no CPU.
     pub fn server_waits_for_cpu(&self) -> Option<f64> {
-        let threads = self.processes().flat_map(|process| &process.threads);
-        threads.max_by(|a, b| a.cores.total_cmp(&b.cores))?.queued
+        self.signals.as_ref()?.threads().max_by(|a, b| a.cores.total_cmp(&b.cores))?.queued
     }
 
     /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the
@@ -199,10 +197,13 @@ impl Case {
 
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
-        let threads = self.processes().flat_map(|process| &process.threads);
-        threads
+        self.threads()
             .filter(|thread| thread.cores + thread.queued.unwrap_or(0.0) >= FULL_THREAD && thread.cores >= 0.4)
             .count()
+    }
+
+    fn threads(&self) -> impl Iterator<Item = &ThreadUse> {
+        self.signals.iter().flat_map(Signals::threads)
     }
 
     /// The server's processes.
@@ -214,11 +215,7 @@ impl Case {
     /// gets on now and then. Idle threads of a pool wait alike, but for all of the time; and what wakes by the clock, as a
     /// runtime's housekeeping does, is alone of its kind.
     pub fn taking_turns(&self) -> usize {
-        let least = self.rps() / 200.0;
-        let turns = |thread: &&ThreadUse| {
-            let locks = thread.waiting.iter().filter(|(name, _)| LOCKS.iter().any(|lock| name.contains(lock)));
-            locks.map(|(_, share)| share).sum::<f64>() > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > least)
-        };
+        let turns = |thread: &&ThreadUse| self.mostly_waits(thread, |name| is_one_of(name, &LOCKS));
         let mut kinds = BTreeMap::<_, usize>::new();
         for process in self.processes() {
             for thread in process.threads.iter().filter(turns) {
@@ -231,13 +228,21 @@ impl Case {
 
     /// Threads that have a request each in their hands most of the time, and block meanwhile: in a sleep, in a call, for an answer.
     pub fn holding(&self) -> usize {
-        let least = self.rps() / 200.0;
-        let holds = |thread: &&ThreadUse| {
-            let elsewhere = |name: &str| IDLE.iter().chain(&LOCKS).any(|idle| name.contains(idle));
-            let blocks = thread.waiting.iter().filter(|(name, _)| !elsewhere(name));
-            blocks.map(|(_, share)| share).sum::<f64>() > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > least)
-        };
-        self.processes().flat_map(|process| &process.threads).filter(holds).count()
+        let blocks = |name: &str| !is_one_of(name, &LOCKS) && !is_one_of(name, &IDLE);
+        self.threads().filter(|thread| self.mostly_waits(thread, blocks)).count()
+    }
+
+    /// Whether a thread spends most of its time on such waits, and yet gets on often enough to have a part in the requests.
+    fn mostly_waits(&self, thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> bool {
+        let such: f64 = thread.waiting.iter().filter(|(name, _)| is_such(name)).map(|(_, share)| share).sum();
+        such > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / 200.0)
+    }
+
+    /// A database that is asked many times for each request, and how often.
+    pub fn many_trips(&self) -> Option<(&PeerUse, f64)> {
+        let databases = self.databases().filter(|peer| peer.role == Role::Database);
+        let asked = databases.filter_map(|peer| Some((peer, self.trips_per_request(peer)?)));
+        asked.max_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, trips)| *trips >= MANY_TRIPS)
     }
 
     /// Databases and caches that the server talks to.
@@ -253,8 +258,7 @@ impl Case {
     /// How many of the user's requests were in the application's hands at a time, as a mean. The others waited in the kernel
     /// to be accepted or read. `None` if the kernel does not tell.
     pub fn in_hands(&self) -> Option<f64> {
-        let clients = self.signals.as_ref()?.clients?;
-        Some((clients.established - clients.unread).max(0.0))
+        self.signals.as_ref()?.in_hands()
     }
 
     /// The share of what this machine can do in which it opened connections, if it opened so many per request.
@@ -262,6 +266,10 @@ impl Case {
         let cost = 1.0 / self.null_rps_connecting? - 1.0 / self.null_rps?;
         Some((cost * self.rps() * opened_per_request).clamp(0.0, 1.0))
     }
+}
+
+fn is_one_of(name: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

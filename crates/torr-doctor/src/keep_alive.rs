@@ -70,19 +70,7 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
             }
         }
     }
-    let target = &patient.plan.target;
-    if target.path().contains('{') {
-        // A placeholder, which only the user's own request fills in.
-        found.most_requests = most_requests(ward);
-        ward.lab.keep_alive = Some(found);
-        return Ok(());
-    }
-    let old =
-        format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
-    let request = Requests::raw(target, "GET", old.into_bytes())?;
-    let plan = Plan { request, ..ward.lab.plan() };
-    if let Some(otherwise) = keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)?.filter(|&other| other != kept)
-    {
+    if let Some(otherwise) = keeps_over_http_1_0(ward, why)?.filter(|&other| other != kept) {
         found.depends_on.push(match otherwise {
             true => "connections are only kept over HTTP/1.0".into(),
             false => "connections are not kept over HTTP/1.0, though it asks for it".into(),
@@ -91,6 +79,20 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
     found.most_requests = most_requests(ward);
     ward.lab.keep_alive = Some(found);
     Ok(())
+}
+
+/// The same with the older version, which has to ask for it (RFC 9112, appendix C.2.2).
+fn keeps_over_http_1_0(ward: &mut Ward<'_>, why: &str) -> Result<Option<bool>, Halt> {
+    let target = &ward.lab.patient.plan.target;
+    if target.path().contains('{') {
+        // A placeholder, which only the user's own request fills in.
+        return Ok(None);
+    }
+    let old =
+        format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
+    let request = Requests::raw(target, "GET", old.into_bytes())?;
+    let plan = Plan { request, ..ward.lab.plan() };
+    keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)
 }
 
 /// Whether a few requests, one after another, share a connection. `None` if too few were answered to tell.

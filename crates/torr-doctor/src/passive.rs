@@ -9,7 +9,7 @@ mod wire;
 use crate::words::percent;
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Signals, Verdict};
 
 /// The share of failed requests from which a run is about its failures.
 const MANY_ERRORS: f64 = 0.01;
@@ -131,8 +131,8 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
 fn disturbed(run: &RunResult) -> Option<Verdict> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= NEARLY_FULL)?;
     let ours = ours(run, host);
-    let behind = run.signals.iter().flat_map(|signals| &signals.peers).flat_map(|peer| &peer.processes);
-    let others = host.cpu_share - ours - behind.map(|process| process.cores).sum::<f64>() / host.cores as f64;
+    let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
+    let others = host.cpu_share - ours - behind / host.cores as f64;
     (others >= DISTURBING).then(|| {
         let summary =
             "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";

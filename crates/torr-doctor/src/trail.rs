@@ -115,12 +115,6 @@ impl Trial {
         quantile(&self.sample.answered, 0.5)
     }
 
-    /// The least and the mean response time of those that were answered, in seconds.
-    pub fn least_and_mean_s(&self) -> Option<(f64, f64)> {
-        let summary = self.sample.answered.summary()?;
-        Some((summary.min as f64 / 1e6, summary.mean / 1e6))
-    }
-
     /// How long connecting took.
     pub fn connect(&self) -> Option<Summary> {
         self.sample.connect.summary()

@@ -306,7 +306,6 @@ pub fn reached<T>(outcome: Result<T, Halt>) -> Result<Option<T>, Halt> {
 fn disturbance(trial: Option<&Trial>) -> f64 {
     let Some((trial, signals)) = trial.and_then(|trial| Some((trial, trial.signals.as_ref()?))) else { return 0.0 };
     let Some(machine) = signals.machine else { return 0.0 };
-    let behind = signals.peers.iter().flat_map(|peer| &peer.processes);
-    let server: f64 = signals.processes.iter().chain(behind).map(|process| process.cores).sum();
-    machine.cpu_share - (server + trial.generator_cores()) / machine.cores as f64
+    let known = signals.server_cores() + signals.peer_cores() + trial.generator_cores();
+    machine.cpu_share - known / machine.cores as f64
 }

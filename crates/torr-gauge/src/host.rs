@@ -45,15 +45,14 @@ impl Host {
             threads: process.thread_count,
             cores: round3(process.cores),
         });
-        let threads = signals.processes.iter().flat_map(|process| &process.threads);
         let mut server_threads: Vec<_> =
-            threads.map(|thread| round3(thread.cores)).filter(|&share| share >= 0.01).collect();
+            signals.threads().map(|thread| round3(thread.cores)).filter(|&share| share >= 0.01).collect();
         server_threads.sort_by(|a, b| b.total_cmp(a));
         Some(Self {
             cores: machine.cores,
             cpu_share: round3(machine.cpu_share),
             steal_share: machine.steal_share.map(round3),
-            server_cores: round3(signals.processes.iter().map(|process| process.cores).sum()),
+            server_cores: round3(signals.server_cores()),
             server: server.collect(),
             server_threads,
         })

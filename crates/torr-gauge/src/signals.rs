@@ -15,6 +15,7 @@ mod reading;
 mod role;
 mod rounds;
 mod scope;
+mod sums;
 mod task;
 mod tcp;
 #[cfg(test)]

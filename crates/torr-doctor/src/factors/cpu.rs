@@ -1,10 +1,10 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
-use crate::case::{MANY_TRIPS, THROTTLED};
+use crate::case::THROTTLED;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::signals::{PeerUse, Role};
+use torr_gauge::signals::Role;
 use torr_gauge::{Confidence, Factor, Verdict};
 
 /// The share of the CPUs that count as all of them.
@@ -143,9 +143,8 @@ fn handler(ward: &Ward<'_>) -> Option<String> {
 /// The database is what is busy.
 fn database(ward: &Ward<'_>) -> Option<Verdict> {
     let case = &ward.case;
-    let used = |peer: &PeerUse| peer.processes.iter().map(|process| process.cores).sum::<f64>();
-    let peer = case.databases().max_by(|a, b| used(a).total_cmp(&used(b)))?;
-    let (theirs, ours) = (used(peer), case.server_cores().unwrap_or(0.0));
+    let peer = case.databases().max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
+    let (theirs, ours) = (peer.cores(), case.server_cores().unwrap_or(0.0));
     let cores = case.cores().unwrap_or(1) as f64;
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
     let full = threads.filter(|thread| thread.cores >= 0.85).count();
@@ -159,9 +158,8 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     if !(throttled || fills && theirs > ours && theirs > case.generator_there()) {
         return None;
     }
-    let trips = case.trips_per_request(peer);
-    if peer.role == Role::Database && trips.is_some_and(|trips| trips >= MANY_TRIPS) {
-        return Some(round_trips(ward, peer, trips.unwrap_or(0.0)));
+    if let Some(verdict) = round_trips(ward) {
+        return Some(verdict);
     }
     let name = peer.processes.first().map_or("the database", |process| &process.name);
     let contrast = handler(ward);
@@ -189,9 +187,10 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
 const MUCH_FETCHED: f64 = 2048.0;
 
 /// One query for each row of another.
-pub fn round_trips(ward: &Ward<'_>, peer: &PeerUse, trips: f64) -> Verdict {
+pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
+    let (peer, trips) = ward.case.many_trips()?;
     let each = ward.case.service_s() / trips;
-    Verdict::new(
+    let verdict = Verdict::new(
         Factor::Orm,
         Confidence::Likely,
         "Each request asks the database many times, as an ORM does that loads rows one by one.",
@@ -204,18 +203,18 @@ pub fn round_trips(ward: &Ward<'_>, peer: &PeerUse, trips: f64) -> Verdict {
     ))
     .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
     .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
-    .gain("up to as many times the throughput as there are queries too many")
+    .gain("up to as many times the throughput as there are queries too many");
+    Some(verdict)
 }
 
 /// The server's CPU goes into what it makes of the database's rows.
 fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
     let case = &ward.case;
     let peer = case.databases().find(|peer| peer.role == Role::Database)?;
-    let theirs: f64 = peer.processes.iter().map(|process| process.cores).sum();
-    let trips = case.trips_per_request(peer);
-    if let Some(trips) = trips.filter(|&trips| trips >= MANY_TRIPS) {
-        return Some(round_trips(ward, peer, trips));
+    if let Some(verdict) = round_trips(ward) {
+        return Some(verdict);
     }
+    let theirs = peer.cores();
     let fetched = peer.bytes_per_s? / case.rps().max(1e-9);
     let answered = ward.full_trial().bytes_per_request();
     (fetched > MUCH_FETCHED && fetched > 4.0 * answered && used > 2.0 * theirs && handler(ward).is_some()).then(|| {

@@ -7,6 +7,7 @@ use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
 use std::time::Duration;
+use torr_gauge::signals::{QuotaUse, Signals};
 use torr_gauge::{Confidence, Factor, Verdict};
 use torr_press::Plan;
 
@@ -28,12 +29,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 }
 
 fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let throttled = |processes: &[torr_gauge::signals::ProcessUse]| {
-        let quotas = processes.iter().filter_map(|process| process.quota.clone());
-        quotas.max_by(|a, b| a.throttled_share().total_cmp(&b.throttled_share()))
-    };
-    let Some(signals) = &ward.case.signals else { return Ok(None) };
-    let Some(quota) = throttled(&signals.processes).filter(|quota| quota.throttled_share() >= THROTTLED) else {
+    let quota = ward.case.signals.as_ref().and_then(Signals::quota).cloned();
+    let Some(quota) = quota.filter(|quota| quota.throttled_share() >= THROTTLED) else {
         return Ok(None);
     };
     let used = ward.case.server_cores().unwrap_or(quota.cores);
@@ -42,10 +39,7 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let Some(plan) = super::failing::open(ward, gentle.max(1.0), 1.5) else { return Ok(None) };
     let name = format!("an offered rate of {}", rate(gentle));
     let trial = ward.lab.run(&name, "whether the quota still throttles at less than half the load", &plan)?;
-    let share = |trial: &crate::trail::Trial| {
-        trial.signals.as_ref().and_then(|signals| throttled(&signals.processes)).map(|quota| quota.throttled_share())
-    };
-    let relieved = share(trial);
+    let relieved = trial.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
     let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / 2.0);
     let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
     let machine = ward.case.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);

@@ -1,12 +1,12 @@
 //! The service is saturated and nothing is busy: its requests wait for each other. How many go on at a time, whether others
 //! wait as well, and where they wait tell for what.
 
-use crate::case::{LEAST_HELD, MANY_TRIPS, ONE};
+use crate::case::{LEAST_HELD, ONE};
 use crate::factors::cpu::round_trips;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, rate, time};
-use torr_gauge::signals::{PeerUse, Role};
+use torr_gauge::signals::PeerUse;
 use torr_gauge::{Confidence, Factor, Verdict};
 
 /// CPUs that are used for each request that goes on, from which it computes rather than waits.
@@ -18,16 +18,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if held < LEAST_HELD || case.wants_cpu() {
         return Ok(None);
     }
-    if let Some((peer, trips)) = case
-        .databases()
-        .filter(|peer| peer.role == Role::Database)
-        .find_map(|peer| case.trips_per_request(peer).filter(|&trips| trips >= MANY_TRIPS).map(|trips| (peer, trips)))
-    {
-        return Ok(Some(round_trips(ward, peer, trips)));
+    if let Some(verdict) = round_trips(ward) {
+        return Ok(Some(verdict));
     }
-    let Some(inside) = waits_inside(ward, held) else { return Ok(unseen(ward, held)) };
+    let Some(inside) = waits_inside(ward, held) else { return Ok(Some(unseen(ward, held))) };
     let told = evidence(ward, held);
-    let Some(used) = case.server_cores() else { return Ok(unseen(ward, held)) };
+    let Some(used) = case.server_cores() else { return Ok(Some(unseen(ward, held))) };
     if used > COMPUTES * held && by_threads(ward, held) != Some(true) {
         return Ok(None);
     }
@@ -181,7 +177,7 @@ fn many(ward: &Ward<'_>, held: f64) -> String {
 }
 
 /// From a machine that shows nothing, waiting and working look alike: a scheduler lets others pass while the CPU is full, too.
-fn unseen(ward: &Ward<'_>, held: f64) -> Option<Verdict> {
+fn unseen(ward: &Ward<'_>, held: f64) -> Verdict {
     let told = evidence(ward, held);
     let verdict = Verdict::new(
         Factor::Unknown,
@@ -190,5 +186,5 @@ fn unseen(ward: &Ward<'_>, held: f64) -> Option<Verdict> {
          be seen from here.",
     )
     .advice("run 'torr watch' on the server's machine and give its address with --watch");
-    Some(told.into_iter().fold(verdict, Verdict::because))
+    told.into_iter().fold(verdict, Verdict::because)
 }

@@ -1,23 +1,14 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
-use super::{at_a_time, likely, percent, server_is_full};
-use crate::case::{Case, MANY_TRIPS, ONE, THROTTLED};
+use super::{at_a_time, generator_cores, likely, percent, server_is_full};
+use crate::case::{Case, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
-use torr_gauge::signals::{PeerUse, Role, Signals};
+use torr_gauge::signals::Role;
 use torr_gauge::{Factor, RunResult, Verdict};
-
-fn cores(peer: &PeerUse) -> f64 {
-    peer.processes.iter().map(|process| process.cores).sum()
-}
-
-fn used(signals: &Signals) -> f64 {
-    signals.processes.iter().map(|process| process.cores).sum()
-}
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
-    let quotas = run.signals.as_ref()?.processes.iter().filter_map(|process| process.quota.as_ref());
-    let quota = quotas.max_by(|a, b| a.throttled_share().total_cmp(&b.throttled_share()))?;
+    let quota = run.signals.as_ref()?.quota()?;
     (quota.throttled_share() >= THROTTLED).then(|| {
         likely(Factor::CpuQuota, "A quota of CPU time stops the server again and again.")
             .because(format!(
@@ -32,26 +23,27 @@ pub fn quota(run: &RunResult) -> Option<Verdict> {
 /// Many messages to the database for each request, or a database that is busy.
 pub fn database(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
-    let databases = || signals.peers.iter().filter(|peer| peer.role == Role::Database);
-    let trips = |peer: &PeerUse| peer.sends_per_s.map_or(0.0, |sends| sends / run.rps.max(1e-9));
-    if let Some(peer) = databases().find(|peer| trips(peer) >= MANY_TRIPS) {
+    let case = case(run);
+    if let Some((peer, trips)) = case.many_trips() {
         return Some(
             likely(
                 Factor::Orm,
                 "Each request asks the database many times, as an ORM does that loads rows one by one.",
             )
-            .because(format!("{:.0} messages went to {} for each request", trips(peer), peer.address))
+            .because(format!("{trips:.0} messages went to {} for each request", peer.address))
             .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'"),
         );
     }
-    let peer = databases().max_by(|a, b| cores(a).total_cmp(&cores(b)))?;
+    let databases = signals.peers.iter().filter(|peer| peer.role == Role::Database);
+    let peer = databases.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
     let full = peer.processes.iter().flat_map(|process| &process.threads).any(|thread| thread.cores > 0.85);
     let machine = signals.machine?;
-    let generator = run.generator.cpu_share * run.plan.threads as f64;
-    let most = cores(peer) > used(signals) && cores(peer) > generator && cores(peer) > 0.25 * machine.cores as f64;
+    let generator = generator_cores(run);
+    let most =
+        peer.cores() > signals.server_cores() && peer.cores() > generator && peer.cores() > 0.25 * machine.cores as f64;
     (most && (full || machine.cpu_share > 0.93)).then(|| {
         likely(Factor::Database, "The database behind the service is busy with its queries.")
-            .because(format!("it used {:.2} CPUs, the server {:.2}", cores(peer), used(signals)))
+            .because(format!("it used {:.2} CPUs, the server {:.2}", peer.cores(), signals.server_cores()))
             .advice("look at its slowest queries, and at missing indexes")
     })
 }
@@ -71,25 +63,26 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     })
 }
 
-/// The run as the only rung of a ladder.
-fn one_rung(run: &RunResult) -> Ladder {
-    Ladder(vec![Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 }])
+/// What the run tells of a case: its signals, and the only rung of a ladder.
+fn case(run: &RunResult) -> Case {
+    let rung = Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 };
+    let (asked, signals) = (run.plan.connections, run.signals.clone());
+    Case { asked, signals, ladder: Ladder(vec![rung]), ..Case::default() }
 }
 
 /// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.
 pub fn waiting(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
     let machine = signals.machine?;
-    let idle = used(signals) < 0.3 * machine.cores as f64 && machine.cpu_share < 0.8;
+    let idle = signals.server_cores() < 0.3 * machine.cores as f64 && machine.cpu_share < 0.8;
     if !idle || server_is_full(run) || run.generator.saturated {
         return None;
     }
     let held = at_a_time(run)?;
-    let clients = signals.clients?;
-    let hands = (clients.established - clients.unread).max(0.0);
+    let hands = signals.in_hands()?;
     let told = |verdict: Verdict| {
         verdict
-            .because(format!("the server used {:.2} of {} CPUs", used(signals), machine.cores))
+            .because(format!("the server used {:.2} of {} CPUs", signals.server_cores(), machine.cores))
             .because(format!(
                 "at the shortest response time about {held:.1} requests would be worked on at a time, \
                  while {hands:.0} of {} were in the server's hands",
@@ -103,8 +96,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     });
     let many = run.plan.connections as f64;
     // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
-    let case =
-        Case { asked: run.plan.connections, signals: Some(signals.clone()), ladder: one_rung(run), ..Case::default() };
+    let case = case(run);
     let (holding, turns) = (case.holding() as f64, case.taking_turns());
     let verdict = match pool {
         _ if held < 0.4 => {
