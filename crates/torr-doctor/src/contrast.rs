@@ -14,17 +14,11 @@ const FEW_PAIRS: usize = 3;
 /// The half width of the interval, as a factor, below which more pairs would tell nothing new.
 const NARROW: f64 = 1.1;
 
-/// The throughput of B as a ratio of A's, with its 95% confidence interval.
+/// The throughput of B as a ratio of A's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contrast {
-    /// The geometric mean of the pairs' ratios.
-    pub ratio: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end of the interval.
-    pub high: f64,
-    /// Pairs.
-    pub pairs: usize,
+    /// How many times as much, with its interval.
+    pub of: Ratio,
     /// The medians of both in good answers per second.
     pub rates: (f64, f64),
 }
@@ -44,7 +38,7 @@ impl Contrast {
             |lab, way| Ok(lab.run(ways[way].0, why, ways[way].1)?.good_rps()),
             |lab, rounds| {
                 let contrast = Self::over(&pairs(rounds));
-                let is_narrow = contrast.high <= contrast.ratio * NARROW;
+                let is_narrow = contrast.of.high <= contrast.of.ratio * NARROW;
                 let least = if lab.spent() > 0.6 { FEW_PAIRS } else { LEAST_PAIRS };
                 rounds.len() >= MOST_PAIRS || (rounds.len() >= least && (is_narrow || lab.spent() > 0.8))
             },
@@ -54,20 +48,19 @@ impl Contrast {
 
     /// The ratio over pairs of rates; at least one.
     fn over(pairs: &[(f64, f64)]) -> Self {
-        let Ratio { ratio, low, high, pairs: count } = Ratio::over(pairs);
         let (before, after) = pairs.iter().copied().unzip();
-        Self { ratio, low, high, pairs: count, rates: (median(before), median(after)) }
+        Self { of: Ratio::over(pairs), rates: (median(before), median(after)) }
     }
 
     /// Whether B is more than so many times A, beyond doubt.
     pub fn is_above(&self, ratio: f64) -> bool {
-        self.low > ratio
+        self.of.is_above(ratio)
     }
 }
 
 impl fmt::Display for Contrast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ratio, low, high, pairs, rates } = self;
+        let Self { of: Ratio { ratio, low, high, pairs }, rates } = self;
         write!(
             f,
             "{} became {}, {ratio:.2} times as many ({low:.2} to {high:.2}, {pairs} pairs in turns)",
@@ -95,7 +88,7 @@ mod tests {
     #[test]
     fn what_varies_more_than_it_differs_is_not() {
         let noisy = Contrast::over(&[(100.0, 150.0), (140.0, 100.0), (90.0, 130.0)]);
-        assert!(!noisy.is_above(1.0) && noisy.low < 1.0, "{noisy:?}");
+        assert!(!noisy.is_above(1.0) && noisy.of.low < 1.0, "{noisy:?}");
         assert!(!Contrast::over(&[(100.0, 300.0)]).is_above(1.0), "one pair proves nothing");
     }
 }

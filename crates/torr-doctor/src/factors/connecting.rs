@@ -125,7 +125,7 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because(cost.told())
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
-            .gain(format!("{:.1} times the throughput", contrast.ratio))
+            .gain(format!("{:.1} times the throughput", contrast.of.ratio))
             .verify(format!("torr {} -c {}", ward.lab.patient.plan.target.url, ward.case.asked)),
     ))
 }
@@ -158,7 +158,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         let verdict = verdict
             .because(format!("connections are kept {}: {contrast}", condition.what))
             .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
-            .gain(format!("{:.1} times the throughput", contrast.ratio));
+            .gain(format!("{:.1} times the throughput", contrast.of.ratio));
         let confidence = if contrast.is_above(1.1) { Confidence::Certain } else { Confidence::Likely };
         return Ok(Some(Verdict { confidence, ..verdict }));
     }
@@ -186,7 +186,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             Some(share) => format!("about {:.1} times the throughput", 1.0 / (1.0 - share).max(0.1)),
             None => format!("{} of the {alone} that a request takes", percent(cost.connecting)),
         });
-    let sure = contrast.high < 1.3 && contrast.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= MOST);
+    let sure = contrast.of.high < 1.3 && contrast.of.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= MOST);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(Verdict { confidence, ..verdict }))
 }

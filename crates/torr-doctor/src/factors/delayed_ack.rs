@@ -46,7 +46,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         median(at_once)
     ))
     .advice("write head and body with one call (writev, or a buffer), or set TCP_NODELAY on the server's sockets")
-    .gain(format!("{:.0} times the throughput with the same connections", contrast.ratio));
+    .gain(format!("{:.0} times the throughput with the same connections", contrast.of.ratio));
     Ok(Some(verdict))
 }
 

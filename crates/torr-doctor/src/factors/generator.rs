@@ -83,7 +83,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     let verdict = verdict
         .because(format!("with another thread {contrast}"))
-        .gain(format!("at least {:.2} times the throughput", contrast.ratio))
+        .gain(format!("at least {:.2} times the throughput", contrast.of.ratio))
         .verify(format!("torr {} -c {} -t {}", ward.lab.patient.plan.target.url, ward.case.asked, threads + 1));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

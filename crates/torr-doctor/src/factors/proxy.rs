@@ -69,7 +69,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let target = &ward.lab.patient.plan.target;
     Ok(Some(
         verdict
-            .gain(format!("at most {:.1} times the throughput, {}", contrast.ratio, rate(contrast.rates.1)))
+            .gain(format!("at most {:.1} times the throughput, {}", contrast.of.ratio, rate(contrast.rates.1)))
             .verify(format!("torr doctor http://{}{} --via {}", addresses[0], target.path(), target.url)),
     ))
 }
