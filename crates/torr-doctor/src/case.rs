@@ -7,7 +7,7 @@ use std::time::Duration;
 use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
 /// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
-const FULL_THREAD: f64 = 0.85;
+pub const FULL_THREAD: f64 = 0.85;
 
 /// A request counts as cheap at this share of what the target takes.
 pub const CHEAP: f64 = 0.6;

@@ -6,6 +6,7 @@
 mod behind;
 mod wire;
 
+use crate::case::FULL_THREAD;
 use crate::words::percent;
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
@@ -13,7 +14,7 @@ use torr_gauge::{Confidence, Factor, Signals, Verdict};
 
 /// The share of failed requests from which a run is about its failures.
 const MANY_ERRORS: f64 = 0.01;
-/// The share from which a CPU or a thread counts as fully used. Sampling and the scheduler take the rest.
+/// The share from which a machine's CPU counts as fully used, or as nearly so. Sampling and the scheduler take the rest.
 const FULL: f64 = 0.95;
 const NEARLY_FULL: f64 = 0.9;
 /// The share of the machine's CPU that others may use before a run says nothing.
@@ -60,7 +61,7 @@ fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
 fn server_is_full(run: &RunResult) -> bool {
     run.host
         .as_ref()
-        .is_some_and(|host| host.cpu_share >= FULL || host.server_threads.iter().any(|&share| share >= NEARLY_FULL))
+        .is_some_and(|host| host.cpu_share >= FULL || host.server_threads.iter().any(|&share| share >= FULL_THREAD))
 }
 
 /// How many requests were worked on at a time, if each took as long as the shortest (Little's law).
@@ -186,7 +187,7 @@ fn one_side(run: &RunResult) -> Option<Verdict> {
                 .advice("give it more threads with -t, or a machine with more cores")
         });
     };
-    let full = host.server_threads.iter().filter(|&&share| share >= NEARLY_FULL).count();
+    let full = host.server_threads.iter().filter(|&&share| share >= FULL_THREAD).count();
     let spare = format!("the machine's CPU was used to {} only", percent(host.cpu_share));
     match (full, run.generator.saturated) {
         (0, true) => Some(
@@ -338,6 +339,11 @@ mod tests {
                 "full machine, generator",
                 json!({"generator": {"cpu_share": 0.99}, "host": {"cpu_share": 1.0, "server_cores": 1.9}}),
                 Factor::Generator,
+            ),
+            (
+                "a full server that refuses, for whatever reason",
+                json!({"status": {"200": 5_000, "503": 95_000}, "errors": {"status": 95_000}, "host": {"server_threads": [0.99]}}),
+                Factor::Unknown,
             ),
             ("full of others", json!({"host": {"cpu_share": 1.0}}), Factor::Unknown),
             (

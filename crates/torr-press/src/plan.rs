@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::{self, PlanSummary};
+use torr_gauge::signals::Watcher;
 use torr_net::tls::TlsConfig;
 use torr_net::{Address, Nanos, clock};
 
@@ -129,6 +130,18 @@ impl Plan {
             quick_ack: false,
             watch_server: true,
             detailed: false,
+        }
+    }
+
+    /// Watches the server's machine, where that is this one.
+    pub fn watcher(&self) -> Option<Watcher> {
+        if self.tunnel.is_some() || !self.addresses.iter().all(Address::is_local) {
+            // What could be seen is the proxy, or one of several servers.
+            return None;
+        }
+        match &self.addresses[..] {
+            [Address::Unix(path)] => Watcher::start_unix(path),
+            addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
         }
     }
 

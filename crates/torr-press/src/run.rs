@@ -24,7 +24,7 @@ use torr_gauge::result::Tls;
 use torr_gauge::signals::Watcher;
 use torr_gauge::{Failure, Sample, Signals};
 use torr_net::tls::TlsConfig;
-use torr_net::{Address, Clock, clock, limits};
+use torr_net::{Clock, clock, limits};
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -61,7 +61,8 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     if fit < files {
         return Err(RunError::Files { wanted: plan.connections, fit });
     }
-    let watcher = if plan.watch_server { watcher(plan) } else { None };
+    // Gently, since it takes of the generator's CPU.
+    let watcher = if plan.watch_server { plan.watcher().map(Watcher::gently) } else { None };
     let before = watcher.as_ref().map(Watcher::reading);
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
@@ -127,19 +128,6 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         first: ended.iter().find_map(|(e, _)| e.first.clone()),
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
     }))
-}
-
-/// Watches the server's machine, where that is this one; gently, since it takes of the generator's CPU.
-fn watcher(plan: &Plan) -> Option<Watcher> {
-    if plan.tunnel.is_some() || !plan.addresses.iter().all(Address::is_local) {
-        // What could be seen is the proxy, or one of several servers.
-        return None;
-    }
-    let watcher = match &plan.addresses[..] {
-        [Address::Unix(path)] => Watcher::start_unix(path),
-        addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
-    };
-    watcher.map(Watcher::gently)
 }
 
 /// One thread from its start to its end.

@@ -1,6 +1,6 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
-use crate::case::THROTTLED;
+use crate::case::{FULL_THREAD, THROTTLED};
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
@@ -147,7 +147,7 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     let (theirs, ours) = (peer.cores(), case.server_cores().unwrap_or(0.0));
     let cores = case.cores().unwrap_or(1) as f64;
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
-    let full = threads.filter(|thread| thread.cores >= 0.85).count();
+    let full = threads.filter(|thread| thread.cores >= FULL_THREAD).count();
     let fills = theirs >= 0.85 * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
     // A quota of its own stops a database as well.
     let throttled = peer

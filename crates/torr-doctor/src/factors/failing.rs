@@ -1,6 +1,6 @@
 //! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
 
-use crate::case::{LEAST_HELD, SYN_TIMEOUT_US};
+use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::laboratory::Halt;
 use crate::trail::Trial;
 use crate::ward::Ward;
@@ -12,8 +12,6 @@ use torr_press::{Arrivals, Pace, Plan, Schedule};
 const MANY: f64 = 0.01;
 /// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
 const REFUSALS: [u16; 2] = [429, 503];
-/// A thread that uses so much of a CPU is full.
-const FULL: f64 = 0.8;
 
 /// The client has no local port left.
 pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
@@ -128,7 +126,7 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         let Some(plan) = open(ward, offered * factor, 1.2) else { break };
         let trial = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
         let server = trial.signals.iter().flat_map(|signals| &signals.processes);
-        if status == 503 && server.flat_map(|process| &process.threads).any(|thread| thread.cores > FULL) {
+        if status == 503 && server.flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD) {
             // It refuses since it is full, which is no limiter's doing.
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
 use super::{at_a_time, generator_cores, likely, percent, server_is_full};
-use crate::case::{Case, ONE, THROTTLED};
+use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
 use torr_gauge::signals::Role;
 use torr_gauge::{Factor, RunResult, Verdict};
@@ -36,7 +36,7 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
     }
     let databases = signals.peers.iter().filter(|peer| peer.role == Role::Database);
     let peer = databases.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let full = peer.processes.iter().flat_map(|process| &process.threads).any(|thread| thread.cores > 0.85);
+    let full = peer.processes.iter().flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD);
     let machine = signals.machine?;
     let generator = generator_cores(run);
     let most =

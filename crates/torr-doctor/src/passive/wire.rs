@@ -3,7 +3,7 @@
 use super::{likely, percent, server_is_full};
 use crate::case::{LEAST_HELD, SYN_TIMEOUT_US};
 use crate::words::{rate, time};
-use torr_gauge::{Factor, RunResult, Verdict};
+use torr_gauge::{Confidence, Factor, RunResult, Verdict};
 
 /// The share of answers or connections that makes something worth a verdict.
 const MANY: f64 = 0.01;
@@ -17,11 +17,23 @@ pub fn refusals(run: &RunResult) -> Option<Verdict> {
     let count = |status: u16| run.status.get(&status).copied().unwrap_or(0);
     let (too_many, unavailable) = (count(429), count(503));
     let share = (too_many + unavailable) as f64 / run.requests.max(1) as f64;
-    (share > MANY && share < 1.0 && (too_many > unavailable || !server_is_full(run))).then(|| {
-        likely(Factor::RateLimit, "A limiter refuses what comes above its rate.")
-            .because(format!("{} of the answers had status 429 or 503", percent(share)))
-            .because(format!("{} were accepted", rate((run.requests - run.errors.status) as f64 / run.duration_s)))
-            .advice("press below the limit with -r, or exempt the load generator from it")
+    if share <= MANY || share >= 1.0 {
+        return None;
+    }
+    let refused = format!("{} of the answers had status 429 or 503", percent(share));
+    let accepted = format!("{} were accepted", rate((run.requests - run.errors.status) as f64 / run.duration_s));
+    if too_many > unavailable || !server_is_full(run) {
+        let verdict = likely(Factor::RateLimit, "A limiter refuses what comes above its rate.");
+        let advice = "press below the limit with -r, or exempt the load generator from it";
+        return Some(verdict.because(refused).because(accepted).advice(advice));
+    }
+    // What fails otherwise is not what a limiter does, nor a service that sheds load.
+    (2 * unavailable > run.errors.total()).then(|| {
+        let summary = "The server is full and refuses requests: it has too much to do, or refusing is what it does.";
+        Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+            .because(refused)
+            .because(accepted)
+            .advice("let 'torr doctor' tell: it asks for little more than what is accepted, and looks again")
     })
 }
 

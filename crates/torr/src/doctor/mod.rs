@@ -17,8 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Diagnosis, Halt, Instruments, Observer, Patient, diagnose};
-use torr_gauge::signals::Watcher;
-use torr_net::{Address, address};
+use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
 
@@ -84,7 +83,7 @@ pub fn examine(
     let server = Server::start(cpus(), &[]).ok();
     let null = server.as_ref().map(|server| move |body: u64| null(server, body));
     let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
-    let watcher = if remote.is_none() { watcher(&patient.plan) } else { None };
+    let watcher = if remote.is_none() { patient.plan.watcher() } else { None };
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
     diagnose(patient, &Instruments { observer, null }, stop, tell)
@@ -97,15 +96,6 @@ fn remote(args: &DoctorArgs, port: u16) -> Result<Option<RemoteWatch>, Stop> {
     RemoteWatch::connect(address, token.as_deref(), port)
         .map(Some)
         .map_err(|error| Stop::Unreachable(error.to_string()))
-}
-
-/// The server's machine, where that is this one.
-fn watcher(plan: &Plan) -> Option<Watcher> {
-    match &plan.addresses[..] {
-        _ if plan.tunnel.is_some() => None,
-        [Address::Unix(path)] => Watcher::start_unix(path),
-        addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
-    }
 }
 
 /// A service that does nothing but answer with a body of this size.

@@ -5,7 +5,7 @@ mod render;
 mod sweep;
 
 use super::progress::Shown;
-use super::{halted, patient, plan, put, remote, watcher};
+use super::{halted, patient, plan, put, remote};
 use crate::cli::{DoctorArgs, TlsArgs, TlsResumption, TransportArgs};
 use crate::exit::{self, Stop};
 use crate::interrupt;
@@ -136,5 +136,5 @@ fn observer(args: &DoctorArgs, plan: &Plan) -> Result<Option<Box<dyn Observer>>,
     if let Some(remote) = remote(args, plan.target.port)? {
         return Ok(Some(Box::new(remote)));
     }
-    Ok(watcher(plan).map(|watcher| Box::new(watcher) as Box<dyn Observer>))
+    Ok(plan.watcher().map(|watcher| Box::new(watcher) as Box<dyn Observer>))
 }

@@ -3,7 +3,7 @@
 use super::launch::{Launched, Launcher};
 use super::{Course, Found};
 use crate::cli::DoctorArgs;
-use crate::doctor::{patient, plan, watcher};
+use crate::doctor::{patient, plan};
 use crate::exit::Stop;
 use crate::press::cpus;
 use std::net::{SocketAddr, TcpListener};
@@ -44,7 +44,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
         let words = [(WORKERS, count.to_string()), (PORT, port.to_string())];
         let launched: Launched = launcher.start(&words, &addresses)?;
         let launched = launched.until_it_answers(&plan, patience, &stop)?;
-        let observer = watcher(&plan).map(|watcher| Box::new(watcher) as Box<dyn Observer>);
+        let observer = plan.watcher().map(|watcher| Box::new(watcher) as Box<dyn Observer>);
         Ok(Subject { plan, observer, running: Box::new(launched) })
     };
     let sweep = Sweep { start: &mut start, counts, cores: cpus(), command, url: args.url.as_deref() };
