@@ -98,6 +98,23 @@ fn a_condition_for_keep_alive_is_found_and_named() {
 }
 
 #[test]
+fn an_idle_limit_of_keep_alive_is_found_and_named() {
+    // Keeps a connection for 700 ms after each answer.
+    let service = Script::start(|client| {
+        client.stream.set_read_timeout(Some(Duration::from_millis(700))).expect("it is no zero");
+        while client.request().is_some() {
+            client.send(OK);
+        }
+    });
+    let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
+    let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+    let limit = diagnosis["keep_alive"]["idle_limit_s"].as_f64();
+    assert!(limit.is_some_and(|limit| (0.69..1.2).contains(&limit)), "{limit:?}");
+    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains("without a request"));
+    assert!(diagnosis["remarks"].as_array().expect("it is a list").iter().any(told), "{:#}", diagnosis["remarks"]);
+}
+
+#[test]
 fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
     let service = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
     let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);

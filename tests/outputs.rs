@@ -513,3 +513,22 @@ fn a_target_that_cannot_be_reached_is_a_failed_case() {
     assert!(failure.attribute("message").is_some_and(|why| why.contains("connection refused")), "{text}");
     assert!(case("max>1m").children().any(|child| child.has_tag_name("skipped")), "{text}");
 }
+
+#[test]
+fn a_run_that_cannot_be_made_leaves_what_was_there_and_no_file_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (there, new) = (folder.path().join("there"), folder.path().join("new"));
+    std::fs::write(&there, "the result of yesterday").expect("it can be written");
+    let mut command = torr_command(&["-n", "1", "-c", "1", &format!("http://127.0.0.1:{}/", free_port()), "--json"]);
+    command.arg(&there).arg("--csv").arg(&new);
+    let ended = Running::start(command).wait();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(read(&there), "the result of yesterday");
+    assert!(!new.exists());
+
+    let server = Script::start(answering(OK));
+    let mut command = torr_command(&["-n", "1", "-c", "1", &server.url(), "--json"]);
+    command.arg(&there);
+    assert_eq!(Running::start(command).wait().code, Some(0));
+    assert_eq!(json(&there)["requests"], 1, "nothing of the old result is left behind the new one");
+}

@@ -11,9 +11,7 @@ mod child;
 mod cli;
 mod cpu;
 mod data;
-mod error;
 mod floor;
-mod interrupt;
 mod launch;
 mod limits;
 mod machine;
@@ -33,7 +31,8 @@ mod turn;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::error::Error;
+use torr_test_harness::error::Error;
+use torr_test_harness::{error, interrupt};
 
 fn main() -> ExitCode {
     let done = cli::parse().and_then(|command| match command {

@@ -6,8 +6,6 @@
 
 mod cli;
 mod dry;
-mod error;
-mod interrupt;
 mod judge;
 mod patient;
 mod record;
@@ -21,6 +19,7 @@ mod ward;
 use crate::cli::{Cli, Role};
 use clap::Parser;
 use std::process::ExitCode;
+use torr_test_harness::{error, interrupt};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

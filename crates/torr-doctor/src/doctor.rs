@@ -80,6 +80,7 @@ pub fn diagnose(
         // Whatever is changed, the same examination tells whether it was that.
         None => verdict.verify(format!("torr doctor {} -c {}", patient.plan.target.url, ward.case.asked)),
     };
+    keep_alive::look_at_idle(&mut ward)?;
     let remarks = remarks(&ward, &verdict);
     let seconds = ward.lab.elapsed().as_secs_f64();
     let Ward { lab, case, .. } = ward;
@@ -165,6 +166,11 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
         remarks.extend(found.depends_on.iter().cloned());
         remarks
             .extend(found.most_requests.map(|n| format!("the server closes each connection after about {n} requests")));
+        remarks.extend(
+            found
+                .idle_limit_s
+                .map(|idle| format!("the server closes a connection after {} without a request", time(idle))),
+        );
         if !found.kept && verdict.factor != Factor::KeepAlive {
             remarks.push("the server does not keep connections alive".into());
         }

@@ -5,6 +5,7 @@
 //! anything else, and what holds all requests back for a time (a quota, a limiter, a link) has to be known before it can be
 //! asked what a server is busy with.
 
+mod addresses;
 mod connecting;
 mod cpu;
 mod delayed_ack;

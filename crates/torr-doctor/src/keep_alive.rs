@@ -1,16 +1,21 @@
-//! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests.
+//! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests, how
+//! long nothing is asked.
 
 use crate::laboratory::{Halt, Laboratory};
 use crate::ward::{Ward, reached};
 use serde::Serialize;
 use std::time::Duration;
 use torr_press::request::Options;
-use torr_press::{Plan, Requests};
+use torr_press::{Plan, Requests, Think};
 
 /// Requests of a trial; kept alive they need one connection.
 const REQUESTS: u64 = 6;
 /// Connections per answer below which they are kept.
 const KEPT: f64 = 0.5;
+/// The share of the budget for which a connection is left idle: of a minute a little more than the 5 s of many servers.
+const IDLE_SHARE: f64 = 0.11;
+/// Waiting for less tells nothing: hardly a server ends connections so soon.
+const LEAST_IDLE: Duration = Duration::from_secs(1);
 
 /// What was found.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -21,6 +26,8 @@ pub struct KeepAlive {
     pub depends_on: Vec<String>,
     /// After how many requests the server ends each connection.
     pub most_requests: Option<u64>,
+    /// After how many seconds without a request the server ends a connection, if it does so while it is waited for.
+    pub idle_limit_s: Option<f64>,
     /// Changes of the request that make the server keep connections.
     #[serde(skip)]
     pub kept_if: Vec<Condition>,
@@ -112,4 +119,31 @@ fn most_requests(ward: &Ward<'_>) -> Option<u64> {
     let mean = run.requests as f64 / opened.max(1) as f64;
     // Those that were open at the end had not had theirs yet.
     (closed > 20 && ended_in_turn > 0.5 && mean > 1.5).then(|| (run.requests as f64 / closed as f64).round() as u64)
+}
+
+/// How long the server keeps a connection on which nothing is asked. It takes longer than all else and changes no verdict, so
+/// it comes last.
+pub fn look_at_idle(ward: &mut Ward<'_>) -> Result<(), Halt> {
+    let wait = ward.lab.patient.budget.mul_f64(IDLE_SHARE);
+    let is_kept = ward.lab.keep_alive.as_ref().is_some_and(|found| found.kept && found.most_requests != Some(1));
+    if !is_kept || wait < LEAST_IDLE || !ward.lab.has_time_for(wait) {
+        return Ok(());
+    }
+    let plan = Plan {
+        connections: 1,
+        depth: 1,
+        threads: 1,
+        duration: Some(wait),
+        think: Some(Think { range: wait..=wait }),
+        ..ward.lab.plan()
+    };
+    let why = "how long the server keeps it";
+    let Some(trial) = reached(ward.lab.run("an idle connection", why, &plan))? else { return Ok(()) };
+    // Its life but for the one request.
+    let (lived, asked) = (trial.sample.ended_idle.map(Duration::from_nanos), trial.median());
+    let idle = lived.zip(asked).map(|(lived, asked)| lived.saturating_sub(asked).as_secs_f64());
+    if let Some(found) = &mut ward.lab.keep_alive {
+        found.idle_limit_s = idle;
+    }
+    Ok(())
 }

@@ -153,7 +153,12 @@ impl<'l> Laboratory<'l> {
 
     /// Whether time is left for another rule's experiments.
     pub fn has_time(&self) -> bool {
-        self.spent() < 0.9
+        self.has_time_for(Duration::ZERO)
+    }
+
+    /// Whether something that takes so long still fits into the budget.
+    pub fn has_time_for(&self, long: Duration) -> bool {
+        self.elapsed() + long <= self.patient.budget.mul_f64(0.9)
     }
 
     /// The plan that experiments vary: the user's, without an end.

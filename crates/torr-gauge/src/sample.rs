@@ -57,6 +57,8 @@ pub struct Sample {
     pub opened: u64,
     /// Connections that would have been used again, but the server ended them or announced so.
     pub closed_by_server: u64,
+    /// The shortest life, in nanoseconds, of a connection that the server ended while nothing was asked on it.
+    pub ended_idle: Option<u64>,
     /// What the kernel told of some connections.
     pub sockets: SocketTally,
 }
@@ -102,6 +104,7 @@ impl Sample {
         self.body += other.body;
         self.opened += other.opened;
         self.closed_by_server += other.closed_by_server;
+        self.ended_idle = self.ended_idle.into_iter().chain(other.ended_idle).min();
         self.sockets.add(&other.sockets);
     }
 
@@ -133,6 +136,7 @@ impl Sample {
             body: _,
             opened: _,
             closed_by_server: _,
+            ended_idle: _,
             sockets: _,
         } = self;
         let phases = [&mut processing, &mut waiting, &mut connect, &mut tls, &mut lag];
@@ -164,6 +168,7 @@ impl Sample {
             body: 0,
             opened: 0,
             closed_by_server: 0,
+            ended_idle: None,
             sockets: SocketTally::default(),
         }
     }

@@ -1,28 +1,43 @@
 //! Where results go.
 
 use crate::exit::Stop;
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where something is to be written, opened before the work so that a mistake shows before and not after it.
 #[derive(Debug)]
 pub struct Sink {
     /// `None` is standard output.
-    file: Option<File>,
+    file: Option<OnDisk>,
     name: String,
+}
+
+/// A file whose former content is kept until there is new content.
+#[derive(Debug)]
+struct OnDisk {
+    file: File,
+    path: PathBuf,
+    is_new: bool,
+    is_begun: bool,
 }
 
 impl Sink {
     /// `-` is standard output.
     pub fn open(path: &Path) -> Result<Self, Stop> {
-        let name = path.display().to_string();
         if is_stdout(path) {
             return Ok(Self { file: None, name: "standard output".into() });
         }
-        let file = File::create(path).map_err(|error| Stop::Usage(format!("cannot write {name}: {error}")))?;
-        Ok(Self { file: Some(file), name })
+        let name = path.display().to_string();
+        let opened = match File::create_new(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                OpenOptions::new().write(true).create(true).truncate(false).open(path).map(|file| (file, false))
+            }
+            created => created.map(|file| (file, true)),
+        };
+        let (file, is_new) = opened.map_err(|error| Stop::Usage(format!("cannot write {name}: {error}")))?;
+        Ok(Self { file: Some(OnDisk { file, path: path.into(), is_new, is_begun: false }), name })
     }
 
     /// Whether standard output belongs to this alone.
@@ -32,7 +47,7 @@ impl Sink {
 
     /// What tells a file on disk from all others, however it was named.
     pub fn identity(&self) -> Option<(u64, u64)> {
-        let metadata = self.file.as_ref()?.metadata().ok()?;
+        let metadata = self.file.as_ref()?.file.metadata().ok()?;
         metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
     }
 
@@ -49,18 +64,40 @@ impl Sink {
     }
 }
 
+impl OnDisk {
+    /// The file, without what was in it before. What is no file on a disk has nothing that could be taken away.
+    fn begun(&mut self) -> io::Result<&mut File> {
+        if !self.is_begun {
+            self.is_begun = true;
+            if self.file.metadata()?.is_file() {
+                self.file.set_len(0)?;
+            }
+        }
+        Ok(&mut self.file)
+    }
+}
+
+impl Drop for OnDisk {
+    /// Where nothing came about, nothing is left behind.
+    fn drop(&mut self) {
+        if self.is_new && !self.is_begun {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.file {
             None => unless_gone(io::stdout().write(bytes), bytes.len()),
-            Some(file) => file.write(bytes),
+            Some(disk) => disk.begun()?.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.file {
             None => unless_gone(io::stdout().flush(), ()),
-            Some(file) => file.flush(),
+            Some(disk) => disk.file.flush(),
         }
     }
 }

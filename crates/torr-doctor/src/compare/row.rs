@@ -128,8 +128,8 @@ impl Row {
 
 /// CPU in cores of the processes behind the URL.
 fn cores(trial: &Trial) -> Option<f64> {
-    let processes = &trial.signals.as_ref()?.processes;
-    (!processes.is_empty()).then(|| processes.iter().map(|process| process.cores).sum())
+    let signals = trial.signals.as_ref()?;
+    (!signals.processes.is_empty()).then(|| signals.server_cores())
 }
 
 /// CPU time in microseconds for each answer, of some of the processes that were seen. Of experiments where nothing was seen

@@ -45,6 +45,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {cores} times the throughput"))
     } else if used >= ALL * cores as f64
+        || (full >= cores && used >= NEARLY_ALL * cores as f64)
         || (machine >= NEARLY_ALL && wants && used >= ward.case.generator_there() * 0.8)
     {
         let (generator, others) =
@@ -149,12 +150,11 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
     let full = threads.filter(|thread| thread.cores >= FULL_THREAD).count();
     let fills = theirs >= 0.85 * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
-    // A quota of its own stops a database as well.
-    let throttled = peer
-        .processes
-        .iter()
-        .filter_map(|process| process.quota.as_ref())
-        .any(|quota| quota.throttled_share() > THROTTLED && theirs >= 0.5 * quota.cores);
+    // A quota of its own stops a database as well: it uses that up, or has not answered on most of its connections.
+    let waits = peer.waiting.is_some_and(|waiting| waiting > 0.5 * peer.connections && waiting > 0.5);
+    let quotas = peer.processes.iter().filter_map(|process| process.quota.as_ref());
+    let throttled =
+        quotas.filter(|quota| quota.throttled_share() > THROTTLED).any(|quota| waits || theirs >= 0.5 * quota.cores);
     if !(throttled || fills && theirs > ours && theirs > case.generator_there()) {
         return None;
     }

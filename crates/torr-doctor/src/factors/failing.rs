@@ -148,6 +148,7 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )),
         _ => None,
     };
+    let apart = super::addresses::second(ward, accepted)?;
     let verdict = Verdict::new(Factor::RateLimit, confidence, "A limiter refuses what comes above its rate.")
         .because(format!(
             "{} of {} were answered with status {status}, and {} of those sent one at a time, with pauses",
@@ -156,6 +157,7 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             percent(gently)
         ))
         .because_if(told)
+        .because_if(apart)
         .advice(
             "raise the limit, or exempt the load generator from it, if it is the service itself that \
              you want to measure",

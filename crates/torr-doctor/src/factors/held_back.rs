@@ -141,6 +141,8 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !even && burst.is_none() {
         return Ok(None);
     }
+    let steady = ward.case.rps();
+    let apart = super::addresses::second(ward, steady)?;
     let case = &ward.case;
     let confidence = if seen.is_some() { Confidence::Certain } else { Confidence::Likely };
     let fewest = case.ladder.0.first().map_or(1, |rung| rung.connections);
@@ -161,6 +163,7 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             ))
             .because_if(seen.map(|cores| format!("the server used {cores:.2} CPUs, without a quota that throttled it")))
             .because_if(burst)
+            .because_if(apart)
             .advice(
                 "raise the limit, or exempt the load generator from it, if it is the service itself \
                  that you want to measure",

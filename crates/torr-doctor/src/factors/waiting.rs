@@ -11,6 +11,8 @@ use torr_gauge::{Confidence, Factor, Verdict};
 
 /// CPUs that are used for each request that goes on, from which it computes rather than waits.
 const COMPUTES: f64 = 0.5;
+/// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
+const ALL_WAIT: f64 = 0.8;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let case = &ward.case;
@@ -121,11 +123,13 @@ fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
     }
 }
 
-/// A database or cache to which there are about as many connections as requests go on.
+/// A database or cache to which there are about as many connections as requests go on, or on nearly all of whose connections an
+/// answer is waited for: then a request alone took too different a time to tell how many go on.
 fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
     ward.case.databases().find(|peer| {
         let busy = peer.waiting.map_or(peer.connections > 0.5, |waiting| waiting > 0.5 * held.min(peer.connections));
-        busy && peer.connections < 2.0 * held + 2.0
+        let all_wait = peer.waiting.is_some_and(|waiting| waiting > ALL_WAIT * peer.connections);
+        busy && (peer.connections < 2.0 * held + 2.0 || all_wait)
     })
 }
 

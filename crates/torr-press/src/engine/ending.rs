@@ -20,7 +20,11 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 self.server_closes(at);
             }
             Ok(None) if written > 0 => self.lose(at, failures::closed_unanswered()),
-            Ok(None) => self.server_closes(at),
+            Ok(None) => {
+                let lived = now.saturating_sub(connection.cold.established_at);
+                self.sample.ended_idle = Some(self.sample.ended_idle.map_or(lived, |least| least.min(lived)));
+                self.server_closes(at);
+            }
             Err(failure) => self.lose(at, failure),
         }
     }

@@ -9,6 +9,9 @@ use std::sync::{Arc, OnceLock};
 static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// From here on the polite signals only raise a flag, so that everything started is ended by its `Drop`.
+///
+/// # Errors
+/// What the system says if it does not take a handler.
 pub fn install() -> Result<(), Error> {
     let asked = ASKED.get_or_init(Default::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -18,7 +21,10 @@ pub fn install() -> Result<(), Error> {
     Ok(())
 }
 
-/// An error if the run was asked to end.
+/// Whether the run may go on.
+///
+/// # Errors
+/// [`Error::Interrupted`] if it was asked to end.
 pub fn check() -> Result<(), Error> {
     match ASKED.get().is_some_and(|asked| asked.load(Ordering::Relaxed)) {
         true => Err(Error::Interrupted),

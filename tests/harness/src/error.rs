@@ -1,8 +1,8 @@
-//! Why a run ends early, and the exit code that says so.
+//! Why a run ends early, or a part of it, and the exit code that says so.
 
 use std::{fmt, io};
 
-/// What ended a run, or made one candidate drop out of a scenario.
+/// What went wrong.
 #[derive(Debug)]
 pub enum Error {
     /// The command line makes no sense; the text is one line.
@@ -16,20 +16,20 @@ pub enum Error {
 impl Error {
     /// A failure told in one line.
     pub fn failed(text: impl Into<String>) -> Self {
-        Error::Failed(text.into())
+        Self::Failed(text.into())
     }
 
     /// For `map_err`: puts what was tried before what the system said.
-    pub fn at<E: fmt::Display>(tried: impl fmt::Display) -> impl FnOnce(E) -> Error {
-        move |e| Error::Failed(format!("{tried}: {e}"))
+    pub fn at<E: fmt::Display>(tried: impl fmt::Display) -> impl FnOnce(E) -> Self {
+        move |error| Self::Failed(format!("{tried}: {error}"))
     }
 
     /// The process's exit code, as the `torr` program uses them.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Failed(_) => 1,
-            Error::Usage(_) => 2,
-            Error::Interrupted => 130,
+            Self::Failed(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Interrupted => 130,
         }
     }
 }
@@ -37,20 +37,20 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage(text) | Error::Failed(text) => f.write_str(text),
-            Error::Interrupted => f.write_str("interrupted"),
+            Self::Usage(text) | Self::Failed(text) => f.write_str(text),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }
 
 impl From<io::Error> for Error {
-    fn from(e: io::Error) -> Self {
-        Error::Failed(e.to_string())
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
 impl From<rustix::io::Errno> for Error {
-    fn from(e: rustix::io::Errno) -> Self {
-        io::Error::from(e).into()
+    fn from(error: rustix::io::Errno) -> Self {
+        io::Error::from(error).into()
     }
 }
