@@ -175,6 +175,14 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
             remarks.push("the server does not keep connections alive".into());
         }
     }
+    if let Some(acks) = ward.acks.filter(|_| verdict.factor != Factor::DelayedAck) {
+        remarks.push(format!(
+            "a single answer takes {} instead of {} since it waits for an acknowledgement, as without TCP_NODELAY; the experiments \
+             acknowledged at once",
+            time(acks.medians_s.0),
+            time(acks.medians_s.1)
+        ));
+    }
     for process in ward.case.processes() {
         if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
             && open * 10 > limit * 8

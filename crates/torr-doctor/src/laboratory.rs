@@ -114,6 +114,7 @@ pub struct Laboratory<'l> {
     pub trail: Vec<Trial>,
     /// What keep-alive was found to depend on.
     pub keep_alive: Option<KeepAlive>,
+    acknowledges_at_once: bool,
 }
 
 impl<'l> Laboratory<'l> {
@@ -124,7 +125,16 @@ impl<'l> Laboratory<'l> {
         stop: &'l AtomicBool,
         tell: &'l mut dyn FnMut(Step<'_>),
     ) -> Self {
-        Self { patient, observer, stop, tell, started: Instant::now(), trail: vec![], keep_alive: None }
+        Self {
+            patient,
+            observer,
+            stop,
+            tell,
+            started: Instant::now(),
+            trail: vec![],
+            keep_alive: None,
+            acknowledges_at_once: false,
+        }
     }
 
     /// The time since it opened.
@@ -161,6 +171,11 @@ impl<'l> Laboratory<'l> {
         self.elapsed() + long <= self.patient.budget.mul_f64(0.9)
     }
 
+    /// From here on no experiment holds acknowledgements back.
+    pub fn acknowledge_at_once(&mut self) {
+        self.acknowledges_at_once = true;
+    }
+
     /// The plan that experiments vary: the user's, without an end.
     pub fn plan(&self) -> Plan {
         self.bounded(self.patient.plan.clone())
@@ -172,6 +187,7 @@ impl<'l> Laboratory<'l> {
             duration: None,
             requests: None,
             watch_server: false,
+            quick_ack: self.acknowledges_at_once,
             max_rate: self.patient.max_rate,
             timeout: plan.timeout.min(self.patient.budget.mul_f64(TIMEOUT_SHARE)),
             connections: plan.connections.min(self.patient.max_connections),

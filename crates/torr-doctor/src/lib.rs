@@ -4,6 +4,7 @@
 //! (`factors`), each of which may make experiments of its own. [`passive`] judges a single run, with nothing varied.
 #![forbid(unsafe_code)]
 
+mod acks;
 mod case;
 pub mod compare;
 mod contrast;

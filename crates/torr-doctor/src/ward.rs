@@ -1,5 +1,6 @@
 //! The experiments that every patient undergoes, gentle ones first, and the figures that come of them.
 
+use crate::acks::{self, Acks};
 use crate::case::{Beside, CHEAP, Case, Cheap};
 use crate::laboratory::{Halt, Laboratory};
 use crate::ladder::{Rung, rungs};
@@ -27,6 +28,8 @@ pub struct Ward<'l> {
     pub lab: Laboratory<'l>,
     /// What is known.
     pub case: Case,
+    /// What acknowledging at once brought, if answers wait for acknowledgements.
+    pub acks: Option<Acks>,
     /// Where in the trail the first and the decisive experiment stand.
     alone: usize,
     full: usize,
@@ -39,7 +42,7 @@ impl<'l> Ward<'l> {
         let in_flight = asked * usize::from(lab.patient.plan.depth);
         let case =
             Case { asked, in_flight, generator_threads: lab.patient.plan.threads.clamp(1, asked), ..Case::default() };
-        Self { lab, case, alone: 0, full: 0 }
+        Self { lab, case, acks: None, alone: 0, full: 0 }
     }
 
     /// Makes the experiments that are always made. `null` is a service that does nothing, with answers of the size given.
@@ -48,6 +51,11 @@ impl<'l> Ward<'l> {
     /// [`Halt`].
     pub fn admit(&mut self, null: Option<&dyn Fn(u64) -> Result<Plan, Halt>>) -> Result<(), Halt> {
         self.alone()?;
+        self.acks = acks::look(self)?;
+        if self.acks.is_some() {
+            self.lab.acknowledge_at_once();
+            self.alone()?;
+        }
         self.cheap()?;
         self.round_trip();
         self.ladder()?;

@@ -1,7 +1,7 @@
 //! What a single run's answers and connections point to: limiters, delays, handshakes, a full backlog, a full link.
 
 use super::{likely, percent, server_is_full};
-use crate::case::{LEAST_HELD, SYN_TIMEOUT_US};
+use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::words::{rate, time};
 use torr_gauge::{Confidence, Factor, RunResult, Verdict};
 
@@ -61,7 +61,9 @@ pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
     let delayed = run.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
     let each = delayed.map(|count| count as f64 / run.requests.max(1) as f64);
     let alike = DELAYED_US.contains(&median.saturating_sub(way)) && most < median + median / 8;
-    (alike && way < 10_000 && !server_is_full(run) && each.is_none_or(|each| each > 0.5)).then(|| {
+    // Threads that take turns at one CPU are none of them full.
+    let idle = run.host.as_ref().is_none_or(|host| host.server_cores < FULL_THREAD);
+    (alike && way < 10_000 && idle && !server_is_full(run) && each.is_none_or(|each| each > 0.5)).then(|| {
         likely(Factor::DelayedAck, "Answers take the 40 ms for which an acknowledgement is held back.")
             .because(format!(
                 "half of them took {}, and three quarters no more than {}",
