@@ -80,6 +80,26 @@ fn a_limiter_that_refuses_is_named() {
 }
 
 #[test]
+fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limits() {
+    let lock = Mutex::new(());
+    let service = Script::start(move |client| {
+        client.stream.set_nodelay(false).expect("a socket takes options");
+        while client.request().is_some() {
+            let held = lock.lock().expect("nobody panics with it");
+            std::thread::sleep(Duration::from_millis(8));
+            drop(held);
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
+            client.send(b"ok");
+        }
+    });
+    let args = ["doctor", &service.url(), "-c", "40", "-t", "1", "--budget", "20s", "-q", "--json", "-"];
+    let diagnosis: Value = serde_json::from_str(&torr(&args).stdout).expect("standard output has the diagnosis alone");
+    assert_ne!(diagnosis["verdict"]["factor"], "delayed-ack", "{:#}", diagnosis["verdict"]);
+    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains("waits for an acknowledgement"));
+    assert!(diagnosis["remarks"].as_array().expect("it is a list").iter().any(told), "{:#}", diagnosis["remarks"]);
+}
+
+#[test]
 fn a_condition_for_keep_alive_is_found_and_named() {
     let service = Script::start(|client| {
         while let Some(request) = client.request() {

@@ -8,6 +8,10 @@ pub fn subjects() -> Vec<Subject> {
         Subject::fault("lock-sleep-pool", Lock, |bed| {
             bed.patient(&["--server", "pool=16", "--work", "lock-sleep=5ms", "--path", "/"])
         }),
+        // Answers wait for acknowledgements as well, but not for as long as for the lock.
+        Subject::fault("lock-two-writes", Lock, |bed| {
+            bed.patient(&["--server", "threads", "--wire", "two-writes", "--work", "lock-sleep=5ms", "--path", "/"])
+        }),
         Subject::fault("lock-burn-pool", Lock, |bed| {
             bed.patient(&["--server", "pool=16", "--work", "lock-burn=1ms", "--path", "/"])
         }),

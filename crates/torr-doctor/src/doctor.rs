@@ -80,7 +80,11 @@ pub fn diagnose(
         // Whatever is changed, the same examination tells whether it was that.
         None => verdict.verify(format!("torr doctor {} -c {}", patient.plan.target.url, ward.case.asked)),
     };
-    keep_alive::look_at_idle(&mut ward)?;
+    match keep_alive::look_at_idle(&mut ward) {
+        // What is known by now is not to be lost.
+        Ok(()) | Err(Halt::Interrupted) => {}
+        Err(halt) => return Err(halt),
+    }
     let remarks = remarks(&ward, &verdict);
     let seconds = ward.lab.elapsed().as_secs_f64();
     let Ward { lab, case, .. } = ward;

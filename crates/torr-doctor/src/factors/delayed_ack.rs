@@ -7,8 +7,10 @@ use crate::words::time;
 use torr_gauge::{Confidence, Factor, Verdict};
 use torr_press::Plan;
 
-/// How many times as many answers acknowledging at once must bring under the user's load.
-const BINDS: f64 = 1.3;
+/// How many times as many answers acknowledging at once must bring under the user's load to be a limit, and to be the one that
+/// matters most.
+const BINDS: f64 = 1.1;
+const MATTERS: f64 = 1.3;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let Some(acks) = ward.acks else { return Ok(None) };
@@ -24,10 +26,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(None);
     }
     let (before, after) = acks.medians_s;
+    let confidence = if contrast.is_above(MATTERS) { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(
         Verdict::new(
             Factor::DelayedAck,
-            Confidence::Certain,
+            confidence,
             "Each answer waits until the client acknowledges its first piece, which clients hold back for 40 ms.",
         )
         .because(format!(
