@@ -33,9 +33,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let witnesses = [by_threads(ward, held), case.others_wait().map(|wait| !wait), by_hands(ward, held)];
     let agree = witnesses.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
     let confidence = if agree { Confidence::Certain } else { Confidence::Likely };
-    let verdict = match (inside, pool(ward, held)) {
+    let pool = pool(ward, held).map(|peer| (peer, confidence));
+    let pool = pool.or_else(|| Some((pool_of_as_many(ward, held)?, Confidence::Likely)));
+    let verdict = match (inside, pool) {
         (false, _) => workers(ward, held, confidence),
-        (true, Some(peer)) => pooled(peer, held, confidence),
+        (true, Some((peer, confidence))) => pooled(peer, held, confidence),
         (true, None) if held < ONE => Verdict::new(
             Factor::Lock,
             confidence,
@@ -136,6 +138,16 @@ fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
     })
 }
 
+/// One whose connections are as many as requests go on, and which each request asks, though it is not seen to be waited for: where
+/// questions are acknowledged at once and the next follows an answer at once, TCP does not tell which of them came last.
+fn pool_of_as_many<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
+    ward.case.databases().find(|peer| {
+        let is_asked = ward.case.trips_per_request(peer).is_some_and(|trips| trips > 0.5);
+        // A single one may be shared by all requests.
+        is_asked && peer.connections > ONE && (peer.connections - held).abs() <= 0.25 * held + 0.3
+    })
+}
+
 fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
     let name = peer
         .processes
@@ -147,7 +159,11 @@ fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
         "Requests wait for a connection to the database: its pool is in use, and CPU idles.",
     )
     .because(format!("there were {:.1} connections to {name}, at most {}", peer.connections, peer.connections_max))
-    .because_if(peer.waiting.map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")))
+    .because_if(
+        peer.waiting
+            .filter(|waiting| *waiting > 0.5)
+            .map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")),
+    )
     .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
     .advice("make the queries faster: each connection then does more of them")
     .gain("in proportion to the pool, until CPU or the database is full")
