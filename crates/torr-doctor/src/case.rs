@@ -202,6 +202,11 @@ impl Case {
             .count()
     }
 
+    /// CPU in cores of the server's busiest thread.
+    pub fn busiest_thread(&self) -> Option<f64> {
+        self.threads().map(|thread| thread.cores).max_by(f64::total_cmp)
+    }
+
     fn threads(&self) -> impl Iterator<Item = &ThreadUse> {
         self.signals.iter().flat_map(Signals::threads)
     }

@@ -12,6 +12,8 @@ const ALL: f64 = 0.93;
 const NEARLY_ALL: f64 = 0.85;
 /// CPU that counts as one, if it is that of several threads which share it.
 const ONE_CORE: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// The share of the server's CPU that a thread must use to be the one that does the work: others only help it.
+const MOSTLY: f64 = 0.65;
 /// What is left of a machine's CPU for it to be free.
 const FREE: f64 = 0.1;
 
@@ -28,7 +30,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (is_free, wants) = (machine < 1.0 - FREE, ward.case.wants_cpu());
     let flat = flatness(ward);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
-    let one = full == 1 && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && ONE_CORE.contains(&used);
+    let mostly_one = full == 1 && ward.case.busiest_thread().is_some_and(|cores| cores >= MOSTLY * used);
+    let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && ONE_CORE.contains(&used);
     let verdict = if one && cores > 1 {
         if full == 0 && ward.case.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
