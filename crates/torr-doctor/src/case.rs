@@ -19,6 +19,8 @@ pub const LEAST_HELD: f64 = 0.7;
 pub const ONE: f64 = 1.7;
 /// Messages to a database for each request from which they are an ORM's doing, which loads rows one by one.
 const MANY_TRIPS: f64 = 10.0;
+/// Bytes from a database for each request from which it may be asked what becomes of them.
+const MUCH_FETCHED: f64 = 2048.0;
 /// The kernel sends a SYN again after a second (RFC 6298, section 2).
 pub const SYN_TIMEOUT_US: u64 = 950_000;
 /// The least share of a request's time that is taken for the service's own.
@@ -248,6 +250,15 @@ impl Case {
         let databases = self.databases().filter(|peer| peer.role == Role::Database);
         let asked = databases.filter_map(|peer| Some((peer, self.trips_per_request(peer)?)));
         asked.max_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, trips)| *trips >= MANY_TRIPS)
+    }
+
+    /// A database from which far more comes for each request than goes to the client, while it is the server that computes; and how
+    /// many bytes that are. `answered` is what goes to the client.
+    pub fn much_fetched(&self, answered: f64) -> Option<(&PeerUse, f64)> {
+        let peer = self.databases().find(|peer| peer.role == Role::Database)?;
+        let fetched = peer.bytes_per_s? / self.rps().max(1e-9);
+        let computes = self.server_cores()? > 2.0 * peer.cores();
+        (computes && fetched > MUCH_FETCHED && fetched > 4.0 * answered).then_some((peer, fetched))
     }
 
     /// Databases and caches that the server talks to.

@@ -44,6 +44,7 @@ pub fn passive(run: &RunResult) -> Verdict {
         connections,
         behind::database,
         disturbed,
+        behind::rows,
         behind::proxy,
         full_machine,
         one_side,
@@ -412,9 +413,19 @@ mod tests {
             merge(&mut peer, more);
             json!({"signals": {"peers": [peer]}})
         };
+        let waits = json!({"name": "worker", "cores": 0.01, "waiting": {"futex_do_wait": 0.9}, "waits_per_s": 50.0});
+        let turns = json!({"signals": {"processes": [{"name": "app", "cores": 0.05, "threads": [waits, waits]}]}});
+        let fetched = json!({"address": "10.0.0.1:5432", "role": "database", "connections": 4.0, "bytes_per_s": 1e8});
+        let rows = json!({
+            "bytes": {"received": 20_000_000},
+            "host": {"server_threads": [0.99, 0.98]},
+            "signals": {"machine": {"cores": 4, "cpu_share": 0.6}, "processes": [{"name": "app", "cores": 1.9}], "peers": [fetched]}
+        });
         let quota = json!({"cgroup": "/app", "cores": 0.3, "periods": 100, "throttled_periods": 60});
         for (what, changes, factor) in [
-            ("one at a time, all in hand", idle(200.0, 5000, 0.0, json!({})), Factor::Lock),
+            ("one at a time, all in hand", idle(200.0, 5000, 0.0, json!({})), Factor::Unknown),
+            ("one at a time, by turns", idle(200.0, 5000, 0.0, turns), Factor::Lock),
+            ("rows for little", rows, Factor::Orm),
             ("one at a time, none read", idle(200.0, 5000, 99.0, json!({})), Factor::Workers),
             ("four at a time, none read", idle(800.0, 5000, 96.0, json!({})), Factor::Workers),
             ("less than one at a time", idle(100.0, 300, 0.0, json!({})), Factor::RateLimit),

@@ -186,9 +186,6 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     )
 }
 
-/// Bytes from the database per request from which it may be asked what becomes of them.
-const MUCH_FETCHED: f64 = 2048.0;
-
 /// One query for each row of another.
 pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
     let (peer, trips) = ward.case.many_trips()?;
@@ -213,14 +210,12 @@ pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
 /// The server's CPU goes into what it makes of the database's rows.
 fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
     let case = &ward.case;
-    let peer = case.databases().find(|peer| peer.role == Role::Database)?;
     if let Some(verdict) = round_trips(ward) {
         return Some(verdict);
     }
-    let theirs = peer.cores();
-    let fetched = peer.bytes_per_s? / case.rps().max(1e-9);
     let answered = ward.full_trial().bytes_per_request();
-    (fetched > MUCH_FETCHED && fetched > 4.0 * answered && used > 2.0 * theirs && handler(ward).is_some()).then(|| {
+    let (peer, fetched) = case.much_fetched(answered)?;
+    handler(ward).is_some().then(|| {
         Verdict::new(
             Factor::Orm,
             Confidence::Likely,
@@ -230,7 +225,7 @@ fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
             "{fetched:.0} bytes came from {} for each request, and {answered:.0} went to the client",
             peer.address
         ))
-        .because(format!("the server used {used:.2} CPUs, the database {theirs:.2}"))
+        .because(format!("the server used {used:.2} CPUs, the database {:.2}", peer.cores()))
         .because_if(handler(ward))
         .advice(
             "fetch only the columns and rows that the answer needs, and compare with the raw driver on the same query",

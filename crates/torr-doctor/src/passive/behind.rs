@@ -48,6 +48,24 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
     })
 }
 
+/// The server is full, and has far more from the database than it answers with.
+pub fn rows(run: &RunResult) -> Option<Verdict> {
+    let case = case(run);
+    let answered = run.bytes.received as f64 / run.requests.max(1) as f64;
+    let (peer, fetched) = case.much_fetched(answered)?;
+    server_is_full(run).then(|| {
+        likely(
+            Factor::Orm,
+            "The server is busy, and what it has from the database is far more than what it answers with.",
+        )
+        .because(format!(
+            "{fetched:.0} bytes came from {} for each request, and {answered:.0} went to the client",
+            peer.address
+        ))
+        .advice("fetch only the columns and rows that the answer needs")
+    })
+}
+
 /// A proxy that opens a connection for each request.
 pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
@@ -118,10 +136,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
                 ),
             )
         }
-        None if held < ONE => likely(
-            Factor::Lock,
-            "Requests wait inside the server, one at a time goes on, and nothing is busy: as for a lock.",
-        ),
+        // For a lock, a limiter, or whatever else: a single run does not tell.
         _ => return None,
     };
     Some(told(verdict))
