@@ -4,7 +4,7 @@ use super::{at_a_time, generator_cores, likely, percent, server_is_full};
 use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
 use torr_gauge::signals::Role;
-use torr_gauge::{Factor, RunResult, Verdict};
+use torr_gauge::{Confidence, Factor, RunResult, Verdict};
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
@@ -73,12 +73,26 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let own = run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests);
     let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
-    let behind = signals.peers.iter().find(|peer| peer.role == Role::Other && !peer.processes.is_empty())?;
-    (each > 0.3).then(|| {
+    if each <= 0.3 {
+        return None;
+    }
+    let Some(behind) = signals.peers.iter().find(|peer| peer.role == Role::Other && !peer.processes.is_empty()) else {
+        // So short are they that none was seen, if there is no peer at all.
+        let summary =
+            "Somebody opens a connection for each request: a proxy to the service, or the service to what it asks.";
+        return signals.peers.is_empty().then(|| {
+            Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+                .because(format!(
+                    "{each:.2} connections were opened on this machine for each request, beside the generator's"
+                ))
+                .advice("let 'torr doctor' tell, and keep connections to upstreams and databases alive")
+        });
+    };
+    Some(
         likely(Factor::Proxy, "The proxy before the service opens a connection to it for each request.")
             .because(format!("{each:.2} connections were opened to {} for each request", behind.address))
-            .advice("keep connections to the upstream alive, and compare by 'torr doctor'")
-    })
+            .advice("keep connections to the upstream alive, and compare by 'torr doctor'"),
+    )
 }
 
 /// What the run tells of a case: its signals, and the only rung of a ladder.
