@@ -4,7 +4,6 @@ use crate::case::{FULL_THREAD, THROTTLED};
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::signals::Role;
 use torr_gauge::{Confidence, Factor, Verdict};
 
 /// The share of the CPUs that count as all of them.
