@@ -31,7 +31,7 @@ mod turn;
 use std::io::Write;
 use std::process::ExitCode;
 
-use torr_test_harness::error::Error;
+use crate::error::Error;
 use torr_test_harness::{error, interrupt};
 
 fn main() -> ExitCode {

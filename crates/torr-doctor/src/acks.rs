@@ -32,7 +32,7 @@ pub struct Acks {
 /// as long as a delay.
 pub fn look(ward: &mut Ward<'_>) -> Result<Option<Acks>, Halt> {
     let trial = ward.alone_trial();
-    let round_trip = trial.run.sockets.and_then(|sockets| sockets.min_rtt_us).map_or(0.0, |us| us as f64 / 1e6);
+    let round_trip = ward.case.round_trip_s.unwrap_or(0.0);
     let share = delayed(trial, round_trip);
     if share < SHARE && !held_back(trial) {
         return Ok(None);

@@ -58,6 +58,10 @@ fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
     Verdict::new(factor, Confidence::Likely, summary)
 }
 
+fn undecided(summary: &str) -> Verdict {
+    Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+}
+
 /// Whether a thread of the server was full, or its machine was.
 fn server_is_full(run: &RunResult) -> bool {
     run.host
@@ -138,7 +142,7 @@ fn disturbed(run: &RunResult) -> Option<Verdict> {
     (others >= DISTURBING).then(|| {
         let summary =
             "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
-        Verdict { confidence: Confidence::Unknown, ..likely(Factor::Unknown, summary) }
+        undecided(summary)
             .because(format!("the machine's CPU was used to {}", percent(host.cpu_share)))
             .because(format!("server and generator together used {} of it, others {}", percent(ours), percent(others)))
             .advice("press again when nothing else runs here")
@@ -250,9 +254,7 @@ fn connections(run: &RunResult) -> Option<Verdict> {
 }
 
 fn unknown(run: &RunResult) -> Verdict {
-    let summary = "What was seen does not tell what limits the service.";
-    let verdict = Verdict::new(Factor::Unknown, Confidence::Unknown, summary);
-    let verdict = verdict
+    let verdict = undecided("What was seen does not tell what limits the service.")
         .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)));
     let verdict = match &run.host {
         Some(host) => verdict.because(format!(

@@ -51,6 +51,7 @@ impl<'l> Ward<'l> {
     /// [`Halt`].
     pub fn admit(&mut self, null: Option<&dyn Fn(u64) -> Result<Plan, Halt>>) -> Result<(), Halt> {
         self.alone()?;
+        self.round_trip();
         self.acks = acks::look(self)?;
         if self.acks.is_some() {
             self.lab.acknowledge_at_once();

@@ -269,6 +269,7 @@ mod tests {
     fn a_cleared_sample_is_as_good_as_new() {
         let mut used = Sample { sent: 1, received: 2, body: 3, opened: 4, closed_by_server: 5, ..Sample::default() };
         used.unfinished = 6;
+        used.ended_idle = Some(8);
         used.record_gap(7);
         used.status.count(200);
         used.failures.count(Failure::new(Kind::Read, Side::Server, "gone"));

@@ -151,7 +151,7 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     let cores = case.cores().unwrap_or(1) as f64;
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
     let full = threads.filter(|thread| thread.cores >= FULL_THREAD).count();
-    let fills = theirs >= 0.85 * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
+    let fills = theirs >= NEARLY_ALL * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
     // A quota of its own stops a database as well: it uses that up, or has not answered on most of its connections.
     let waits = peer.waiting.is_some_and(|waiting| waiting > 0.5 * peer.connections && waiting > 0.5);
     let quotas = peer.processes.iter().filter_map(|process| process.quota.as_ref());
@@ -214,7 +214,8 @@ fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
     }
     let answered = ward.full_trial().bytes_per_request();
     let (peer, fetched) = case.much_fetched(answered)?;
-    handler(ward).is_some().then(|| {
+    let contrast = handler(ward)?;
+    Some(
         Verdict::new(
             Factor::Orm,
             Confidence::Likely,
@@ -225,10 +226,10 @@ fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
             peer.address
         ))
         .because(format!("the server used {used:.2} CPUs, the database {:.2}", peer.cores()))
-        .because_if(handler(ward))
+        .because(contrast)
         .advice(
             "fetch only the columns and rows that the answer needs, and compare with the raw driver on the same query",
         )
-        .gain("up to what the raw driver reaches")
-    })
+        .gain("up to what the raw driver reaches"),
+    )
 }

@@ -1,10 +1,10 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
-use super::{at_a_time, generator_cores, likely, percent, server_is_full};
+use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecided};
 use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
 use torr_gauge::signals::Role;
-use torr_gauge::{Confidence, Factor, RunResult, Verdict};
+use torr_gauge::{Factor, RunResult, Verdict};
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
@@ -81,7 +81,7 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
         let summary =
             "Somebody opens a connection for each request: a proxy to the service, or the service to what it asks.";
         return signals.peers.is_empty().then(|| {
-            Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+            undecided(summary)
                 .because(format!(
                     "{each:.2} connections were opened on this machine for each request, beside the generator's"
                 ))

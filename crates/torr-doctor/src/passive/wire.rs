@@ -1,9 +1,9 @@
 //! What a single run's answers and connections point to: limiters, delays, handshakes, a full backlog, a full link.
 
-use super::{likely, percent, server_is_full};
+use super::{likely, percent, server_is_full, undecided};
 use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::words::{rate, time};
-use torr_gauge::{Confidence, Factor, RunResult, Verdict};
+use torr_gauge::{Factor, RunResult, Verdict};
 
 /// The share of answers or connections that makes something worth a verdict.
 const MANY: f64 = 0.01;
@@ -30,7 +30,7 @@ pub fn refusals(run: &RunResult) -> Option<Verdict> {
     // What fails otherwise is not what a limiter does, nor a service that sheds load.
     (2 * unavailable > run.errors.total()).then(|| {
         let summary = "The server is full and refuses requests: it has too much to do, or refusing is what it does.";
-        Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
+        undecided(summary)
             .because(refused)
             .because(accepted)
             .advice("let 'torr doctor' tell: it asks for little more than what is accepted, and looks again")

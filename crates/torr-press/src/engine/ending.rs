@@ -22,7 +22,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             Ok(None) if written > 0 => self.lose(at, failures::closed_unanswered()),
             Ok(None) => {
                 let lived = now.saturating_sub(connection.cold.established_at);
-                self.sample.ended_idle = Some(self.sample.ended_idle.map_or(lived, |least| least.min(lived)));
+                self.sample.ended_idle = Some(self.sample.ended_idle.unwrap_or(lived).min(lived));
                 self.server_closes(at);
             }
             Err(failure) => self.lose(at, failure),
