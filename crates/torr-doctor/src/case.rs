@@ -46,7 +46,7 @@ pub struct Case {
     pub null_rps_connecting: Option<f64>,
     /// One request at a time, with pauses: the least and the mean response time in seconds.
     pub alone_least_s: f64,
-    /// The mean.
+    /// The mean, without the hypervisor's pauses.
     pub alone_mean_s: f64,
     /// The median.
     pub alone_median_s: f64,
@@ -58,7 +58,7 @@ pub struct Case {
     pub ladder: Ladder,
     /// What came of a light load on the cheap path while the target was just saturated.
     pub beside: Option<Beside>,
-    /// What the server's machine saw under the user's load.
+    /// What the server's machine saw under the user's load, with the CPU that was wanted where the hypervisor took some.
     pub signals: Option<Signals>,
     /// What the generator's busiest thread had to do under the user's load, 0 to 1.
     pub generator_busy: f64,
@@ -185,6 +185,16 @@ impl Case {
         self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
     }
 
+    /// The share of the server's machine's CPU that the hypervisor gave to others.
+    pub fn stolen_share(&self) -> f64 {
+        self.signals.as_ref().and_then(|signals| signals.machine?.steal_share).unwrap_or(0.0)
+    }
+
+    /// The least CPU in cores that the server used: what it got, and not what the hypervisor took from it.
+    pub fn least_server_cores(&self) -> Option<f64> {
+        Some(self.server_cores()? / self.signals.as_ref().map_or(1.0, Signals::stretch))
+    }
+
     /// The share of the time in which the server's busiest thread was ready to run but had no CPU.
     pub fn server_waits_for_cpu(&self) -> Option<f64> {
         self.signals.as_ref()?.threads().max_by(|a, b| a.cores.total_cmp(&b.cores))?.queued
@@ -292,7 +302,7 @@ fn is_one_of(name: &str, parts: &[&str]) -> bool {
 mod tests {
     use super::*;
     use crate::ladder::Rung;
-    use torr_gauge::signals::ClientsUse;
+    use torr_gauge::signals::{ClientsUse, MachineUse};
 
     /// A service that takes 5 ms for a request, of which so many go on at a time.
     fn case(held: f64) -> Case {
@@ -373,5 +383,16 @@ mod tests {
         let share = case.connecting_share(1.0).expect("both were measured");
         assert!((share - 0.006).abs() < 1e-6, "{share}");
         assert_eq!(Case::default().connecting_share(1.0), None);
+    }
+
+    #[test]
+    fn a_server_that_the_hypervisor_paused_used_between_what_it_got_and_what_it_wanted() {
+        let machine = MachineUse { cores: 2, cpu_share: 0.5, steal_share: Some(0.2), cpu_pressure: None };
+        let processes = vec![ProcessUse { cores: 0.6, ..ProcessUse::default() }];
+        let seen = Signals { machine: Some(machine), processes, ..Signals::default() };
+        let case = Case { signals: Some(seen.as_wanted()), ..case(1.0) };
+        let (wanted, got) = (case.server_cores().expect("it is seen"), case.least_server_cores().expect("it is seen"));
+        assert!((wanted - 1.0).abs() < 1e-9 && (got - 0.6).abs() < 1e-9, "{wanted} {got}");
+        assert_eq!(case.stolen_share(), 0.2);
     }
 }

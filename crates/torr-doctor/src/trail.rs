@@ -83,6 +83,12 @@ impl Trial {
         self.run.generator.cpu_share * self.run.plan.threads as f64
     }
 
+    /// CPU time in seconds that the hypervisor gave to others, on the server's machine.
+    pub fn stolen_s(&self) -> f64 {
+        let machine = self.signals.as_ref().and_then(|signals| Some((signals.seconds, signals.machine?)));
+        machine.map_or(0.0, |(seconds, machine)| seconds * machine.cores as f64 * machine.steal_share.unwrap_or(0.0))
+    }
+
     /// Connections opened for each answer, beside those that are there at the end.
     pub fn opened_per_request(&self) -> f64 {
         let again = self.run.connections.opened.saturating_sub(self.run.plan.connections as u64);

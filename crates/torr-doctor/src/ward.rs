@@ -6,6 +6,7 @@ use crate::laboratory::{Halt, Laboratory};
 use crate::ladder::{Rung, rungs};
 use crate::trail::{Trial, quantile};
 use std::time::Duration;
+use torr_gauge::Signals;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, RunError, Think};
 
@@ -20,7 +21,7 @@ const FLAT: f64 = 1.08;
 const TRIES: u64 = 12;
 
 /// The share of the machine that others may use before the decisive experiment is made again.
-const DISTURBED: f64 = 0.25;
+const DISTURBED: f64 = 0.2;
 
 /// A patient, what is known of it, and the laboratory.
 pub struct Ward<'l> {
@@ -134,10 +135,14 @@ impl<'l> Ward<'l> {
         let trial = &self.lab.trail[self.alone];
         let latency = if answered > 0 { &trial.sample.answered } else { &trial.sample.unanswered };
         let Some(summary) = latency.summary() else { return Ok(()) };
+        let median_s = quantile(latency, 0.5).unwrap_or_default().as_secs_f64();
+        let mean_s = summary.mean / 1e6;
+        // The hypervisor's pauses are not the service's: they delayed a request by that much at most.
+        let paused_s = trial.stolen_s() / latency.count().max(1) as f64;
         let case = &mut self.case;
         case.alone_least_s = summary.min as f64 / 1e6;
-        case.alone_mean_s = summary.mean / 1e6;
-        case.alone_median_s = quantile(latency, 0.5).unwrap_or_default().as_secs_f64();
+        case.alone_mean_s = (mean_s - paused_s).max(median_s.min(mean_s));
+        case.alone_median_s = median_s;
         Ok(())
     }
 
@@ -219,9 +224,10 @@ impl<'l> Ward<'l> {
         self.full = self.lab.trail.len() - 1;
         let full = &self.lab.trail[self.full];
         self.case.generator_busy = full.run.generator.busy_share;
-        self.case.generator_cores = full.generator_cores();
         self.case.same_machine = self.lab.sees_here();
-        self.case.signals = full.signals.clone();
+        let stretch = full.signals.as_ref().filter(|_| self.case.same_machine).map_or(1.0, Signals::stretch);
+        self.case.generator_cores = full.generator_cores() * stretch;
+        self.case.signals = full.signals.clone().map(Signals::as_wanted);
         self.case.own_quota = full.own_quota.clone();
         let double = (2 * asked).min(self.lab.patient.max_connections);
         if double > asked {

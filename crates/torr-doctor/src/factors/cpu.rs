@@ -9,8 +9,9 @@ use torr_gauge::{Confidence, Factor, Verdict};
 /// The share of the CPUs that count as all of them.
 const ALL: f64 = 0.93;
 const NEARLY_ALL: f64 = 0.85;
-/// CPU that counts as one, if it is that of several threads which share it.
-const ONE_CORE: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// CPU that counts as one, if it is that of several threads which share it: what was wanted is at least the one, what was got at most
+/// the other.
+const ONE_CORE: (f64, f64) = (0.85, 1.15);
 /// The share of the server's CPU that a thread must use to be the one that does the work: others only help it.
 const MOSTLY: f64 = 0.65;
 /// What is left of a machine's CPU for it to be free.
@@ -30,7 +31,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let flat = flatness(ward);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
     let mostly_one = full == 1 && ward.case.busiest_thread().is_some_and(|cores| cores >= MOSTLY * used);
-    let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && ONE_CORE.contains(&used);
+    let shared = used >= ONE_CORE.0 && ward.case.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
+    let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
     let verdict = if one && cores > 1 {
         if full == 0 && ward.case.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.

@@ -4,7 +4,7 @@ use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecid
 use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
 use torr_gauge::signals::Role;
-use torr_gauge::{Factor, RunResult, Verdict};
+use torr_gauge::{Factor, RunResult, Signals, Verdict};
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
@@ -98,13 +98,14 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
 /// What the run tells of a case: its signals, and the only rung of a ladder.
 fn case(run: &RunResult) -> Case {
     let rung = Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 };
-    let (asked, signals) = (run.plan.connections, run.signals.clone());
+    let (asked, signals) = (run.plan.connections, run.signals.clone().map(Signals::as_wanted));
     Case { asked, signals, ladder: Ladder(vec![rung]), ..Case::default() }
 }
 
 /// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.
 pub fn waiting(run: &RunResult) -> Option<Verdict> {
-    let signals = run.signals.as_ref()?;
+    let case = case(run);
+    let signals = case.signals.as_ref()?;
     let machine = signals.machine?;
     let idle = signals.server_cores() < 0.3 * machine.cores as f64 && machine.cpu_share < 0.8;
     if !idle || server_is_full(run) || run.generator.saturated {
@@ -128,7 +129,6 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     });
     let many = run.plan.connections as f64;
     // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
-    let case = case(run);
     let (holding, turns) = (case.holding() as f64, case.taking_turns());
     let verdict = match pool {
         _ if held < 0.4 => {

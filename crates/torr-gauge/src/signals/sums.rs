@@ -2,6 +2,9 @@
 
 use super::{PeerUse, ProcessUse, QuotaUse, Signals, ThreadUse};
 
+/// More than this of what was wanted is not made up.
+const MOST_STRETCH: f64 = 2.0;
+
 impl Signals {
     /// The threads of all of the server's processes.
     pub fn threads(&self) -> impl Iterator<Item = &ThreadUse> {
@@ -16,6 +19,28 @@ impl Signals {
     /// CPU time in cores of what the server talks to, as far as it can be seen.
     pub fn peer_cores(&self) -> f64 {
         self.peers.iter().map(PeerUse::cores).sum()
+    }
+
+    /// How many times as much CPU those that ran had wanted than they got: what the hypervisor gives to others, it takes from who
+    /// runs. 1 where it took nothing or does not tell.
+    pub fn stretch(&self) -> f64 {
+        let Some(machine) = &self.machine else { return 1.0 };
+        let stolen = machine.steal_share.unwrap_or(0.0);
+        let got = machine.cpu_share - stolen;
+        if got > 0.0 { (machine.cpu_share / got).clamp(1.0, MOST_STRETCH) } else { 1.0 }
+    }
+
+    /// The same with the CPU time that processes and threads had wanted, in place of what they got (see [`Signals::stretch`]).
+    pub fn as_wanted(mut self) -> Self {
+        let stretch = self.stretch();
+        let peers = self.peers.iter_mut().flat_map(|peer| &mut peer.processes);
+        for process in self.processes.iter_mut().chain(peers) {
+            process.cores *= stretch;
+            for thread in &mut process.threads {
+                thread.cores = (thread.cores * stretch).min(1.0);
+            }
+        }
+        self
     }
 
     /// Of the quotas that the server's processes are under the one that was throttled most.
@@ -41,4 +66,38 @@ impl PeerUse {
 
 fn cores(processes: &[ProcessUse]) -> f64 {
     processes.iter().map(|process| process.cores).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signals::MachineUse;
+
+    /// Two CPUs of which the server has so much, in two threads, and the hypervisor so much.
+    fn signals(server: f64, steal_share: Option<f64>) -> Signals {
+        let cpu_share = server / 2.0 + steal_share.unwrap_or(0.0);
+        let threads = vec![ThreadUse { cores: server / 2.0, ..ThreadUse::default() }; 2];
+        Signals {
+            machine: Some(MachineUse { cores: 2, cpu_share, steal_share, cpu_pressure: None }),
+            processes: vec![ProcessUse { cores: server, threads, ..ProcessUse::default() }],
+            ..Signals::default()
+        }
+    }
+
+    #[test]
+    fn what_the_hypervisor_takes_was_wanted_by_those_that_ran() {
+        let wanted = signals(0.6, Some(0.2)).as_wanted();
+        assert!((wanted.server_cores() - 1.0).abs() < 1e-9, "{}", wanted.server_cores());
+        assert!(wanted.threads().all(|thread| (thread.cores - 0.5).abs() < 1e-9));
+    }
+
+    #[test]
+    fn where_nothing_is_taken_or_told_all_stays_and_no_thread_has_more_than_a_cpu() {
+        for told in [None, Some(0.0)] {
+            assert_eq!(signals(1.2, told).as_wanted(), signals(1.2, told));
+        }
+        let wanted = signals(1.4, Some(0.3)).as_wanted();
+        assert!((wanted.server_cores() - 2.0).abs() < 1e-9 && wanted.threads().all(|thread| thread.cores == 1.0));
+        assert_eq!(signals(0.01, Some(0.5)).stretch(), 2.0, "that much was not the server's to lose");
+    }
 }
