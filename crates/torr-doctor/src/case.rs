@@ -70,6 +70,8 @@ pub struct Case {
     pub generator_threads: usize,
     /// The CPU quota that the generator is under, if it is under one.
     pub own_quota: Option<QuotaUse>,
+    /// To whom the server hands its requests on, where it is those that are looked at as the server.
+    pub behind: Vec<String>,
 }
 
 /// A request that the server answers without the work that the target makes.
@@ -125,6 +127,7 @@ impl Case {
 
     /// From here on the server is what is behind the proxy.
     pub fn look_behind(&mut self, behind: &[PeerUse]) {
+        self.behind = behind.iter().map(PeerUse::told).collect();
         if let Some(signals) = &mut self.signals {
             signals.processes = behind.iter().flat_map(|peer| peer.processes.clone()).collect();
             signals.processes.dedup_by_key(|process| process.pid);

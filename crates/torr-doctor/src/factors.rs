@@ -58,6 +58,9 @@ fn busy(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         Some(verdict) => Some(verdict),
         None => waiting::rule(ward)?,
     };
+    let behind = &ward.case.behind;
+    let told = || format!("this is said of {}, to which the server hands requests on", behind.join(", "));
+    let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(told)));
     Ok(verdict.map(|verdict| doubted(verdict, ward.case.stolen_share())))
 }
 

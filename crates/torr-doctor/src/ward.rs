@@ -23,6 +23,11 @@ const TRIES: u64 = 12;
 /// The share of the machine that others may use before the decisive experiment is made again.
 const DISTURBED: f64 = 0.2;
 
+/// The share of the connections that must have come about for a load to be the one that was meant.
+const MOST_CAME: f64 = 0.9;
+/// When all but a few connections that found an accept queue full have come about.
+const SYN_AGAIN: Duration = Duration::from_millis(1300);
+
 /// A patient, what is known of it, and the laboratory.
 pub struct Ward<'l> {
     /// Where experiments are made.
@@ -233,6 +238,13 @@ impl<'l> Ward<'l> {
         if double > asked {
             let plan = self.plan_with(double, 1.0);
             self.climb(double, "whether more connections bring more", &plan)?;
+            let came = self.lab.trail.last().map_or(0, |trial| trial.run.connections.peak);
+            if (came as f64) < MOST_CAME * double as f64 {
+                // A full accept queue drops connections, and those come again after a second: this was not the load that was meant.
+                self.case.ladder.0.pop();
+                let plan = Plan { warmup: plan.warmup + SYN_AGAIN, ..plan };
+                self.climb(double, "again, once all of them have come about", &plan)?;
+            }
         }
         Ok(())
     }

@@ -15,12 +15,19 @@ use torr_press::{Plan, Protocol};
 const KEPT: f64 = 0.6;
 /// Answers directly for each through the proxy, from which the proxy is what limits.
 const BETTER: f64 = 1.25;
+/// CPU in cores from which somebody behind the server does the work rather than it, if the server does not use half as much.
+const WORKS: f64 = 0.5;
 /// More than these are hardly ever asked by one server.
 const MOST_UPSTREAMS: usize = 8;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let behind = behind(ward)?;
-    let Some((first, _)) = behind.first() else { return Ok(None) };
+    let Some((first, _)) = behind.first() else {
+        if let Some(peer) = works_behind(ward) {
+            ward.case.look_behind(&[peer]);
+        }
+        return Ok(None);
+    };
     let addresses: Vec<_> = behind.iter().map(|(_, address)| *address).collect();
     let peers: Vec<_> = behind.iter().map(|(peer, _)| peer.clone()).collect();
     let (direct, through) = (directly(&ward.user_plan(0.7), &addresses), ward.user_plan(0.7));
@@ -95,6 +102,15 @@ fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
         }
     }
     Ok(found)
+}
+
+/// The one that does the work though nobody can ask it directly, since it speaks another protocol (FastCGI, AJP) or listens where
+/// only the server comes.
+fn works_behind(ward: &Ward<'_>) -> Option<PeerUse> {
+    let others = ward.case.peers().filter(|peer| peer.role == Role::Other);
+    let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
+    let works = peer.cores() > 2.0 * ward.case.server_cores()? && peer.cores() > WORKS;
+    works.then(|| peer.clone())
 }
 
 /// The user's load on what is behind the proxy, where nobody expects TLS.

@@ -58,6 +58,12 @@ impl Signals {
 }
 
 impl PeerUse {
+    /// Its name and address, for people.
+    pub fn told(&self) -> String {
+        let name = self.processes.first().map(|process| format!("{} at ", process.name));
+        name.unwrap_or_default() + &self.address
+    }
+
     /// CPU time in cores of its processes; 0 as well if they cannot be seen.
     pub fn cores(&self) -> f64 {
         cores(&self.processes)
