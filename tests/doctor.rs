@@ -4,6 +4,8 @@
 mod support;
 
 use serde_json::Value;
+use socket2::{Domain, Socket, Type};
+use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use support::program::{Running, torr, torr_command};
@@ -59,6 +61,25 @@ fn too_few_connections_are_named_and_how_many_more_to_take() {
         .map(|trial| trial["run"]["plan"]["connections"].as_u64())
         .max();
     assert_eq!(most, Some(Some(8)), "twice as many are the most that nobody has to allow");
+}
+
+#[test]
+fn more_connections_than_an_accept_queue_takes_at_once_count_when_all_have_come_about() {
+    // Of twenty connections some seven are dropped and come again after a second; ten get in at once.
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
+    socket.listen(11).expect("it listens");
+    let service = Script::accepting(socket.into(), Duration::from_millis(5), |client| {
+        while client.request().is_some() {
+            std::thread::sleep(Duration::from_millis(20));
+            client.send(OK);
+        }
+    });
+    let diagnosis = diagnosis("connections", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+    let trail = diagnosis["trail"].as_array().expect("it is a list");
+    let twenty: Vec<_> = trail.iter().filter(|trial| trial["experiment"] == "20 connections").collect();
+    assert_eq!(twenty.last().map(|trial| trial["run"]["connections"]["peak"].clone()), Some(20.into()), "{twenty:#?}");
+    assert!(twenty.len() == 2 && twenty[1]["why"].as_str().is_some_and(|why| why.starts_with("again")), "{twenty:#?}");
 }
 
 #[test]

@@ -44,6 +44,15 @@ impl Script {
 
     pub fn start_on(address: &str, script: impl Fn(&mut Client) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+        Self::accepting(listener, Duration::ZERO, script)
+    }
+
+    /// On a listener of the test's own. So long does the acceptor stand still after each connection.
+    pub fn accepting(
+        listener: TcpListener,
+        pause: Duration,
+        script: impl Fn(&mut Client) + Send + Sync + 'static,
+    ) -> Self {
         let address = listener.local_addr().expect("it is bound");
         let (seen, stop, script) = (Arc::new(Seen::default()), Arc::new(AtomicBool::new(false)), Arc::new(script));
         let (all, ended) = (Arc::clone(&seen), Arc::clone(&stop));
@@ -58,6 +67,9 @@ impl Script {
                 all.connections.fetch_add(1, Ordering::SeqCst);
                 let (script, seen) = (Arc::clone(&script), Arc::clone(&all));
                 thread::spawn(move || script(&mut Client { stream, buffer: Vec::new(), seen }));
+                if !pause.is_zero() {
+                    thread::sleep(pause);
+                }
             }
         });
         Self { address, seen, stop, acceptor: Some(acceptor) }

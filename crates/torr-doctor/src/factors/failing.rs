@@ -3,11 +3,13 @@
 use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::laboratory::Halt;
 use crate::trail::Trial;
-use crate::ward::Ward;
+use crate::ward::{Ward, reached};
 use crate::words::{percent, rate, time};
 use torr_gauge::{Confidence, Factor, Verdict};
 use torr_press::{Arrivals, Pace, Plan, Schedule};
 
+/// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
+const SMALL: f64 = 1500.0;
 /// The share of failed requests from which a run is about its failures.
 const MANY: f64 = 0.01;
 /// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
@@ -50,16 +52,14 @@ pub fn out_of_ports() -> Verdict {
 /// Connections are dropped before anybody accepts them.
 pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.full_trial();
-    let late = |trial: &Trial| {
-        let connects = &trial.sample.connect;
-        let late = connects.count() - connects.up_to(SYN_TIMEOUT_US);
-        let failed = trial.run.errors.connect;
-        ((late + failed) as f64 / (connects.count() + failed).max(1) as f64, late + failed)
-    };
     let (share, count) = late(full);
-    let overflows =
-        full.signals.as_ref().and_then(|signals| signals.network).and_then(|network| network.listen_overflows);
+    let network = full.signals.as_ref().and_then(|signals| signals.network);
+    let overflows = network.and_then(|network| network.listen_overflows);
     if share < 0.01 && overflows.unwrap_or(0) < 10 {
+        return Ok(None);
+    }
+    if network.is_some_and(|network| network.listen_overflows == Some(0) && network.half_open_drops == Some(0)) {
+        // The server's kernel would have counted them: they were lost on the way.
         return Ok(None);
     }
     // With as few connections as saturate it, nobody has to wait for long to be accepted: if the service does no less then,
@@ -74,6 +74,9 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if is_busy || (held >= LEAST_HELD && !starved && !has_none) {
         return Ok(None);
     }
+    if overflows.is_none() && are_lost_behind_answers(ward, share)? {
+        return Ok(None);
+    }
     let queue = ward.full_trial().signals.iter().flat_map(|signals| &signals.listeners).find_map(|listener| {
         let (backlog, most) = (listener.backlog?, listener.queued_max?);
         (most >= backlog).then(|| format!("its accept queue has room for {backlog}, and {most} waited in it"))
@@ -85,7 +88,8 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         &plan,
     )?;
     let (few_share, _) = late(few);
-    let confidence = if few_share < share / 4.0 { Confidence::Certain } else { Confidence::Likely };
+    let sure = overflows.is_some() && few_share < share / 4.0;
+    let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
     let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
         .because(format!(
@@ -107,6 +111,26 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         .advice("accept in a loop of its own, or more than one connection at a time")
         .gain(format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)));
     Ok(Some(verdict))
+}
+
+/// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
+fn late(trial: &Trial) -> (f64, u64) {
+    let connects = &trial.sample.connect;
+    let late = connects.count() - connects.up_to(SYN_TIMEOUT_US);
+    let failed = trial.run.errors.connect;
+    ((late + failed) as f64 / (connects.count() + failed).max(1) as f64, late + failed)
+}
+
+/// Whether a full link loses connections behind the answers that it carries: then they come about as soon as answers are small. An
+/// accept queue does not care for what is sent.
+fn are_lost_behind_answers(ward: &mut Ward<'_>, share: f64) -> Result<bool, Halt> {
+    if !ward.is_read_only() || ward.full_trial().bytes_per_request() < SMALL {
+        return Ok(false);
+    }
+    let heads = ward.variation(|options| options.method = Some("HEAD".into()), 0.8)?;
+    let why = "whether connections are dropped where answers are small, too";
+    let heads = reached(ward.lab.run("heads alone", why, &heads))?;
+    Ok(heads.is_some_and(|trial| late(trial).0 < share / 4.0))
 }
 
 /// A limiter that answers "not now".

@@ -1,5 +1,6 @@
 //! A proxy in between: what is behind it is asked directly, where that can be found.
 
+use crate::case::Case;
 use crate::contrast::Contrast;
 use crate::laboratory::Halt;
 use crate::permission::is_ours;
@@ -23,7 +24,7 @@ const MOST_UPSTREAMS: usize = 8;
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let behind = behind(ward)?;
     let Some((first, _)) = behind.first() else {
-        if let Some(peer) = works_behind(ward) {
+        if let Some(peer) = works_behind(&ward.case) {
             ward.case.look_behind(&[peer]);
         }
         return Ok(None);
@@ -106,10 +107,10 @@ fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
 
 /// The one that does the work though nobody can ask it directly, since it speaks another protocol (FastCGI, AJP) or listens where
 /// only the server comes.
-fn works_behind(ward: &Ward<'_>) -> Option<PeerUse> {
-    let others = ward.case.peers().filter(|peer| peer.role == Role::Other);
+fn works_behind(case: &Case) -> Option<PeerUse> {
+    let others = case.peers().filter(|peer| peer.role == Role::Other);
     let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let works = peer.cores() > 2.0 * ward.case.server_cores()? && peer.cores() > WORKS;
+    let works = peer.cores() > 2.0 * case.server_cores()? && peer.cores() > WORKS;
     works.then(|| peer.clone())
 }
 
@@ -142,5 +143,38 @@ impl Answer {
         let least = 0.9 * through.body - 1.0;
         let most = if compressed { f64::INFINITY } else { 1.1 * through.body + 1.0 };
         !self.statuses.is_empty() && known && (least..=most).contains(&self.body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_gauge::Signals;
+    use torr_gauge::signals::ProcessUse;
+
+    fn process(cores: f64) -> ProcessUse {
+        ProcessUse { cores, ..ProcessUse::default() }
+    }
+
+    /// A server that uses so much, beside others.
+    fn case(server: f64, others: &[(Role, f64)]) -> Case {
+        let peers = others.iter().map(|&(role, cores)| PeerUse {
+            address: format!("{cores}"),
+            role,
+            processes: vec![process(cores)],
+            ..PeerUse::default()
+        });
+        let signals = Signals { processes: vec![process(server)], peers: peers.collect(), ..Signals::default() };
+        Case { signals: Some(signals), ..Case::default() }
+    }
+
+    #[test]
+    fn who_works_for_a_server_that_only_hands_requests_on_is_looked_at() {
+        let found = |server, others: &[_]| works_behind(&case(server, others)).map(|peer| peer.address);
+        assert_eq!(found(0.05, &[(Role::Other, 0.1), (Role::Other, 1.9)]).as_deref(), Some("1.9"));
+        assert_eq!(found(0.05, &[(Role::Database, 1.9)]), None, "that has rules of its own");
+        assert_eq!(found(1.0, &[(Role::Other, 0.9)]), None, "the server works as well");
+        assert_eq!(found(0.0, &[(Role::Other, 0.2)]), None, "nobody works");
+        assert!(works_behind(&Case::default()).is_none(), "nobody is seen");
     }
 }

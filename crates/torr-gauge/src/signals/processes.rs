@@ -72,6 +72,9 @@ impl Processes {
 
     /// Looks at what all threads do.
     pub fn sample(&mut self) {
+        for process in self.followed.values_mut().filter(|process| !process.ended && process.has_other_threads()) {
+            process.find_threads(true);
+        }
         let processes = self.followed.values_mut().filter(|process| !process.ended);
         for (pid, thread) in processes.flat_map(|process| process.threads.values_mut().map(|t| (process.counts.pid, t)))
         {
@@ -130,6 +133,13 @@ impl Followed {
         }
     }
 
+    /// Whether it has more or fewer threads than when they were counted last. The folder of its threads has a link for each, and two
+    /// more, which is cheaper to ask for than to read it.
+    fn has_other_threads(&self) -> bool {
+        let folder = rustix::fs::stat(format!("/proc/{}/task", self.counts.pid));
+        folder.is_ok_and(|folder| folder.st_nlink != self.counts.thread_count as u64 + 2)
+    }
+
     fn refresh(&mut self, mounts: &Mounts) {
         let counts = &mut self.counts;
         let pid = counts.pid;
@@ -168,5 +178,31 @@ impl Thread {
             None => counts.cpu_ns = (stat.cpu_us * 1000).saturating_sub(self.before.cpu_ns),
         }
         counts.waits = task::waits(&path).map(|waits| waits.saturating_sub(self.before.waits));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_thread_that_comes_is_sampled_at_once() {
+        let me = BTreeSet::from([std::process::id() as i32]);
+        let mut processes = Processes::new();
+        processes.follow(&me, 0);
+        let ((is_there, there), (end, ended)) = (mpsc::channel(), mpsc::channel::<()>());
+        let late = std::thread::Builder::new().name("late".into()).spawn(move || {
+            is_there.send(()).expect("the test waits for it");
+            ended.recv()
+        });
+        there.recv().expect("it has begun");
+        processes.sample();
+        processes.refresh();
+        let counts = processes.counts(&me);
+        let found = counts[0].threads.iter().find(|thread| thread.name == "late").map(|thread| thread.samples);
+        assert_eq!(found, Some(1));
+        end.send(()).expect("it waits for it");
+        late.expect("it was started").join().expect("it does not panic").expect("it was told to end");
     }
 }
