@@ -4,12 +4,14 @@ use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::laboratory::Halt;
 use crate::trail::Trial;
 use crate::ward::{Ward, reached};
-use crate::words::{percent, rate, time};
+use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Verdict};
 use torr_press::{Arrivals, Pace, Plan, Schedule};
 
 /// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
 const SMALL: f64 = 1500.0;
+/// Overflows of the accept queue from which they are no accident.
+const OVERFLOWS: u64 = 10;
 /// The share of failed requests from which a run is about its failures.
 const MANY: f64 = 0.01;
 /// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
@@ -54,8 +56,8 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.full_trial();
     let (share, count) = late(full);
     let network = full.signals.as_ref().and_then(|signals| signals.network);
-    let overflows = network.and_then(|network| network.listen_overflows);
-    if share < 0.01 && overflows.unwrap_or(0) < 10 {
+    let overflows = listen_overflows(full);
+    if share < 0.01 && overflows.unwrap_or(0) < OVERFLOWS {
         return Ok(None);
     }
     if network.is_some_and(|network| network.listen_overflows == Some(0) && network.half_open_drops == Some(0)) {
@@ -88,20 +90,25 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         &plan,
     )?;
     let (few_share, _) = late(few);
-    let sure = overflows.is_some() && few_share < share / 4.0;
+    let few_overflows = listen_overflows(few);
+    let none_lost = overflows.is_some_and(|count| count >= OVERFLOWS) && few_overflows == Some(0);
+    let sure = none_lost || overflows.is_some() && few_share < share / 4.0;
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
     let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
-        .because(format!(
-            "{count} connections ({}) took longer than the second after which a SYN is sent again, or failed",
-            percent(share)
-        ))
-        .because(format!("with {fewest} connections at a time it was {}", percent(few_share)))
-        .because_if(
-            overflows
-                .filter(|&count| count > 0)
-                .map(|count| format!("the kernel counted {count} overflows of the accept queue")),
-        )
+        .because_if((count > 0).then(|| {
+            format!(
+                "{count} connections ({}) took longer than the second after which a SYN is sent again, or failed; with {} at a \
+                 time it was {}",
+                percent(share),
+                counted(fewest, "connection"),
+                percent(few_share)
+            )
+        }))
+        .because_if(overflows.filter(|&count| count > 0).map(|count| {
+            let few = few_overflows.map(|few| format!(", with {} {few}", counted(fewest, "connection")));
+            format!("the kernel counted {count} overflows of the accept queue{}", few.unwrap_or_default())
+        }))
         .because_if(queue)
         .because_if(
             has_none
@@ -111,6 +118,11 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         .advice("accept in a loop of its own, or more than one connection at a time")
         .gain(format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)));
     Ok(Some(verdict))
+}
+
+/// What the server's kernel counted of connections that found the accept queue full.
+fn listen_overflows(trial: &Trial) -> Option<u64> {
+    trial.signals.as_ref()?.network?.listen_overflows
 }
 
 /// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
