@@ -106,7 +106,7 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             )
         }))
         .because_if(overflows.filter(|&count| count > 0).map(|count| {
-            let few = few_overflows.map(|few| format!(", with {} {few}", counted(fewest, "connection")));
+            let few = few_overflows.map(|few| format!(", and {few} with {}", counted(fewest, "connection")));
             format!("the kernel counted {count} overflows of the accept queue{}", few.unwrap_or_default())
         }))
         .because_if(queue)
