@@ -25,6 +25,8 @@ const LITTLE: f64 = 0.5;
 const AT_WORK: f64 = 0.5;
 /// Connections per second from which opening them is a good part of what a CPU can do.
 const MANY_CONNECTIONS: f64 = 3000.0;
+/// Connections that the server closes for each answer from which opening new ones costs more than the answers.
+const OFTEN_CLOSED: f64 = 0.3;
 /// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
 const UNQUEUED: f64 = 2.0;
 const JITTER_US: f64 = 50.0;
@@ -119,10 +121,10 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
     let closed = run.connections.closed_by_server as f64 / run.requests.max(1) as f64;
     // What is slow for other reasons hardly gains by it.
     let is_fast = run.rps >= MANY_CONNECTIONS;
-    (run.plan.keep_alive && run.requests > 0 && closed > 0.5 && is_fast).then(|| {
+    (run.plan.keep_alive && run.requests > 0 && closed > OFTEN_CLOSED && is_fast).then(|| {
         likely(
             Factor::KeepAlive,
-            "The server closes connections that could be used again, so nearly every request opens one.",
+            "The server closes connections that could be used again, so new ones are opened again and again.",
         )
         .because(format!(
             "{} of {} connections were ended by the server",
@@ -228,29 +230,35 @@ fn connections(run: &RunResult) -> Option<Verdict> {
     let (min, median) = (latency.min as f64, latency.p50? as f64);
     let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
     let unqueued = median <= UNQUEUED * min + JITTER_US;
+    // One that is full may take all connections in turns, so that each waits alike for the others.
+    let full = run.host.iter().flat_map(|host| &host.server_threads).any(|&share| share >= FULL_THREAD);
     let unpaced = run.plan.rate.or(run.plan.max_rate).is_none() && run.plan.warmup_s.is_none();
     // Where a few are answered again and again, the others are not even begun with.
     let in_flight = run.plan.connections as f64 * f64::from(run.plan.depth);
     let at_work = run.rps * median / 1e6 / in_flight >= AT_WORK;
-    (unpaced && at_work && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(|| {
-        let verdict = likely(
-            Factor::Connections,
-            "More connections would bring more throughput: nothing was full, and nothing queued.",
-        )
-        .because(format!(
-            "the median response time, {median:.0} us, is near the least, {min:.0} us: requests \
+    (unpaced && at_work && !full && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(
+        || {
+            let verdict = likely(
+                Factor::Connections,
+                "More connections would bring more throughput: nothing was full, and nothing queued.",
+            )
+            .because(format!(
+                "the median response time, {median:.0} us, is near the least, {min:.0} us: requests \
                  do not wait for each other"
-        ))
-        .because(format!(
-            "the generator's busiest thread was idle {} of the time",
-            percent(1.0 - run.generator.busy_share)
-        ));
-        let verdict = match &run.host {
-            Some(host) => verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share))),
-            None => verdict,
-        };
-        verdict.advice(format!("press with -c {} and compare", run.plan.connections * 4))
-    })
+            ))
+            .because(format!(
+                "the generator's busiest thread was idle {} of the time",
+                percent(1.0 - run.generator.busy_share)
+            ));
+            let verdict = match &run.host {
+                Some(host) => {
+                    verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share)))
+                }
+                None => verdict,
+            };
+            verdict.advice(format!("press with -c {} and compare", run.plan.connections * 4))
+        },
+    )
 }
 
 fn unknown(run: &RunResult) -> Verdict {
@@ -325,6 +333,11 @@ mod tests {
                 json!({"connections": {"opened": 100_000, "closed_by_server": 99_990}}),
                 Factor::KeepAlive,
             ),
+            (
+                "they close after two",
+                json!({"connections": {"opened": 50_000, "closed_by_server": 49_990}}),
+                Factor::KeepAlive,
+            ),
             ("we close", json!({"plan": {"keep_alive": false}, "connections": {"opened": 100_000}}), Factor::Unknown),
             ("generator, unseen server", json!({"generator": saturated, "host": null}), Factor::Generator),
             ("generator, idle server", json!({"generator": saturated, "host": {"cpu_share": 0.7}}), Factor::Generator),
@@ -365,6 +378,11 @@ mod tests {
                 Factor::Workers,
             ),
             ("nothing queues", json!({"rps": 95_000.0, "latency_us": {"min": 900}}), Factor::Connections),
+            (
+                "a full thread takes all connections in turns",
+                json!({"rps": 95_000.0, "latency_us": {"min": 900}, "host": {"server_cores": 1.0, "server_threads": [0.99]}}),
+                Factor::SingleCore,
+            ),
             ("a few are answered, again and again", json!({"latency_us": {"min": 900}}), Factor::Unknown),
             (
                 "nothing queues, but time-outs",
