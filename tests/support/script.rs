@@ -67,9 +67,7 @@ impl Script {
                 all.connections.fetch_add(1, Ordering::SeqCst);
                 let (script, seen) = (Arc::clone(&script), Arc::clone(&all));
                 thread::spawn(move || script(&mut Client { stream, buffer: Vec::new(), seen }));
-                if !pause.is_zero() {
-                    thread::sleep(pause);
-                }
+                thread::sleep(pause);
             }
         });
         Self { address, seen, stop, acceptor: Some(acceptor) }

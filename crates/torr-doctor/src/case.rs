@@ -190,7 +190,7 @@ impl Case {
 
     /// The share of the server's machine's CPU that the hypervisor gave to others.
     pub fn stolen_share(&self) -> f64 {
-        self.signals.as_ref().and_then(|signals| signals.machine?.steal_share).unwrap_or(0.0)
+        self.signals.as_ref().map_or(0.0, Signals::stolen_share)
     }
 
     /// The least CPU in cores that the server used: what it got, and not what the hypervisor took from it.

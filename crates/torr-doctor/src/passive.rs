@@ -66,9 +66,12 @@ fn undecided(summary: &str) -> Verdict {
 
 /// Whether a thread of the server was full, or its machine was.
 fn server_is_full(run: &RunResult) -> bool {
-    run.host
-        .as_ref()
-        .is_some_and(|host| host.cpu_share >= FULL || host.server_threads.iter().any(|&share| share >= FULL_THREAD))
+    a_thread_is_full(run) || run.host.as_ref().is_some_and(|host| host.cpu_share >= FULL)
+}
+
+/// Whether a thread of the server was full.
+fn a_thread_is_full(run: &RunResult) -> bool {
+    run.host.iter().flat_map(|host| &host.server_threads).any(|&share| share >= FULL_THREAD)
 }
 
 /// How many requests were worked on at a time, if each took as long as the shortest (Little's law).
@@ -230,35 +233,31 @@ fn connections(run: &RunResult) -> Option<Verdict> {
     let (min, median) = (latency.min as f64, latency.p50? as f64);
     let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
     let unqueued = median <= UNQUEUED * min + JITTER_US;
-    // One that is full may take all connections in turns, so that each waits alike for the others.
-    let full = run.host.iter().flat_map(|host| &host.server_threads).any(|&share| share >= FULL_THREAD);
     let unpaced = run.plan.rate.or(run.plan.max_rate).is_none() && run.plan.warmup_s.is_none();
     // Where a few are answered again and again, the others are not even begun with.
     let in_flight = run.plan.connections as f64 * f64::from(run.plan.depth);
     let at_work = run.rps * median / 1e6 / in_flight >= AT_WORK;
-    (unpaced && at_work && !full && !run.generator.saturated && idle && unqueued && run.errors.timeout == 0).then(
-        || {
-            let verdict = likely(
-                Factor::Connections,
-                "More connections would bring more throughput: nothing was full, and nothing queued.",
-            )
-            .because(format!(
-                "the median response time, {median:.0} us, is near the least, {min:.0} us: requests \
-                 do not wait for each other"
-            ))
-            .because(format!(
-                "the generator's busiest thread was idle {} of the time",
-                percent(1.0 - run.generator.busy_share)
-            ));
-            let verdict = match &run.host {
-                Some(host) => {
-                    verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share)))
-                }
-                None => verdict,
-            };
-            verdict.advice(format!("press with -c {} and compare", run.plan.connections * 4))
-        },
+    // A thread that is full may take all connections in turns, so that each waits alike for the others.
+    let nothing_is_full = idle && !run.generator.saturated && !a_thread_is_full(run);
+    if !(unpaced && at_work && unqueued && nothing_is_full && run.errors.timeout == 0) {
+        return None;
+    }
+    let verdict = likely(
+        Factor::Connections,
+        "More connections would bring more throughput: nothing was full, and nothing queued.",
     )
+    .because(format!(
+        "the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"
+    ))
+    .because(format!(
+        "the generator's busiest thread was idle {} of the time",
+        percent(1.0 - run.generator.busy_share)
+    ));
+    let verdict = match &run.host {
+        Some(host) => verdict.because(format!("the machine's CPU was used to {} only", percent(host.cpu_share))),
+        None => verdict,
+    };
+    Some(verdict.advice(format!("press with -c {} and compare", run.plan.connections * 4)))
 }
 
 fn unknown(run: &RunResult) -> Verdict {

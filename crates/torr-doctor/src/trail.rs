@@ -85,8 +85,8 @@ impl Trial {
 
     /// CPU time in seconds that the hypervisor gave to others, on the server's machine.
     pub fn stolen_s(&self) -> f64 {
-        let machine = self.signals.as_ref().and_then(|signals| Some((signals.seconds, signals.machine?)));
-        machine.map_or(0.0, |(seconds, machine)| seconds * machine.cores as f64 * machine.steal_share.unwrap_or(0.0))
+        let stolen = |signals: &Signals| Some(signals.seconds * signals.machine?.cores as f64 * signals.stolen_share());
+        self.signals.as_ref().and_then(stolen).unwrap_or(0.0)
     }
 
     /// Connections opened for each answer, beside those that are there at the end.

@@ -118,6 +118,14 @@ impl<'l> Ward<'l> {
         Ok(Plan { request: other.request, keep_alive: other.keep_alive, ..user })
     }
 
+    /// The user's load with the heads of the answers alone.
+    ///
+    /// # Errors
+    /// What [`Laboratory::plan_for`] has.
+    pub fn heads(&self, seconds: f64) -> Result<Plan, Halt> {
+        self.variation(|options| options.method = Some("HEAD".into()), seconds)
+    }
+
     fn alone(&mut self) -> Result<(), Halt> {
         let plan = Plan {
             connections: 1,

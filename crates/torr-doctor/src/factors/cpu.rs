@@ -165,7 +165,6 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     if let Some(verdict) = round_trips(ward) {
         return Some(verdict);
     }
-    let name = peer.processes.first().map_or("the database", |process| &process.name);
     let contrast = handler(ward);
     let confidence = if contrast.is_some() && flatness(ward).is_some_and(|(flat, _)| flat) {
         Confidence::Certain
@@ -174,10 +173,7 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     };
     Some(
         Verdict::new(Factor::Database, confidence, "The database behind the service is busy with its queries.")
-            .because(format!(
-                "{name} at {} used {theirs:.2} of {} CPUs, the server itself {ours:.2}",
-                peer.address, cores
-            ))
+            .because(format!("{} used {theirs:.2} of {cores} CPUs, the server itself {ours:.2}", peer.told()))
             .because_if(throttled.then(|| "a CPU quota of its own throttled it".into()))
             .because_if(flatness(ward).map(|told| told.1))
             .because_if(contrast)

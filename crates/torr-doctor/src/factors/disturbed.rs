@@ -18,7 +18,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let cores = machine.cores as f64;
     let known = case.server_cores().unwrap_or(0.0) + case.peer_cores() + case.generator_there();
     let others = (machine.cpu_share - known / cores).max(0.0);
-    let stolen = machine.steal_share.unwrap_or(0.0);
+    let stolen = case.stolen_share();
     if machine.cpu_share < FULL || !case.wants_cpu() || others < OTHERS && stolen < STOLEN {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use crate::laboratory::Halt;
 use crate::trail::Trial;
 use crate::ward::{Ward, reached};
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Signals, Verdict};
 use torr_press::{Arrivals, Pace, Plan, Schedule};
 
 /// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
@@ -56,7 +56,7 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.full_trial();
     let (share, count) = late(full);
     let network = full.signals.as_ref().and_then(|signals| signals.network);
-    let overflows = listen_overflows(full);
+    let overflows = full.signals.as_ref().and_then(Signals::listen_overflows);
     if share < 0.01 && overflows.unwrap_or(0) < OVERFLOWS {
         return Ok(None);
     }
@@ -90,7 +90,7 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         &plan,
     )?;
     let (few_share, _) = late(few);
-    let few_overflows = listen_overflows(few);
+    let few_overflows = few.signals.as_ref().and_then(Signals::listen_overflows);
     let none_lost = overflows.is_some_and(|count| count >= OVERFLOWS) && few_overflows == Some(0);
     let sure = none_lost || overflows.is_some() && few_share < share / 4.0;
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
@@ -120,11 +120,6 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     Ok(Some(verdict))
 }
 
-/// What the server's kernel counted of connections that found the accept queue full.
-fn listen_overflows(trial: &Trial) -> Option<u64> {
-    trial.signals.as_ref()?.network?.listen_overflows
-}
-
 /// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
 fn late(trial: &Trial) -> (f64, u64) {
     let connects = &trial.sample.connect;
@@ -139,7 +134,7 @@ fn are_lost_behind_answers(ward: &mut Ward<'_>, share: f64) -> Result<bool, Halt
     if !ward.is_read_only() || ward.full_trial().bytes_per_request() < SMALL {
         return Ok(false);
     }
-    let heads = ward.variation(|options| options.method = Some("HEAD".into()), 0.8)?;
+    let heads = ward.heads(0.8)?;
     let why = "whether connections are dropped where answers are small, too";
     let heads = reached(ward.lab.run("heads alone", why, &heads))?;
     Ok(heads.is_some_and(|trial| late(trial).0 < share / 4.0))

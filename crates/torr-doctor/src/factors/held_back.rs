@@ -87,7 +87,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let received = full.run.bytes.received as f64 / full.run.duration_s;
     let sent = full.run.bytes.sent as f64 / full.run.duration_s;
     let size = full.bytes_per_request();
-    let head = ward.variation(|options| options.method = Some("HEAD".into()), 0.7)?;
+    let head = ward.heads(0.7)?;
     let usual = ward.user_plan(0.7);
     let contrast = Contrast::of(
         &mut ward.lab,

@@ -3,7 +3,7 @@
 use super::{likely, percent, server_is_full, undecided};
 use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::words::{rate, time};
-use torr_gauge::{Factor, RunResult, Verdict};
+use torr_gauge::{Factor, RunResult, Signals, Verdict};
 
 /// The share of answers or connections that makes something worth a verdict.
 const MANY: f64 = 0.01;
@@ -41,7 +41,7 @@ pub fn refusals(run: &RunResult) -> Option<Verdict> {
 pub fn backlog(run: &RunResult) -> Option<Verdict> {
     let connect = run.phases_us.connect?;
     let slow = connect.p99.unwrap_or(connect.max) >= SYN_TIMEOUT_US || run.errors.connect > 0;
-    let overflows = run.signals.as_ref().and_then(|signals| signals.network?.listen_overflows).unwrap_or(0);
+    let overflows = run.signals.as_ref().and_then(Signals::listen_overflows).unwrap_or(0);
     ((slow || overflows > 10) && !server_is_full(run) && super::at_a_time(run)? < LEAST_HELD).then(|| {
         likely(Factor::AcceptBacklog, "Connections are dropped before the service accepts them.")
             .because(format!(

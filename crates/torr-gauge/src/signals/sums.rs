@@ -21,12 +21,21 @@ impl Signals {
         self.peers.iter().map(PeerUse::cores).sum()
     }
 
+    /// The share of the machine's CPU that the hypervisor gave to others; 0 as well if it does not tell.
+    pub fn stolen_share(&self) -> f64 {
+        self.machine.and_then(|machine| machine.steal_share).unwrap_or(0.0)
+    }
+
+    /// Connections that the kernel counted as having found the accept queue full. `None` if it is not told.
+    pub fn listen_overflows(&self) -> Option<u64> {
+        self.network?.listen_overflows
+    }
+
     /// How many times as much CPU those that ran had wanted than they got: what the hypervisor gives to others, it takes from who
     /// runs. 1 where it took nothing or does not tell.
     pub fn stretch(&self) -> f64 {
         let Some(machine) = &self.machine else { return 1.0 };
-        let stolen = machine.steal_share.unwrap_or(0.0);
-        let got = machine.cpu_share - stolen;
+        let got = machine.cpu_share - self.stolen_share();
         if got > 0.0 { (machine.cpu_share / got).clamp(1.0, MOST_STRETCH) } else { 1.0 }
     }
 
