@@ -4,10 +4,13 @@ use crate::record::{Case, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of faults that must be named: 28 of 30.
+/// The share of the faults that the doctor must name: 28 of 30.
 const ENOUGH: f64 = 28.0 / 30.0;
+/// The share that a plain run must name; the others it must not know.
+const ENOUGH_PASSIVE: f64 = 20.0 / 30.0;
 
 /// Prints both, and says whether it is good enough.
-pub fn tell(record: &Record) -> bool {
+pub fn tell(record: &Record, passive: bool) -> bool {
     let (faults, healthy): (Vec<&Case>, Vec<&Case>) = record.cases.iter().partition(|case| case.label.fault);
     if !record.cases.is_empty() {
         println!("\n{}", matrix(&record.cases));
@@ -19,12 +22,14 @@ pub fn tell(record: &Record) -> bool {
     let late = count(&faults, |case| case.late) + count(&healthy, |case| case.late);
     println!("faults named rightly        {right} of {}", faults.len());
     println!("faults not known            {}", count(&faults, |case| !case.right && !case.wrong()));
-    println!("faults named wrongly        {}", count(&faults, Case::wrong));
+    let wrong = count(&faults, Case::wrong);
+    println!("faults named wrongly        {wrong}");
     println!("wrong and 'certain'         {surely_wrong}");
     println!("healthy, called ill         {slandered} of {}", healthy.len());
     println!("beyond the budget           {late}");
     println!("not run                     {}", record.not_run.len());
-    right as f64 >= ENOUGH * faults.len() as f64 && surely_wrong + slandered + late == 0
+    let (enough, tolerable) = if passive { (ENOUGH_PASSIVE, wrong == 0) } else { (ENOUGH, surely_wrong == 0) };
+    right as f64 >= enough * faults.len() as f64 && tolerable && slandered + late == 0
 }
 
 /// Labels down, verdicts across.

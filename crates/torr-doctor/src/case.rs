@@ -27,6 +27,10 @@ pub const SYN_TIMEOUT_US: u64 = 950_000;
 const LEAST_WORK: f64 = 0.15;
 /// The share of the time without a CPU below which a server gets the CPU that it asks for.
 pub const SERVED: f64 = 0.12;
+/// CPU in cores of a thread that has a part in the work, and is no mere helper.
+const PART: f64 = 0.15;
+/// The share of the time without a CPU from which a thread is starved.
+const STARVED: f64 = 0.3;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
@@ -70,6 +74,10 @@ pub struct Case {
     pub generator_threads: usize,
     /// The CPU quota that the generator is under, if it is under one.
     pub own_quota: Option<QuotaUse>,
+    /// Workers that idled under the user's load while another was full, though they worked under other loads.
+    pub idle_workers: usize,
+    /// The user's throughput when workers idled so and, with other connections, did not again; per second.
+    pub uneven_rps: Option<f64>,
     /// To whom the server hands its requests on, where it is those that are looked at as the server.
     pub behind: Vec<String>,
 }
@@ -198,9 +206,20 @@ impl Case {
         Some(self.server_cores()? / self.signals.as_ref().map_or(1.0, Signals::stretch))
     }
 
-    /// The share of the time in which the server's busiest thread was ready to run but had no CPU.
+    /// The share of the time in which a thread of the server that does its work was ready to run but had no CPU: the thread to which
+    /// that happened most.
     pub fn server_waits_for_cpu(&self) -> Option<f64> {
-        self.signals.as_ref()?.threads().max_by(|a, b| a.cores.total_cmp(&b.cores))?.queued
+        let busiest = self.busiest_thread()?.queued?;
+        let workers = self.threads().filter(|thread| thread.cores >= PART);
+        Some(workers.filter_map(|thread| thread.queued).fold(busiest, f64::max))
+    }
+
+    /// Whether a thread of the server that does its work as well as the busiest one was starved of CPU.
+    pub fn another_starves(&self) -> bool {
+        let busiest = self.busiest_thread().map(|thread| thread.tid);
+        self.threads()
+            .filter(|thread| Some(thread.tid) != busiest && thread.cores >= PART)
+            .any(|thread| thread.queued.is_some_and(|queued| queued >= STARVED))
     }
 
     /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the
@@ -217,9 +236,9 @@ impl Case {
             .count()
     }
 
-    /// CPU in cores of the server's busiest thread.
-    pub fn busiest_thread(&self) -> Option<f64> {
-        self.threads().map(|thread| thread.cores).max_by(f64::total_cmp)
+    /// The server's thread that used most CPU.
+    pub fn busiest_thread(&self) -> Option<&ThreadUse> {
+        self.threads().max_by(|a, b| a.cores.total_cmp(&b.cores))
     }
 
     fn threads(&self) -> impl Iterator<Item = &ThreadUse> {
@@ -377,6 +396,26 @@ mod tests {
         let case = Case { signals, ..case(1.0) };
         assert_eq!((case.taking_turns(), case.holding(), case.in_hands()), (2, 1, Some(16.0)));
         assert_eq!(Case::default().in_hands(), None, "unknown is not none");
+    }
+
+    #[test]
+    fn a_worker_that_gets_no_cpu_is_told_from_a_helper() {
+        let case = |others: &[(f64, f64)]| {
+            let threads = [(0.96, 0.02)].iter().chain(others).zip(1..);
+            let thread = |(&(cores, queued), tid): (&(f64, f64), i32)| ThreadUse {
+                tid,
+                cores,
+                queued: Some(queued),
+                ..ThreadUse::default()
+            };
+            let processes = vec![ProcessUse { threads: threads.map(thread).collect(), ..ProcessUse::default() }];
+            Case { signals: Some(Signals { processes, ..Signals::default() }), ..case(1.0) }
+        };
+        let told = |others: &[(f64, f64)]| (case(others).another_starves(), case(others).server_waits_for_cpu());
+        assert_eq!(told(&[]), (false, Some(0.02)));
+        assert_eq!(told(&[(0.03, 0.9)]), (false, Some(0.02)), "it has next to nothing to do");
+        assert_eq!(told(&[(0.17, 0.81)]), (true, Some(0.81)));
+        assert_eq!(told(&[(0.5, 0.05)]), (false, Some(0.05)));
     }
 
     #[test]

@@ -187,6 +187,14 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
             time(acks.medians_s.1)
         ));
     }
+    remarks.extend(ward.case.uneven_rps.map(|uneven| {
+        format!(
+            "once nearly all connections fell to one of the server's workers, and {} were answered instead of {}: SO_REUSEPORT, as \
+             'listen ... reuseport' in nginx, would spread them",
+            rate(uneven),
+            rate(ward.case.rps())
+        )
+    }));
     for process in ward.case.processes() {
         if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
             && open * 10 > limit * 8

@@ -17,6 +17,7 @@ pub mod limit;
 mod passive;
 pub mod permission;
 pub mod remote;
+mod spread;
 mod trail;
 mod turns;
 mod ward;

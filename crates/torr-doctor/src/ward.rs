@@ -4,6 +4,7 @@ use crate::acks::{self, Acks};
 use crate::case::{Beside, CHEAP, Case, Cheap};
 use crate::laboratory::{Halt, Laboratory};
 use crate::ladder::{Rung, rungs};
+use crate::spread;
 use crate::trail::{Trial, quantile};
 use std::time::Duration;
 use torr_gauge::Signals;
@@ -233,6 +234,14 @@ impl<'l> Ward<'l> {
             let plan = self.plan_with(asked, 2.5);
             self.climb(asked, "again, since other programs used the machine", &plan)?;
         }
+        if self.idle_workers() > 0 {
+            // Other connections may fall to other workers.
+            let uneven = self.case.ladder.0.pop();
+            let plan = self.plan_with(asked, 2.5);
+            self.climb(asked, "again, since one of the server's workers had nearly all connections", &plan)?;
+            self.case.idle_workers = self.idle_workers();
+            self.case.uneven_rps = uneven.map(|rung| rung.rps).filter(|_| self.case.idle_workers == 0);
+        }
         self.full = self.lab.trail.len() - 1;
         let full = &self.lab.trail[self.full];
         self.case.generator_busy = full.run.generator.busy_share;
@@ -254,6 +263,13 @@ impl<'l> Ward<'l> {
             }
         }
         Ok(())
+    }
+
+    /// Workers that idled in the last experiment while another was full.
+    fn idle_workers(&self) -> usize {
+        let (last, others) = self.lab.trail.split_last().expect("the ladder's rungs were climbed");
+        let others = others.iter().filter_map(|trial| trial.signals.as_ref());
+        last.signals.as_ref().map_or(0, |seen| spread::idle_workers(seen, others))
     }
 
     fn climb(&mut self, connections: usize, why: &str, plan: &Plan) -> Result<(), Halt> {

@@ -30,17 +30,22 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (is_free, wants) = (machine < 1.0 - FREE, ward.case.wants_cpu());
     let flat = flatness(ward);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
-    let mostly_one = full == 1 && ward.case.busiest_thread().is_some_and(|cores| cores >= MOSTLY * used);
+    let mostly_one = full == 1
+        && ward.case.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY * used)
+        && !ward.case.another_starves();
     let shared = used >= ONE_CORE.0 && ward.case.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
     let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
-    let verdict = if one && cores > 1 {
+    let verdict = if one && cores > 1 && ward.case.idle_workers > 0 {
+        uneven(ward.case.idle_workers, used, cores).because_if(told)
+    } else if one && cores > 1 {
         if full == 0 && ward.case.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
             return Ok(None);
         }
         let summary = match full {
             0 => "The server's threads share one CPU, though there are more: something lets only one of them run.",
-            _ => "One thread of the server does all the work and is full, while other CPUs are free.",
+            _ if is_free => "One thread of the server does all the work and is full, while other CPUs are free.",
+            _ => "One thread of the server does all the work and is full: it can use one CPU only.",
         };
         Verdict::new(Factor::SingleCore, sure, summary)
             .because(format!("the server used {used:.2} of {cores} CPUs, with {} full", counted(full, "thread")))
@@ -117,16 +122,31 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }))
 }
 
+/// One worker has what others could do.
+fn uneven(idle: usize, used: f64, cores: usize) -> Verdict {
+    let summary = "One worker of the server has nearly all connections and is full, while others idle.";
+    Verdict::new(Factor::SingleCore, Confidence::Likely, summary)
+        .because(format!("the server used {used:.2} of {cores} CPUs, with 1 thread full"))
+        .because(format!(
+            "{} had little to do, and with other connections again, though not under other loads",
+            counted(idle, "more worker")
+        ))
+        .advice(
+            "let the kernel spread connections over the workers: SO_REUSEPORT ('listen ... reuseport' in nginx), and no worker that \
+             accepts all that wait ('multi_accept', 'accept_mutex')",
+        )
+        .gain(format!("up to {} times the throughput", cores.min(idle + 1)))
+}
+
 /// What doubling the connections did, if it was tried, and whether it brought nothing.
 fn flatness(ward: &Ward<'_>) -> Option<(bool, String)> {
     let (first, last) = (ward.case.ladder.saturated_from()?, ward.case.ladder.0.last()?);
     let flat = (0.6..1.15).contains(&(last.rps / ward.case.rps().max(1e-9)));
-    let told = format!(
-        "from {} on throughput stays at {}, up to {}",
-        counted(first, "connection"),
-        rate(ward.case.ladder.most()),
-        last.connections
-    );
+    let (most, first_told) = (rate(ward.case.ladder.most()), counted(first, "connection"));
+    let told = match last.connections {
+        last if last > first => format!("from {first_told} on throughput stays at {most}, up to {last}"),
+        _ => format!("throughput reached {most}, with {first_told}"),
+    };
     Some((flat && last.connections > first, told))
 }
 
