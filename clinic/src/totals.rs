@@ -3,7 +3,6 @@
 use crate::record::{Case, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The share of faults that must be named: 28 of 30.
 /// The share of the faults that the doctor must name: 28 of 30.
 const ENOUGH: f64 = 28.0 / 30.0;
 /// The share that a plain run must name; the others it must not know.

@@ -142,8 +142,8 @@ impl Case {
             signals.peers.retain(|other| behind.iter().all(|peer| peer.address != other.address));
             signals.clients = None;
         }
-        // Those were the proxy's answers.
-        (self.cheap, self.beside) = (None, None);
+        // Those were the proxy's answers, and its workers.
+        (self.cheap, self.beside, self.idle_workers) = (None, None, 0);
     }
 
     /// Whether a light load is held up while the target is just saturated: then both share what is scarce. `None` if it
@@ -231,9 +231,7 @@ impl Case {
 
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
-        self.threads()
-            .filter(|thread| thread.cores + thread.queued.unwrap_or(0.0) >= FULL_THREAD && thread.cores >= 0.4)
-            .count()
+        self.threads().filter(|thread| thread.wanted() >= FULL_THREAD && thread.cores >= 0.4).count()
     }
 
     /// The server's thread that used most CPU.
@@ -396,6 +394,13 @@ mod tests {
         let case = Case { signals, ..case(1.0) };
         assert_eq!((case.taking_turns(), case.holding(), case.in_hands()), (2, 1, Some(16.0)));
         assert_eq!(Case::default().in_hands(), None, "unknown is not none");
+    }
+
+    #[test]
+    fn what_is_behind_a_proxy_is_not_judged_by_the_proxys_workers() {
+        let mut case = Case { idle_workers: 1, beside: beside(Some(0.001)), ..case(1.0) };
+        case.look_behind(&[]);
+        assert!(case.idle_workers == 0 && case.beside.is_none() && case.cheap.is_none());
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 use crate::case::FULL_THREAD;
 use torr_gauge::Signals;
-use torr_gauge::signals::ThreadUse;
 
 /// CPU in cores of a thread that does a worker's work.
 const WORKS: f64 = 0.3;
@@ -12,22 +11,18 @@ const IDLES: f64 = 0.5;
 
 /// How many workers had little to do while another was full, though they did work in other experiments.
 pub fn idle_workers<'s>(seen: &Signals, others: impl Iterator<Item = &'s Signals> + Clone) -> usize {
-    if !seen.threads().any(|thread| wanted(thread) >= FULL_THREAD) {
+    if !seen.threads().any(|thread| thread.wanted() >= FULL_THREAD) {
         return 0;
     }
     let worked =
         |tid: i32| others.clone().flat_map(Signals::threads).any(|other| other.tid == tid && other.cores >= WORKS);
-    seen.threads().filter(|thread| wanted(thread) < IDLES && worked(thread.tid)).count()
-}
-
-fn wanted(thread: &ThreadUse) -> f64 {
-    thread.cores + thread.queued.unwrap_or(0.0)
+    seen.threads().filter(|thread| thread.wanted() < IDLES && worked(thread.tid)).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::signals::ProcessUse;
+    use torr_gauge::signals::{ProcessUse, ThreadUse};
 
     /// Threads by their numbers, with the CPU that each had and that it waited for.
     fn seen(threads: &[(i32, f64, f64)]) -> Signals {

@@ -35,7 +35,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         && !ward.case.another_starves();
     let shared = used >= ONE_CORE.0 && ward.case.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
     let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
-    let verdict = if one && cores > 1 && ward.case.idle_workers > 0 {
+    let verdict = if one && cores > 1 && full == 1 && ward.case.idle_workers > 0 {
         uneven(ward.case.idle_workers, used, cores).because_if(told)
     } else if one && cores > 1 {
         if full == 0 && ward.case.others_wait() == Some(false) {

@@ -66,6 +66,13 @@ impl Signals {
     }
 }
 
+impl ThreadUse {
+    /// CPU in cores that it used or was ready to use; only what it used where the kernel does not tell the other.
+    pub fn wanted(&self) -> f64 {
+        self.cores + self.queued.unwrap_or(0.0)
+    }
+}
+
 impl PeerUse {
     /// Its name and address, for people.
     pub fn told(&self) -> String {
