@@ -116,6 +116,62 @@ fn a_client_that_sends_its_head_forever_is_timed_out() {
     assert!(String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 408 "), "{answer:?}");
 }
 
+/// A connection of HTTP/2 whose bodies come in frames of one byte each, which are ten on the wire.
+#[test]
+fn a_body_takes_the_memory_of_its_bytes_whatever_its_frames_are() {
+    const STREAMS: u32 = 4;
+    const BYTES: usize = 150_000;
+    let server = Serve::start(&["--workers", "1"]);
+    let mut stream = server.connect();
+    let frame = |length: usize, kind: u8, flags: u8, stream: u32, payload: &[u8]| {
+        let length = u32::try_from(length).expect("it fits").to_be_bytes();
+        [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+    };
+    // Waits until the server has read everything so far: it answers a PING.
+    let settle = |stream: &mut TcpStream| {
+        stream.write_all(&frame(8, 6, 0, 0, b"resident")).expect("the server takes it");
+        loop {
+            let mut head = [0; 9];
+            stream.read_exact(&mut head).expect("a frame");
+            let mut payload = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
+            stream.read_exact(&mut payload).expect("its payload");
+            if head[3] == 6 {
+                return;
+            }
+        }
+    };
+    let mut opening = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(0, 4, 0, 0, b"")].concat();
+    let block = b"\x83\x86\x41\x01x\x04\x05/echo";
+    (0..STREAMS).for_each(|n| opening.extend(frame(block.len(), 1, 4, 2 * n + 1, block)));
+    stream.write_all(&opening).expect("the server takes it");
+    settle(&mut stream);
+    let before = resident_kib(server.pid());
+    let mut reader = stream.try_clone().expect("a descriptor is free");
+    // Windows that are opened again are of no interest here, but must not fill the socket.
+    let windows = std::thread::spawn(move || {
+        let (mut bytes, mut read) = ([0; 4096], 0);
+        while let Ok(more @ 1..) = reader.read(&mut bytes) {
+            read += more;
+        }
+        read
+    });
+    let round: Vec<u8> = (0..STREAMS).flat_map(|n| frame(1, 0, 0, 2 * n + 1, b"b")).collect();
+    for _ in 0..BYTES / 1000 {
+        stream.write_all(&round.repeat(1000)).expect("the server takes it");
+    }
+    // The last byte ends the first stream, so that its answer tells that all before was read.
+    let grown = wait_until("the server to read all", || {
+        let metrics = server.client().get("/metrics").text().to_owned();
+        let received = metrics.lines().find_map(|line| line.strip_prefix("torr_http_received_bytes_total "));
+        let received: f64 = received.expect("it is counted").parse().expect("it is a number");
+        (received >= (STREAMS as usize * BYTES * 10) as f64).then(|| resident_kib(server.pid()))
+    });
+    let grown = grown.saturating_sub(before);
+    drop(stream);
+    drop(windows);
+    assert!(grown < 8 * 1024, "{grown} KiB more for {} KiB of bodies", STREAMS as usize * BYTES / 1024);
+}
+
 #[test]
 fn ten_thousand_idle_connections_cost_little_and_keep_nobody_out() {
     let room = torr_net::limits::make_room_for(15_000);

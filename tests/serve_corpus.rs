@@ -10,7 +10,7 @@ mod subjects;
 mod support;
 
 use case::{Case, End, SMUGGLED, Subject, corpus, decode};
-use exchange::{Observed, exchange};
+use exchange::{Before, Observed, exchange};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -57,6 +57,19 @@ fn routers_do_as_the_rfcs_say() {
     let torr = Torr::with_router();
     check("torr, router", Subject::Torr, torr.address, as_written);
     check("torr, router, byte by byte", Subject::Torr, torr.address, |case| vec![bytewise(&case.send)]);
+}
+
+/// A router's connection goes to hyper for a request that offers another protocol. Whatever follows such an offer that came
+/// to nothing is read as strictly as on any other connection.
+#[test]
+fn an_offer_of_another_protocol_opens_no_door() {
+    let torr = Torr::with_router();
+    for before in [Before::AnsweredOffer, Before::PipelinedOffer] {
+        check_behind(before, "torr, behind an offer", Subject::Torr, torr.address, as_written);
+    }
+    check_behind(Before::AnsweredOffer, "torr, behind an offer, byte by byte", Subject::Torr, torr.address, |case| {
+        vec![bytewise(&case.send)]
+    });
 }
 
 #[test]
@@ -113,11 +126,25 @@ fn is_cut(at: usize, len: usize) -> bool {
 /// # Panics
 /// If there is any deviation, with all of them.
 fn check(what: &str, subject: Subject, address: SocketAddr, ways: impl Fn(&Case) -> Vec<Vec<Vec<u8>>> + Sync) {
+    check_behind(Before::Nothing, what, subject, address, ways);
+}
+
+/// Puts all cases to a server as [`check`] does, on connections that have brought something before.
+///
+/// # Panics
+/// If there is any deviation, with all of them.
+fn check_behind(
+    before: Before,
+    what: &str,
+    subject: Subject,
+    address: SocketAddr,
+    ways: impl Fn(&Case) -> Vec<Vec<Vec<u8>>> + Sync,
+) {
     let (cases, next) = (corpus(), AtomicUsize::new(0));
     let work = || {
         let mut deviations = Vec::new();
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let found = ways(case).into_iter().find_map(|writes| deviation(case, subject, address, &writes));
+            let found = ways(case).into_iter().find_map(|writes| deviation(case, before, subject, address, &writes));
             deviations.extend(found);
         }
         deviations
@@ -128,13 +155,13 @@ fn check(what: &str, subject: Subject, address: SocketAddr, ways: impl Fn(&Case)
     });
     deviations.sort();
     let count = deviations.len();
-    assert!(count == 0, "{what}: {count} of {} cases deviate\n{}", cases.len(), deviations.join("\n"));
+    assert!(count == 0, "{what}, {before:?}: {count} of {} cases deviate\n{}", cases.len(), deviations.join("\n"));
 }
 
 /// How the outcome differs from the expected one, if it does.
-fn deviation(case: &Case, subject: Subject, address: SocketAddr, writes: &[Vec<u8>]) -> Option<String> {
+fn deviation(case: &Case, before: Before, subject: Subject, address: SocketAddr, writes: &[Vec<u8>]) -> Option<String> {
     let expected = case.expected(subject);
-    let observed = exchange(address, writes, expected);
+    let observed = exchange(address, before, writes, expected);
     let why = match subject {
         _ if !expected.fits(&observed.words) => "another outcome",
         Subject::Torr if observed.words.iter().any(|word| word.contains(SMUGGLED)) => "a smuggled request is answered",

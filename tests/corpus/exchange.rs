@@ -43,14 +43,48 @@ pub struct Observed {
     pub http_1_1: bool,
 }
 
+/// A request that offers another protocol, which no handler here takes up.
+const OFFER: &[u8] = b"GET /offer HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
+const OFFERED: &str = "200 GET /offer 0";
+
+/// What a connection has brought before a case's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    Nothing,
+    /// An offer of another protocol, which has been answered.
+    AnsweredOffer,
+    /// An offer of another protocol, in one write with the case's first bytes.
+    PipelinedOffer,
+}
+
 /// Sends the writes and looks for the expected outcome; any other is told as far as it can be seen.
-pub fn exchange(address: SocketAddr, writes: &[Vec<u8>], expected: &Outcome) -> Observed {
+pub fn exchange(address: SocketAddr, before: Before, writes: &[Vec<u8>], expected: &Outcome) -> Observed {
     let mut wire = Wire::connect(address);
     let mut seen = Observed { words: Vec::new(), closes: Vec::new(), http_1_1: true };
+    let mut joined = Vec::new();
+    let writes = match (before, writes) {
+        (Before::PipelinedOffer, [first, rest @ ..]) => {
+            joined.push([OFFER, first].concat());
+            joined.extend_from_slice(rest);
+            wire.send(&joined[0]);
+            &joined[1..]
+        }
+        (Before::AnsweredOffer, _) => {
+            wire.send(OFFER);
+            writes
+        }
+        _ => writes,
+    };
+    if before != Before::Nothing {
+        match wire.next() {
+            Part::Answer(answer) if answer.text == OFFERED && !answer.closes => {}
+            _ => return seen.ending("the offer has no answer"),
+        }
+    }
     let is_interim = |answer: Option<&Expected>| answer.is_some_and(|it| it.statuses == ["100"] && !it.optional);
     for (n, write) in writes.iter().enumerate() {
         // Whoever waits to be told to go on sends the rest only then.
-        if n > 0 && is_interim(expected.answers.get(seen.words.len())) {
+        if (n > 0 || before == Before::PipelinedOffer) && is_interim(expected.answers.get(seen.words.len())) {
             match wire.next() {
                 Part::Answer(answer) => seen.add(answer),
                 _ => return seen.ending("no interim answer"),

@@ -15,7 +15,7 @@ use crate::client::{Client, Tls};
 use crate::context::{Context, Desk};
 use crate::engine::announcing::Announced;
 use crate::engine::flow::Flow;
-use crate::handover::Handed;
+use crate::handover::{Handed, Returned};
 use crate::http1::{After, Http1, Long, Next, Part, To};
 use crate::response::Response;
 use crate::seats::{Seat, Seats};

@@ -245,6 +245,7 @@ fn content<B: http_body::Body + Send + 'static>(
     body
 }
 
-fn says_close(value: &HeaderValue) -> bool {
+/// Whether a `Connection` field ends its connection.
+pub(crate) fn says_close(value: &HeaderValue) -> bool {
     value.as_bytes().split(|&b| b == b',').any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
 }

@@ -1,7 +1,10 @@
 //! Connections that leave the engine for hyper, in the same worker: HTTP/2, and those that a request may turn into
-//! something else (`Upgrade`, CONNECT).
+//! something else (`Upgrade`, CONNECT). One that such a request did not turn into anything else comes back.
 
+mod authority;
+mod controller;
 mod exchange;
+mod gate;
 mod line;
 mod patient;
 
@@ -9,23 +12,30 @@ use crate::client::Client;
 use crate::context::Desk;
 use crate::http1::To;
 use crate::seats::Seat;
-use exchange::Exchange;
+use controller::Budget;
+use exchange::{Ending, Exchange};
+use gate::{Gate, Passage, Served};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use line::Line;
 use patient::Patient;
-use std::future::pending;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use torr_net::tls::TlsServer;
 
-/// Streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more.
+/// Streams of one connection at a time, the least that RFC 9113 recommends (section 5.1.2) and a little more. It bounds
+/// handlers of the `App` that work for a connection, too, be their streams open or reset.
 const STREAMS: u32 = 128;
+/// Streams that a client may have reset before they were looked at, and streams that may have ended by faults of the client.
+/// Beyond these a connection ends (GOAWAY), since no sound client gets there: CVE-2023-44487 and CVE-2025-8671.
+const RESET_UNSEEN: usize = 20;
+const RESET_FOR_FAULTS: usize = 1024;
 /// How long a connection without requests may take to end once it is told to.
 const GRACE: Duration = Duration::from_secs(1);
 /// What hyper needs at least for a head.
@@ -47,6 +57,20 @@ pub(crate) struct Handed {
     pub to: To,
 }
 
+/// A connection that goes back to the engine.
+pub(crate) struct Returned {
+    pub socket: OwnedFd,
+    pub seat: Seat,
+    pub secure: Option<Box<TlsServer>>,
+    /// Bytes that have arrived and were read by nobody.
+    pub input: Vec<u8>,
+    pub client: Client,
+    /// Requests that the connection has brought so far.
+    pub served: u64,
+    /// Whether another request may follow. Otherwise the connection is to be ended, gently.
+    pub persists: bool,
+}
+
 /// Spawns on the worker's own thread.
 #[derive(Clone)]
 struct Here;
@@ -60,93 +84,112 @@ where
     }
 }
 
-/// Serves a connection to its end. `leaving` tells when the server leaves.
-pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) {
+/// Serves a connection to its end, or to where the engine goes on with it. `leaving` tells when the server leaves.
+pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) -> Option<Returned> {
     let settings = &desk.settings;
-    let exchange = Exchange::new(Rc::clone(&desk), handed.client, handed.served);
+    let (client, passage, seat) = (handed.client.clone(), Arc::<Passage>::default(), Arc::new(handed.seat));
+    let budget = Budget::new(STREAMS, Arc::clone(&seat));
+    let exchange = Exchange::new(Rc::clone(&desk), handed.client, handed.served, Arc::clone(&passage), budget);
     // A socket that the runtime cannot watch is of no use to anybody.
     let counts = desk.meter.elsewhere();
     let sent = exchange.sent();
-    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts, sent) else { return };
-    let (io, timer) = (TokioIo::new(Patient::new(line, settings.write_timeout)), TokioTimer::new());
+    let line = Line::new(handed.socket, handed.secure, seat, handed.input, counts, sent).ok()?;
+    let timer = TokioTimer::new();
     match handed.to {
-        To::Http1 => {
+        To::Http1 { head, framing } => {
+            // Where a request asked for an upgrade and its connection is to be closed, hyper throws away what the socket does not
+            // take at once. A socket that tokio has just got to know counts as one that takes nothing.
+            timeout(settings.write_timeout, line.writable()).await.ok()?.ok()?;
+            let io = TokioIo::new(Patient::new(
+                Gate::new(line, head, framing, Arc::clone(&passage)),
+                settings.write_timeout,
+            ));
             let mut builder = http1::Builder::new();
-            builder.timer(timer).header_read_timeout(settings.idle_timeout).max_headers(settings.max_headers);
-            builder.max_buf_size(settings.max_head.max(LEAST_HEAD));
+            builder.timer(timer).max_headers(settings.max_headers).max_buf_size(settings.max_head.max(LEAST_HEAD));
             let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
-            see_through(connection, |connection| connection.graceful_shutdown(), None, leaving, &desk).await;
+            let end = |connection: Pin<&mut http1::UpgradeableConnection<_, _>>| connection.graceful_shutdown();
+            if !see_through(connection, end, &exchange, None, leaving.clone(), &desk).await {
+                return None;
+            }
+            let Served { line, is_whole } = passage.take_served()?;
+            let persists = is_whole && exchange.ending() == Some(Ending::Persists) && !*leaving.borrow();
+            let line::Parts { socket, secure, seat, arrived } = line.into_parts().ok()?;
+            let served = exchange.served();
+            drop(exchange);
+            // Whoever else has a part in it works on a request of this connection, which is over.
+            let seat = Arc::into_inner(seat)?;
+            Some(Returned { socket, seat, secure, input: arrived, client, served, persists })
         }
         To::Http2 => {
+            let io = TokioIo::new(Patient::new(line, settings.write_timeout));
             let mut builder = http2::Builder::new(Here);
             let list = u32::try_from(settings.max_head).unwrap_or(u32::MAX);
             builder.timer(timer).max_concurrent_streams(STREAMS).max_header_list_size(list);
             builder.keep_alive_interval(settings.write_timeout).keep_alive_timeout(settings.write_timeout);
             builder.enable_connect_protocol();
+            builder.max_pending_accept_reset_streams(RESET_UNSEEN).max_local_error_reset_streams(RESET_FOR_FAULTS);
             let connection = builder.serve_connection(io, exchange.clone());
-            see_through(connection, |connection| connection.graceful_shutdown(), Some(&exchange), leaving, &desk).await;
+            let end = |connection: Pin<&mut http2::Connection<_, _, _>>| connection.graceful_shutdown();
+            see_through(connection, end, &exchange, Some(&exchange), leaving, &desk).await;
+            None
         }
     }
 }
 
-/// Lets a connection live until it ends, is idle for too long, or the server leaves.
-async fn see_through<C: Future>(
+/// Lets a connection live until it ends or the server leaves, and one whose `idle` is given until it is idle for too long.
+/// Returns whether hyper was done with it, and nothing was cut off.
+async fn see_through<C: Future<Output = hyper::Result<()>>>(
     connection: C,
     end: fn(Pin<&mut C>),
-    exchange: Option<&Exchange>,
+    exchange: &Exchange,
+    idle: Option<&Exchange>,
     mut leaving: watch::Receiver<bool>,
     desk: &Desk,
-) {
+) -> bool {
     let mut connection = pin!(connection);
     // When it was told to end, and when it has to.
     let (mut told, mut last) = (None::<Instant>, None::<Instant>);
     loop {
-        let patience = match (exchange.map(Exchange::idle_for), told) {
+        let patience = match (idle.map(Exchange::idle_for), told) {
             (None, _) => Duration::MAX,
-            (Some(idle), None) => desk.settings.idle_timeout.saturating_sub(idle),
-            (Some(idle), Some(told)) => GRACE.saturating_sub(idle.min(told.elapsed())),
+            (Some(time), None) => desk.settings.idle_timeout.saturating_sub(time),
+            (Some(time), Some(told)) => GRACE.saturating_sub(time.min(told.elapsed())),
         };
         let patience = patience.min(last.map_or(Duration::MAX, |last| last.saturating_duration_since(Instant::now())));
         let until_stuck = |exchange: &Exchange| desk.settings.write_timeout.saturating_sub(exchange.stuck_for());
-        let patience = patience.min(exchange.map_or(Duration::MAX, until_stuck)).max(LEAST_PATIENCE);
+        let patience = patience.min(idle.map_or(Duration::MAX, until_stuck)).max(LEAST_PATIENCE);
         tokio::select! {
             // What has arrived is read before the connection is told to end.
             biased;
-            _ = connection.as_mut() => return,
+            ended = connection.as_mut() => return ended.is_ok(),
             _ = leaving.wait_for(|&leaving| leaving), if last.is_none() => {
-                end(connection.as_mut());
+                if exchange.ending().is_none() {
+                    end(connection.as_mut());
+                }
                 // Who takes longer is cut off.
                 (told, last) = (Some(Instant::now()), Some(Instant::now() + desk.settings.stop_timeout));
             }
             // It has brought its last request; those that are on their way are still answered.
-            () = enough(exchange), if told.is_none() => {
+            () = exchange.enough(), if told.is_none() => {
                 end(connection.as_mut());
                 told = Some(Instant::now());
             }
             () = sleep(patience) => {
-                let stuck = exchange.map_or(Duration::ZERO, Exchange::stuck_for);
-                let is_moving = exchange.is_some_and(Exchange::is_moving);
-                let idle = exchange.map_or(Duration::ZERO, Exchange::idle_for);
+                let stuck = idle.map_or(Duration::ZERO, Exchange::stuck_for);
+                let is_moving = idle.is_some_and(Exchange::is_moving);
+                let time = idle.map_or(Duration::ZERO, Exchange::idle_for);
                 match told {
-                    _ if stuck >= desk.settings.write_timeout && !is_moving => return,
-                    None if idle >= desk.settings.idle_timeout => {
+                    _ if stuck >= desk.settings.write_timeout && !is_moving => return false,
+                    None if time >= desk.settings.idle_timeout => {
                         end(connection.as_mut());
                         told = Some(Instant::now());
                     }
                     // Its client does not answer, or has never begun to speak.
-                    Some(told) if !is_moving && idle.min(told.elapsed()) >= GRACE => return,
-                    _ if last.is_some_and(|last| last <= Instant::now()) => return,
+                    Some(told) if !is_moving && time.min(told.elapsed()) >= GRACE => return false,
+                    _ if last.is_some_and(|last| last <= Instant::now()) => return false,
                     _ => {}
                 }
             }
         }
-    }
-}
-
-/// Waits for the last request that a connection may bring.
-async fn enough(exchange: Option<&Exchange>) {
-    match exchange {
-        Some(exchange) => exchange.enough().await,
-        None => pending().await,
     }
 }

@@ -50,8 +50,9 @@ pub(crate) enum Next {
 /// What a connection speaks from here on that this engine does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum To {
-    /// HTTP/1.1, beginning with a request after which it may be something else.
-    Http1,
+    /// HTTP/1.1, for one request, which may turn the connection into something else. Its head has this many bytes, and its body
+    /// is framed like this.
+    Http1 { head: usize, framing: Framing },
     /// HTTP/2.
     Http2,
 }
@@ -128,6 +129,12 @@ impl Http1 {
     /// A new connection of this client.
     pub fn with(client: Client) -> Self {
         Self { client, ..Self::default() }
+    }
+
+    /// A connection that has been elsewhere, with the number of its requests so far and what has arrived behind them.
+    pub fn resumed(client: Client, served: u64, input: Vec<u8>) -> Self {
+        let behind = !input.is_empty();
+        Self { client, served, input, behind, ..Self::default() }
     }
 
     /// Its name in the engine from now on.
@@ -255,7 +262,7 @@ impl Http1 {
                 Err(error) => return (at, self.refuse(error, cx, out)),
             };
             if (head.upgrade || head.method == "CONNECT") && is_exotic(&head, cx) {
-                return (at, Next::HandOver(To::Http1));
+                return (at, Next::HandOver(To::Http1 { head: head.len, framing: head.framing }));
             }
             let after_head = &rest[head.len..];
             let body = match head.framing {

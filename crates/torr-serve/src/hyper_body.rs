@@ -4,6 +4,8 @@ use crate::request_body::BodyError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use std::error::Error;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -80,7 +82,13 @@ impl HyperBody {
 fn of_hyper(error: &hyper::Error) -> BodyError {
     match error {
         error if error.is_timeout() => BodyError::TimedOut,
-        error if error.is_parse() => BodyError::Malformed,
+        error if error.is_parse() || is_invalid(error) => BodyError::Malformed,
         _ => BodyError::Cut,
     }
+}
+
+/// Whether the bytes of a body were refused before hyper has seen them.
+fn is_invalid(error: &hyper::Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData)
 }

@@ -7,7 +7,7 @@
 use crate::app::{self, Pending};
 use crate::context::Desk;
 use crate::engine::{Engine, Task, Work};
-use crate::handover::{self, Handed};
+use crate::handover::{self, Handed, Returned};
 use crate::response::Response;
 use crate::stream::Stream;
 use crate::telemetry::{Count, Gauge};
@@ -29,6 +29,8 @@ struct Completed {
     answers: RefCell<Vec<(Token, Response)>>,
     /// Bodies of which more has come.
     bodies: RefCell<Vec<(Token, Stream)>>,
+    /// Connections that come back to the engine.
+    returned: RefCell<Vec<Returned>>,
     arrived: Notify,
     /// Tasks that are being waited for.
     running: Cell<usize>,
@@ -181,7 +183,9 @@ async fn body(token: Token, mut stream: Stream, counted: Counted) {
 /// Serves a connection that has left the engine.
 async fn elsewhere(handed: Handed, desk: Rc<Desk>, stays: Elsewhere) {
     let leaving = stays.0.0.leaving.subscribe();
-    handover::serve(handed, desk, leaving).await;
+    if let Some(returned) = handover::serve(handed, desk, leaving).await {
+        stays.0.0.returned.borrow_mut().push(returned);
+    }
 }
 
 /// Sends what has been waited for.
@@ -192,5 +196,8 @@ fn complete(engine: &mut Engine, completed: &Completed) {
     }
     for (token, stream) in completed.bodies.take() {
         engine.resume(token, stream);
+    }
+    for returned in completed.returned.take() {
+        engine.take_back(returned);
     }
 }

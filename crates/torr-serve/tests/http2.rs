@@ -13,11 +13,13 @@ mod wire;
 use bytes::Bytes;
 use cases::{plain, req};
 use h2::Reason;
-use http::Request;
+use http::{Request, Uri};
 use http2::{Client, Told, get, post, read, send, translated};
 use service::{Both, router};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use support::{PATIENCE, Running};
 use torr_serve::{App, Response, Settings};
@@ -350,6 +352,255 @@ fn a_handler_ends_with_its_stream() {
     drop(body);
     assert_eq!(content(&client.get("/now")), (200, "now"), "the reset is sent with this");
     dropped.recv_timeout(PATIENCE).expect("the body is dropped with its stream");
+}
+
+// Clients that reset what they asked for.
+
+/// Handlers that hold something until they are released, which is spoilt if they are dropped before: a connection to a
+/// database, say.
+struct Leases {
+    release: tokio::sync::watch::Sender<bool>,
+    released: tokio::sync::watch::Receiver<bool>,
+    taken: AtomicUsize,
+    given_back: AtomicUsize,
+    spoilt: AtomicUsize,
+}
+
+struct Lease(Arc<Leases>, bool);
+
+impl Leases {
+    fn new() -> Arc<Self> {
+        let (release, released) = tokio::sync::watch::channel(false);
+        let [taken, given_back, spoilt] = [0; 3].map(AtomicUsize::new);
+        Arc::new(Self { release, released, taken, given_back, spoilt })
+    }
+
+    fn counts(&self) -> [usize; 3] {
+        [&self.taken, &self.given_back, &self.spoilt].map(|count| count.load(Ordering::SeqCst))
+    }
+
+    /// Waits until so many handlers have begun, been finished, and been dropped.
+    fn wait_for(&self, counts: [usize; 3]) {
+        let patience = Instant::now() + PATIENCE;
+        while self.counts() != counts {
+            assert!(Instant::now() < patience, "{:?} instead of {counts:?}", self.counts());
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let count = if self.1 { &self.0.given_back } else { &self.0.spoilt };
+        count.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// `/lease` by a handler that waits, `/blocking` by one that blocks a thread.
+fn leasing(leases: &Arc<Leases>) -> App {
+    let (waits, blocks) = (Arc::clone(leases), Arc::clone(leases));
+    let take = |leases: &Arc<Leases>| {
+        leases.taken.fetch_add(1, Ordering::SeqCst);
+        Lease(Arc::clone(leases), false)
+    };
+    app()
+        .metrics("/metrics")
+        .get_async("/lease", move |_| {
+            let mut lease = take(&waits);
+            async move {
+                let mut released = lease.0.released.clone();
+                released.wait_for(|released| *released).await.expect("the sender lives");
+                // Nor is it done at once then.
+                for _ in 0..20 {
+                    tokio::task::yield_now().await;
+                }
+                lease.1 = true;
+                Response::text("done")
+            }
+        })
+        .get_blocking("/blocking", move |_| {
+            let mut lease = take(&blocks);
+            while !*lease.0.released.borrow() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            lease.1 = true;
+            Response::text("done")
+        })
+}
+
+/// The pattern of CVE-2023-44487: heads, and a reset for each, as long as the connection lasts.
+#[test]
+fn resets_cancel_no_handler_and_get_a_client_no_more_of_them() {
+    const STREAMS: usize = 128;
+    let leases = Leases::new();
+    let server = Running::start(leasing(&leases));
+    let (client, other) = (Client::connect(server.address), Client::connect(server.address));
+    for _ in 0..2 * STREAMS {
+        let (answer, mut sending) = client.begin(get("/lease").map(drop), true);
+        // With its answer the request before it is known to have been looked at. It is the router's.
+        assert_eq!(content(&client.get("/users/1")), (200, "user 1"));
+        sending.send_reset(Reason::CANCEL);
+        drop(answer);
+    }
+    assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "the last reset is sent with this");
+    assert_eq!(leases.counts(), [STREAMS, 0, 0]);
+    assert_eq!(content(&other.get("/c/later")), (200, "later"), "others have handlers of their own");
+    leases.release.send_replace(true);
+    leases.wait_for([STREAMS, STREAMS, 0]);
+    assert_eq!(content(&client.get("/lease")), (200, "done"), "the connection lives");
+}
+
+#[test]
+fn resets_without_a_pause_cancel_no_handler() {
+    let leases = Leases::new();
+    let server = Running::start(leasing(&leases));
+    leases.release.send_replace(true);
+    for _ in 0..20 {
+        let client = Client::connect(server.address);
+        for _ in 0..50 {
+            let sender = client.sender.clone();
+            let is_over = client.wait(async move {
+                let Ok(mut sender) = sender.ready().await else { return true };
+                let Ok((_answer, mut sending)) = sender.send_request(get("/lease").map(drop), true) else {
+                    return true;
+                };
+                tokio::task::yield_now().await;
+                sending.send_reset(Reason::CANCEL);
+                false
+            });
+            if is_over {
+                break;
+            }
+        }
+    }
+    let other = Client::connect(server.address);
+    assert_eq!(content(&other.get("/lease")), (200, "done"));
+    drop(other);
+    server.stop();
+    server.wait().expect("the worker is well");
+    let [taken, given_back, spoilt] = leases.counts();
+    assert_eq!((taken, spoilt), (given_back, 0));
+}
+
+#[test]
+fn a_call_that_waits_for_a_thread_is_made_though_its_stream_is_reset() {
+    let leases = Leases::new();
+    let server = Running::start_with(leasing(&leases), |settings| settings.blocking_threads = 1);
+    let client = Client::connect(server.address);
+    for _ in 0..3 {
+        let (answer, mut sending) = client.begin(get("/blocking").map(drop), true);
+        assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "it is looked at by now");
+        sending.send_reset(Reason::CANCEL);
+        drop(answer);
+    }
+    assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "the last reset is sent with this");
+    leases.release.send_replace(true);
+    leases.wait_for([3, 3, 0]);
+}
+
+/// Else connections that come and go would have handlers without end.
+#[test]
+fn handlers_of_a_connection_that_has_ended_hold_its_place() {
+    let leases = Leases::new();
+    let server = Running::start_with(leasing(&leases), |settings| settings.max_connections = 2);
+    let mut observer = server.client();
+    let client = Client::connect(server.address);
+    let (answer, sending) = client.begin(get("/lease").map(drop), true);
+    assert_eq!(content(&client.get("/users/1")), (200, "user 1"), "it is looked at by now");
+    drop((answer, sending));
+    client.end().expect("the client may end it");
+    let patience = Instant::now() + PATIENCE;
+    while !observer.get("/metrics").text().contains("torr_connections{by=\"hyper\"} 0") {
+        assert!(Instant::now() < patience, "{}", observer.get("/metrics").text());
+    }
+    assert_eq!(server.client().get("/now").status, 503);
+    leases.release.send_replace(true);
+    leases.wait_for([1, 1, 0]);
+    while server.client().get("/now").status == 503 {
+        assert!(Instant::now() < patience);
+    }
+}
+
+// Which host is asked for.
+
+#[test]
+fn a_request_names_one_host() {
+    let (server, client) = start(|_| {});
+    drop(server.client());
+    let request = |authority: Option<&str>, hosts: &[&str], path: &str| {
+        let uri = match authority {
+            Some(authority) => Uri::builder().scheme("http").authority(authority).path_and_query(path).build(),
+            None => Uri::builder().path_and_query(path).build(),
+        };
+        let mut request = Request::builder().uri(uri.expect("it is valid")).body(Bytes::new()).expect("it is valid");
+        let fields = hosts.iter().map(|host| http::HeaderValue::from_str(host).expect("it is valid"));
+        fields.for_each(|host| drop(request.headers_mut().append("host", host)));
+        request
+    };
+    for path in ["/c/host", "/users/1"] {
+        for (authority, hosts, status) in [
+            (Some("a.example"), &[][..], 200),
+            (Some("a.example:80"), &["A.Example:80"], 200),
+            (Some("a.example"), &["b.example"], 400),
+            (Some("a.example"), &["a.example:80"], 400),
+            (Some("a.example"), &["a.example", "a.example"], 400),
+            (Some("a.example"), &["a.example", "b.example"], 400),
+            (Some("a.example"), &["a.example, b.example"], 400),
+            (Some("user@a.example"), &[], 400),
+        ] {
+            let told = client.ask(request(authority, hosts, path));
+            assert_eq!(told.answer().status, status, "{authority:?} {hosts:?} {path}: {told:?}");
+            if status == 200 && path == "/c/host" {
+                let host = told.answer().text().to_ascii_lowercase();
+                assert_eq!(Some(&*host), authority, "{hosts:?}");
+            }
+        }
+    }
+}
+
+/// A client that sends no `:authority`, which the library always does.
+#[test]
+fn a_host_field_stands_for_the_authority() {
+    let server = Running::start(app());
+    let ask = |hosts: &[&[u8]]| {
+        // GET, http, /c/host; no field is added to the table.
+        let mut block = b"\x82\x86\x04\x07/c/host".to_vec();
+        for host in hosts {
+            block.extend_from_slice(&[0x0f, 38 - 15, host.len() as u8]);
+            block.extend_from_slice(host);
+        }
+        let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0".to_vec();
+        bytes.extend_from_slice(&[block.len() as u8, 1, 5, 0, 0, 0, 1]);
+        bytes.extend_from_slice(&block);
+        let mut stream = TcpStream::connect(server.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+        stream.write_all(&bytes).expect("it is connected");
+        loop {
+            let mut head = [0; 9];
+            stream.read_exact(&mut head).expect("a frame");
+            let mut payload = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
+            stream.read_exact(&mut payload).expect("its payload");
+            if head[3] == 1 {
+                // The status: indexed, or a literal of three digits.
+                return match payload[0] {
+                    0x88 => 200,
+                    0x8c => 400,
+                    other => panic!("an answer that begins with {other:#x}"),
+                };
+            }
+        }
+    };
+    for (hosts, status) in [
+        (&[&b"a.example"[..]][..], 200),
+        (&[b"a.example:80"], 200),
+        (&[], 400),
+        (&[b"a.example", b"a.example"], 400),
+        (&[b"a/b"], 400),
+        (&[b"a.example, b.example"], 400),
+        (&[b"a.example:99999"], 400),
+    ] {
+        assert_eq!(ask(hosts), status, "{hosts:?}");
+    }
 }
 
 // Beginnings and ends.

@@ -90,6 +90,7 @@ fn start(set: impl FnOnce(&mut Settings)) -> (Running, Receiver<()>) {
         .route("/shout", get(shout).post(|body: Bytes| async move { format!("{} bytes", body.len()) }))
         .route("/echo", post(|body: Body| async { body }))
         .route("/bytes", post(|bytes: Bytes| async { bytes }))
+        .route("/host", any(|headers: axum::http::HeaderMap| async move { format!("{:?}", headers["host"]) }))
         .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }))
         .route("/panics", get(|| async { defect::<()>() }))
         .route(
@@ -351,6 +352,52 @@ fn an_offer_that_nobody_takes_is_a_request() {
     let head = client.head().to_ascii_lowercase();
     assert!(head.contains("\r\ncontent-length: 3\r\n") && head.contains("\r\nserver: torr\r\n"), "{head}");
     assert_eq!(answer(&mut client).1, "later");
+}
+
+/// hyper would take each of these.
+#[test]
+fn the_body_of_an_offer_is_read_strictly() {
+    let (server, _) = start(|_| {});
+    let upgrade = "Connection: Upgrade\r\nUpgrade: other\r\nTransfer-Encoding: chunked\r\n";
+    let hidden = "GET /now HTTP/1.1\r\nHost: x\r\n\r\n";
+    for chunks in
+        ["4\r\nbody\r\n0\r\n\n", "4\nbody\r\n0\r\n\r\n", "4 ;\nx\r\nbody\r\n0\r\n\r\n", "4\r\nbody\r\n0\r\na: b\n\r\n"]
+    {
+        for pause in [false, true] {
+            let mut client = Client::connect(server.address);
+            client.send(format!("POST /bytes HTTP/1.1\r\nHost: x\r\n{upgrade}\r\n"));
+            if pause {
+                // By another's answer the server is known to have had time for it.
+                lives(&mut Client::connect(server.address));
+            }
+            client.send(format!("{chunks}{hidden}"));
+            assert_eq!(answer(&mut client).0, "HTTP/1.1 400 Bad Request", "{chunks:?}");
+            assert_eq!(client.take(1), None, "{chunks:?}");
+        }
+    }
+}
+
+#[test]
+fn an_absolute_target_names_the_host() {
+    let (server, _) = start(|_| {});
+    let mut client = Client::connect(server.address);
+    for fields in ["", "Connection: Upgrade\r\nUpgrade: other\r\n"] {
+        client.send(format!("GET http://a.example:80/host HTTP/1.1\r\nHost: b.example\r\n{fields}\r\n"));
+        assert_eq!(answer(&mut client).1, "\"a.example:80\"", "{fields:?}");
+    }
+}
+
+#[test]
+fn an_offer_that_is_the_last_request_is_answered() {
+    let (server, _) = start(|_| {});
+    for behind in [String::new(), plain("/now"), plain("/now").repeat(1000)] {
+        let mut client = Client::connect(server.address);
+        client.send(offer("/shout", "other").replace("Connection: Upgrade", "Connection: Upgrade, close") + &behind);
+        let head = client.head().to_ascii_lowercase();
+        assert!(head.starts_with("http/1.1 200 ") && head.contains("\r\nconnection: close\r\n"), "{head}");
+        assert_eq!(client.take(18).as_deref(), Some(&b"not asked to shout"[..]));
+        assert_eq!(client.take(1), None);
+    }
 }
 
 #[test]

@@ -2,6 +2,11 @@
 
 use std::net::Ipv6Addr;
 
+/// Whether this is an authority as `Host` or `:authority` may have one: a host, which may be empty, with or without a port.
+pub fn is_valid(authority: &[u8]) -> bool {
+    split(authority).is_some()
+}
+
 /// Splits `uri-host [ ":" port ]` (RFC 9110, section 7.2) into its parts, of which either can be empty. `None` if it is
 /// something else: a path, user information, a list, or a port that TCP does not have.
 #[inline]

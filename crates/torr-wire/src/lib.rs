@@ -8,7 +8,7 @@
 //! measures must read what servers really send. Each role's module says where it is strict and where lenient.
 #![forbid(unsafe_code)]
 
-mod authority;
+pub mod authority;
 pub mod body;
 pub mod encode;
 mod error;

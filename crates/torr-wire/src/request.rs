@@ -36,7 +36,8 @@ pub struct RequestHead<'h, 'b> {
     pub target: &'b str,
     /// Whether this is HTTP/1.1 rather than 1.0; a request of any other version is refused.
     pub http_1_1: bool,
-    /// All header fields in their order.
+    /// All header fields in their order. Beside an absolute-form target `Host` has that target's authority, whatever was sent
+    /// (RFC 9112, section 3.2.2).
     pub headers: &'h [Header<'b>],
     /// How the body is framed; never [`Framing::UntilClose`].
     pub framing: Framing,
@@ -75,6 +76,20 @@ fn absolute_path_start(target: &str) -> usize {
     scheme.len() + 3 + authority
 }
 
+/// The authority of an absolute-form target; `None` for other forms.
+#[cold]
+fn authority_of(target: &str) -> Option<&str> {
+    target.split_once("://").and_then(|(_, rest)| rest.split(['/', '?']).next())
+}
+
+/// Lets the target's authority stand in `Host`: a server must ignore what a client says there beside an absolute-form
+/// target (RFC 9112, section 3.2.2).
+#[cold]
+fn name_host<'b>(headers: &mut [Header<'b>], authority: &'b str) {
+    let hosts = headers.iter_mut().filter(|field| field.name.eq_ignore_ascii_case("host"));
+    hosts.for_each(|host| host.value = authority.as_bytes());
+}
+
 /// Parses the head at the front of `input`. `None` means that it is not complete yet; ask again when more has arrived.
 ///
 /// # Errors
@@ -102,7 +117,7 @@ pub fn parse<'h, 'b>(
     let invariant = "httparse sets it in every complete request";
     let (method, target, minor) =
         (request.method.expect(invariant), request.path.expect(invariant), request.version.expect(invariant));
-    let headers: &'h [Header<'b>] = request.headers;
+    let headers: &'h mut [Header<'b>] = request.headers;
     let http_1_1 = minor >= 1;
     let fields = Fields::scan(headers)?;
     if fields.bad_host || fields.hosts != 1 && (http_1_1 || fields.hosts > 1) {
@@ -111,6 +126,12 @@ pub fn parse<'h, 'b>(
     if !target_fits(method, target) {
         return Err(WireError::Syntax("the request target has no known form"));
     }
+    if !target.starts_with('/')
+        && let Some(authority) = authority_of(target)
+    {
+        name_host(headers, authority);
+    }
+    let headers: &'h [Header<'b>] = headers;
     Ok(Some(RequestHead {
         method,
         target,
@@ -248,6 +269,22 @@ mod tests {
         ] {
             check(&format!("{line}\r\nHost: x\r\n\r\n"), |got| {
                 assert_eq!(got.unwrap().unwrap().path(), path, "{line}")
+            });
+        }
+    }
+
+    #[test]
+    fn an_absolute_target_names_the_host() {
+        for (line, host) in [
+            ("GET http://a.example:80/p HTTP/1.1", "a.example:80"),
+            ("GET https://a.example?q HTTP/1.1", "a.example"),
+            ("OPTIONS http://a.example HTTP/1.0", "a.example"),
+            ("GET /http://a.example/ HTTP/1.1", "b.example"),
+            ("OPTIONS * HTTP/1.1", "b.example"),
+            ("CONNECT a.example:443 HTTP/1.1", "b.example"),
+        ] {
+            check(&format!("{line}\r\nhOst: b.example\r\n\r\n"), |got| {
+                assert_eq!(got.unwrap().unwrap().header("host"), Some(host.as_bytes()), "{line}");
             });
         }
     }

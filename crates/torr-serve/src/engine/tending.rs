@@ -156,6 +156,36 @@ impl Engine {
         self.tasks.push(Task { token, work: Work::HandOver(handed) });
     }
 
+    /// Takes a connection back that was elsewhere for one request.
+    pub fn take_back(&mut self, returned: Returned) {
+        self.now = clock::coarse();
+        let Returned { socket, seat, secure, input, client, served, persists } = returned;
+        let token = self.connections.insert(Connection {
+            socket,
+            seat,
+            watched: false,
+            // Whatever has arrived on the socket meanwhile, no event tells of it.
+            unread: true,
+            ended: false,
+            secure,
+            preamble: None,
+            http: Http1::resumed(client, served, input),
+            doing: Doing::Receiving,
+            since: self.now,
+            unsent: Vec::new(),
+            body: None,
+            waiter: None,
+            asked: 0,
+            after: After::GoOn,
+        });
+        self.connections.get_mut(token).into_iter().for_each(|connection| connection.http.call_it(token));
+        if persists {
+            self.again.push(token);
+        } else {
+            self.end_gently(token);
+        }
+    }
+
     /// Accepts what has connected so far, unless others go on accepting there, and nothing after it. From now on each
     /// answer ends its connection.
     pub(super) fn leave(&mut self) -> io::Result<()> {

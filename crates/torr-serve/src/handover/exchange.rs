@@ -1,20 +1,23 @@
 //! One request and its answer on a connection that hyper serves: the same handlers, the same router.
 
 use crate::answer_body::{self, AnswerBody, BodyFailed};
-use crate::app::{self, Content, Outcome};
+use crate::app;
 use crate::client::Client;
 use crate::context::Desk;
+use crate::guest::says_close;
+use crate::handover::authority::names_one_host;
+use crate::handover::controller::{self, Budget};
+use crate::handover::gate::Passage;
 use crate::hyper_body::HyperBody;
-use crate::owned::OwnedHead;
 use crate::request_body::{BodyError, RequestBody};
 use crate::request_id::FIELD;
 use crate::response::Response;
 use crate::visit::Note;
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, SERVER};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
 use http::{HeaderValue, Method, Request, StatusCode, Version};
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{BodyExt, Empty};
+use http_body_util::Empty;
 use hyper::body::Incoming;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -26,7 +29,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
-use tokio::time::timeout;
 use torr_net::clock;
 
 /// What is given to hyper at a time.
@@ -43,19 +45,38 @@ struct Inner {
     client: Client,
     server: HeaderValue,
     active: Cell<usize>,
-    /// Requests so far, and where they are as many as they may be.
+    /// Requests so far.
     served: Cell<u64>,
+    /// Notified when the connection is to bring no further request here.
     enough: Notify,
+    /// What the response to the one request over HTTP/1.1 makes of the connection, once there is a response.
+    ending: Cell<Option<Ending>>,
+    /// The gate before the one request of a connection over HTTP/1.1.
+    passage: Arc<Passage>,
     /// Bytes that were sent since the last answer was given away.
     sent: Arc<AtomicU64>,
     /// Answers whose bodies could go on if the client took more.
     held: Cell<usize>,
     /// When something was last asked of such a body.
     flowed: Cell<Instant>,
+    /// What handlers of the `App` may use.
+    budget: Budget,
     /// A request has made a tunnel of its stream, whose end nobody is told.
     has_tunnel: Cell<bool>,
     /// When the connection began, or the last answer.
     since: Cell<Instant>,
+}
+
+/// What a response over HTTP/1.1 makes of its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Another request may follow.
+    Persists,
+    /// The response says that it is the last one. hyper ends such a connection by itself, and must not be told to: it would
+    /// throw away what the socket has not taken.
+    Closes,
+    /// Something other than HTTP follows.
+    Upgraded,
 }
 
 /// One request that is being answered.
@@ -77,15 +98,30 @@ impl Drop for Active {
 }
 
 impl Inner {
-    /// Counts a request. Gives whether the connection may bring no further one.
+    /// Counts a request. Returns whether the connection may bring no further one.
     fn count(&self) -> bool {
         self.served.set(self.served.get() + 1);
         let most = self.desk.settings.requests_per_connection;
-        let is_last = most != 0 && self.served.get() >= most;
-        if is_last {
-            self.enough.notify_one();
+        most != 0 && self.served.get() >= most
+    }
+
+    /// Settles the end of a connection over HTTP/1.1, of which hyper serves one request: either the response turns it into
+    /// something else, or hyper is done with it.
+    fn end_http1(&self, answer: &mut http::Response<AnswerBody>, by_connect: bool, is_last: bool) {
+        if answer.status() == StatusCode::SWITCHING_PROTOCOLS || by_connect && answer.status().is_success() {
+            self.ending.set(Some(Ending::Upgraded));
+            return self.passage.open();
         }
-        is_last
+        if is_last {
+            answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        if answer.headers().get_all(CONNECTION).iter().any(says_close) {
+            self.ending.set(Some(Ending::Closes));
+            return;
+        }
+        self.ending.set(Some(Ending::Persists));
+        // hyper has written the response's head by the time that its connection is told to end.
+        self.enough.notify_one();
     }
 
     /// Who sent a request, and what is noted of it.
@@ -99,7 +135,9 @@ impl Inner {
         // Only a CONNECT has none.
         let target = uri.path_and_query().map_or(host, |path| path.as_str());
         let authority = request.uri().authority().map(|authority| ("host", authority.as_str().as_bytes()));
-        let fields = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        // A field that says something else does not count.
+        let fields = request.headers().iter().filter(|(name, _)| authority.is_none() || *name != HOST);
+        let fields = fields.map(|(name, value)| (name.as_str(), value.as_bytes()));
         let fields: Vec<_> = authority.into_iter().chain(fields).collect();
         visits.begin(&self.client, [request.method().as_str(), target, protocol], &fields)
     }
@@ -177,15 +215,42 @@ impl Body for Noted {
 }
 
 impl Exchange {
-    pub fn new(desk: Rc<Desk>, client: Client, served: u64) -> Self {
+    pub fn new(desk: Rc<Desk>, client: Client, served: u64, passage: Arc<Passage>, budget: Budget) -> Self {
         let server = HeaderValue::from_static(desk.settings.server_name);
         let (active, since) = (Cell::new(0), Cell::new(Instant::now()));
         let (served, enough) = (Cell::new(served), Notify::new());
         let (sent, held, flowed, has_tunnel) = (Arc::default(), Cell::new(0), since.clone(), Cell::new(false));
-        Self(Rc::new(Inner { desk, client, server, active, served, enough, sent, held, flowed, has_tunnel, since }))
+        let ending = Cell::new(None);
+        Self(Rc::new(Inner {
+            desk,
+            client,
+            server,
+            active,
+            served,
+            enough,
+            ending,
+            passage,
+            sent,
+            held,
+            flowed,
+            budget,
+            has_tunnel,
+            since,
+        }))
     }
 
-    /// Waits until it has brought as many requests as it may.
+    /// Returns how many requests the connection has brought.
+    pub fn served(&self) -> u64 {
+        self.0.served.get()
+    }
+
+    /// What the response to the one request over HTTP/1.1 makes of the connection. `None` before there is a response, and
+    /// over HTTP/2.
+    pub fn ending(&self) -> Option<Ending> {
+        self.0.ending.get()
+    }
+
+    /// Waits until the connection has brought as many requests as it may.
     pub async fn enough(&self) {
         self.0.enough.notified().await;
     }
@@ -223,10 +288,14 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let active = Active::new(&self.0);
         let is_last = self.0.count();
+        if is_last && request.version() == Version::HTTP_2 {
+            self.0.enough.notify_one();
+        }
         Box::pin(async move {
             let inner = &active.0;
             let (version, begin) = (request.version(), Instant::now());
-            let asks_for_tunnel = version == Version::HTTP_2 && request.method() == Method::CONNECT;
+            let by_connect = request.method() == Method::CONNECT;
+            let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
             let answering = Box::pin(answer(inner, &client, request));
             let mut answer = app::survive(answering, || own(app::panicked(&inner.desk), false)).await;
@@ -236,13 +305,14 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             }
             if version == Version::HTTP_2 {
                 answer.headers_mut().remove(CONNECTION);
-            } else if is_last && answer.status() != StatusCode::SWITCHING_PROTOCOLS {
-                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            } else {
+                let is_last = is_last || !keep_alive || version == Version::HTTP_10;
+                inner.end_http1(&mut answer, by_connect, is_last);
             }
             answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
             inner.desk.meter.status(answer.status().as_u16());
             inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
-            if asks_for_tunnel && answer.status().is_success() {
+            if version == Version::HTTP_2 && by_connect && answer.status().is_success() {
                 inner.has_tunnel.set(true);
             }
             Ok(answer.map(|body| Noted::new(body, note, active)))
@@ -252,10 +322,19 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
 
 /// The answer of whatever is there for a request.
 async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
-    let desk = &*inner.desk;
-    let (parts, body) = request.into_parts();
-    let (to_head, patience) = (parts.method == Method::HEAD, desk.settings.body_timeout);
+    let desk = &inner.desk;
+    let (mut parts, body) = request.into_parts();
+    let to_head = parts.method == Method::HEAD;
     let own = |response| own(response, to_head);
+    if parts.version == Version::HTTP_2 {
+        if !names_one_host(&parts) {
+            return own(Response::error(400, "A request needs exactly one valid host\n"));
+        }
+    } else if let Some(host) = parts.uri.authority().filter(|_| parts.method != Method::CONNECT) {
+        // As in the engine: RFC 9112, section 3.2.2.
+        let host = HeaderValue::from_str(host.as_str()).expect("an authority is visible ASCII");
+        parts.headers.insert(HOST, host);
+    }
     let path = parts.uri.path();
     if let Some(router) = &desk.router
         && desk.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path }, desk)
@@ -264,7 +343,7 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
         if body.size_hint().lower() > most {
             return own(refusal(BodyError::TooLarge));
         }
-        let body = HyperBody::new(body, most, patience);
+        let body = HyperBody::new(body, most, desk.settings.body_timeout);
         let fault = body.fault();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
         desk.app.introduce(client, request.extensions_mut());
@@ -279,22 +358,11 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
         })
         .await;
     }
-    let body = HyperBody::new(body, desk.settings.max_body, patience);
-    // As in the engine, the whole of it may take so long.
-    let gathered = timeout(patience, RequestBody::hyper(body).collect()).await;
-    let body = match gathered.unwrap_or(Err(BodyError::TimedOut)) {
-        Ok(body) => body.to_bytes(),
-        Err(error) => return own(refusal(error)),
-    };
-    let outcome = OwnedHead::of_parts(&parts).with(|head| desk.app.call(head, Content::Whole(&body), client, desk));
-    own(match outcome {
-        Outcome::Ready(response) => response,
-        Outcome::Pending(future) | Outcome::Droppable(future) => future.await,
-    })
+    own(controller::respond(desk, &inner.budget, client, parts, body).await)
 }
 
 /// The answer to a body that does not come to its end.
-fn refusal(error: BodyError) -> Response {
+pub(super) fn refusal(error: BodyError) -> Response {
     match error {
         BodyError::TooLarge => Response::error(413, "The body is too large\n").closing(),
         BodyError::TimedOut => Response::error(408, "The request took too long\n").closing(),
@@ -303,7 +371,7 @@ fn refusal(error: BodyError) -> Response {
 }
 
 /// An answer of this server's own.
-fn own(response: Response, to_head: bool) -> http::Response<AnswerBody> {
+pub(super) fn own(response: Response, to_head: bool) -> http::Response<AnswerBody> {
     let closes = response.closes;
     let mut answer = answer_body::response(response);
     if to_head {

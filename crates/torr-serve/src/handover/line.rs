@@ -18,11 +18,14 @@ const PIECE: usize = 16 * 1024;
 /// Ciphertext that may wait for the socket before no more is taken.
 const ENOUGH: usize = 64 * 1024;
 
+/// The most that is received of what follows a request, only to learn whether the connection has ended.
+const PEEKED: usize = 1024;
+
 /// A socket, with TLS or without, what has arrived on it already, and its place among the server's connections.
 pub(super) struct Line {
     socket: TcpStream,
     secure: Option<Box<TlsServer>>,
-    _seat: Seat,
+    seat: Arc<Seat>,
     /// What has arrived and been decrypted.
     arrived: Vec<u8>,
     /// How much of that has been read.
@@ -30,9 +33,38 @@ pub(super) struct Line {
     /// Ciphertext that waits for the socket.
     unsent: Vec<u8>,
     /// What comes and goes is counted for this worker.
-    counts: Counts,
+    counts: Here,
     /// What has been sent, for who watches this connection.
     sent: Arc<AtomicU64>,
+}
+
+/// Counts a connection among those that have left the engine.
+struct Here(Counts);
+
+impl Here {
+    fn new(counts: Counts) -> Self {
+        counts.one_more(Gauge::Elsewhere);
+        Self(counts)
+    }
+
+    fn add(&self, count: Count, number: u64) {
+        self.0.add(count, number);
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        self.0.one_less(Gauge::Elsewhere);
+    }
+}
+
+/// The parts of a line whose connection goes back to the engine.
+pub(super) struct Parts {
+    pub socket: OwnedFd,
+    pub secure: Option<Box<TlsServer>>,
+    pub seat: Arc<Seat>,
+    /// Bytes that have arrived, were decrypted, and were read by nobody.
+    pub arrived: Vec<u8>,
 }
 
 impl Line {
@@ -41,14 +73,53 @@ impl Line {
     pub fn new(
         socket: OwnedFd,
         secure: Option<Box<TlsServer>>,
-        seat: Seat,
+        seat: Arc<Seat>,
         arrived: Vec<u8>,
         counts: Counts,
         sent: Arc<AtomicU64>,
     ) -> io::Result<Self> {
         let socket = TcpStream::from_std(socket.into())?;
-        counts.one_more(Gauge::Elsewhere);
-        Ok(Self { socket, secure, _seat: seat, arrived, read: 0, unsent: Vec::new(), counts, sent })
+        let counts = Here::new(counts);
+        Ok(Self { socket, secure, seat, arrived, read: 0, unsent: Vec::new(), counts, sent })
+    }
+
+    /// Waits until the socket takes bytes.
+    ///
+    /// # Errors
+    /// If the connection has failed.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.socket.writable().await
+    }
+
+    /// Takes the line apart. What was written must have been flushed.
+    ///
+    /// # Errors
+    /// If the runtime cannot let go of the socket.
+    pub fn into_parts(mut self) -> io::Result<Parts> {
+        self.arrived.drain(..self.read);
+        let Self { socket, secure, seat, arrived, .. } = self;
+        Ok(Parts { socket: socket.into_std()?.into(), secure, seat, arrived })
+    }
+
+    /// Puts back bytes that were read last, so that they are the next ones to be read.
+    pub fn put_back(&mut self, bytes: &[u8]) {
+        self.arrived.splice(..self.read, bytes.iter().copied());
+        self.read = 0;
+    }
+
+    /// Is ready when the connection has ended. Once anything else has arrived, which is kept, nobody learns of its end.
+    pub fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.arrived.is_empty() {
+            return Poll::Pending;
+        }
+        let mut room = [0; PEEKED];
+        let mut buffer = ReadBuf::new(&mut room);
+        ready!(Pin::new(&mut *self).poll_read(cx, &mut buffer))?;
+        if buffer.filled().is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        self.put_back(buffer.filled());
+        Poll::Pending
     }
 
     fn count_sent(&self, bytes: usize) {
@@ -101,12 +172,6 @@ impl Line {
             }
         }
         Poll::Ready(Ok(()))
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        self.counts.one_less(Gauge::Elsewhere);
     }
 }
 
