@@ -1,6 +1,7 @@
 //! Connections that leave the engine for hyper, in the same worker: HTTP/2, and those that a request may turn into
 //! something else (`Upgrade`, CONNECT).
 
+mod cutoff;
 mod exchange;
 mod line;
 mod patient;
@@ -9,6 +10,7 @@ use crate::client::Client;
 use crate::context::Desk;
 use crate::http1::To;
 use crate::seats::Seat;
+use cutoff::{Cutoff, Upgraded};
 use exchange::Exchange;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -33,6 +35,9 @@ const LEAST_HEAD: usize = 8 * 1024;
 
 /// How often a connection is looked at, at most.
 const LEAST_PATIENCE: Duration = Duration::from_millis(10);
+
+/// How often a connection is looked at once streams have to end.
+const CUT_OFF: Duration = Duration::from_millis(50);
 
 /// A connection that is given away.
 pub(crate) struct Handed {
@@ -60,14 +65,25 @@ where
     }
 }
 
-/// Serves a connection to its end. `leaving` tells when the server leaves.
-pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) {
+/// Serves a connection to its end, or until it is upgraded. `leaving` tells when the server leaves, `cutoff` when streams and
+/// upgraded connections have to end.
+pub(crate) async fn serve(
+    handed: Handed,
+    desk: Rc<Desk>,
+    leaving: watch::Receiver<bool>,
+    cutoff: watch::Receiver<bool>,
+) {
     let settings = &desk.settings;
     let exchange = Exchange::new(Rc::clone(&desk), handed.client, handed.served);
     // A socket that the runtime cannot watch is of no use to anybody.
     let counts = desk.meter.elsewhere();
     let sent = exchange.sent();
-    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts, sent) else { return };
+    let upgraded = Upgraded::default();
+    let ends = (handed.to == To::Http1).then(|| Cutoff::new(cutoff.clone(), &upgraded));
+    let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts, sent, ends) else {
+        return;
+    };
+    let word = Word { leaving, cutoff };
     let (io, timer) = (TokioIo::new(Patient::new(line, settings.write_timeout)), TokioTimer::new());
     match handed.to {
         To::Http1 => {
@@ -75,7 +91,9 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
             builder.timer(timer).header_read_timeout(settings.idle_timeout).max_headers(settings.max_headers);
             builder.max_buf_size(settings.max_head.max(LEAST_HEAD));
             let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
-            see_through(connection, |connection| connection.graceful_shutdown(), None, leaving, &desk).await;
+            see_through(connection, |connection| connection.graceful_shutdown(), &exchange, false, word, &desk).await;
+            // If it has not ended, it is upgraded.
+            upgraded.mark();
         }
         To::Http2 => {
             let mut builder = http2::Builder::new(Here);
@@ -84,20 +102,31 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
             builder.keep_alive_interval(settings.write_timeout).keep_alive_timeout(settings.write_timeout);
             builder.enable_connect_protocol();
             let connection = builder.serve_connection(io, exchange.clone());
-            see_through(connection, |connection| connection.graceful_shutdown(), Some(&exchange), leaving, &desk).await;
+            see_through(connection, |connection| connection.graceful_shutdown(), &exchange, true, word, &desk).await;
         }
     }
 }
 
-/// Lets a connection live until it ends, is idle for too long, or the server leaves.
+/// What a worker tells the connections that have left the engine.
+struct Word {
+    leaving: watch::Receiver<bool>,
+    cutoff: watch::Receiver<bool>,
+}
+
+/// Lets a connection live until it ends, is idle for too long, or the server leaves. Only one of HTTP/2 `is_watched` for being
+/// idle or stuck.
 async fn see_through<C: Future>(
     connection: C,
     end: fn(Pin<&mut C>),
-    exchange: Option<&Exchange>,
-    mut leaving: watch::Receiver<bool>,
+    exchange: &Exchange,
+    is_watched: bool,
+    word: Word,
     desk: &Desk,
 ) {
+    let Word { mut leaving, mut cutoff } = word;
     let mut connection = pin!(connection);
+    let (streams, exchange) = (exchange, is_watched.then_some(exchange));
+    let mut is_cut_off = false;
     // When it was told to end, and when it has to.
     let (mut told, mut last) = (None::<Instant>, None::<Instant>);
     loop {
@@ -108,7 +137,11 @@ async fn see_through<C: Future>(
         };
         let patience = patience.min(last.map_or(Duration::MAX, |last| last.saturating_duration_since(Instant::now())));
         let until_stuck = |exchange: &Exchange| desk.settings.write_timeout.saturating_sub(exchange.stuck_for());
-        let patience = patience.min(exchange.map_or(Duration::MAX, until_stuck)).max(LEAST_PATIENCE);
+        let patience = patience.min(exchange.map_or(Duration::MAX, until_stuck));
+        let patience = patience.min(if is_cut_off { CUT_OFF } else { Duration::MAX }).max(LEAST_PATIENCE);
+        if is_cut_off && streams.has_streams_only() {
+            return;
+        }
         tokio::select! {
             // What has arrived is read before the connection is told to end.
             biased;
@@ -118,6 +151,7 @@ async fn see_through<C: Future>(
                 // Who takes longer is cut off.
                 (told, last) = (Some(Instant::now()), Some(Instant::now() + desk.settings.stop_timeout));
             }
+            _ = cutoff.wait_for(|&is_over| is_over), if !is_cut_off => is_cut_off = true,
             // It has brought its last request; those that are on their way are still answered.
             () = enough(exchange), if told.is_none() => {
                 end(connection.as_mut());
