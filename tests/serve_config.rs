@@ -100,6 +100,7 @@ const OTHER: &[(&str, &str)] = &[
     ("body_timeout", "\"250ms\""),
     ("write_timeout", "\"2h\""),
     ("stop_timeout", "\"1s 500ms\""),
+    ("stream_stop_timeout", "\"2s\""),
     ("start_timeout", "\"10s\""),
     ("pid_file", "\"/run/torr.pid\""),
     ("backlog", "16"),

@@ -5,15 +5,16 @@ mod support;
 use socket2::{Domain, Socket, Type};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use support::certificates::self_signed;
 use support::client::{get, post};
 use support::metrics::Metrics;
-use support::program::{run, torr_json};
+use support::program::{Running, run, signal, torr_json};
 use support::result::{adds_up, count};
-use support::servers::Serve;
+use support::servers::{Serve, free_port};
 use support::wait_until;
 
 /// What a client may wait for an answer while others do their worst: no time of its own, only not theirs.
@@ -140,6 +141,60 @@ fn an_address_has_no_more_connections_than_it_may() {
             (status == Some(200)).then_some(stream)
         });
         held.insert(2, next);
+    }
+}
+
+/// `torr serve` under these limits of open files, the soft and the hard one.
+fn serve_with_files(soft: u32, hard: u32, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    let line = format!("ulimit -Hn {hard} && ulimit -Sn {soft} && exec \"$@\"");
+    command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_torr"), "serve"]).args(args);
+    command
+}
+
+#[test]
+fn a_small_limit_of_open_files_turns_clients_away_instead_of_letting_them_wait() {
+    let address = format!("127.0.0.1:{}", free_port());
+    let command = serve_with_files(300, 300, &["--listen", &address, "--workers", "1", "--db-rows", "10"]);
+    let server = Running::start(command);
+    let mut first = wait_until("the server to listen", || TcpStream::connect(&address).ok());
+    let mut held = Vec::new();
+    let mut statuses = Vec::new();
+    for _ in 0..300 {
+        let stream = TcpStream::connect(&address).expect("it listens");
+        stream.set_read_timeout(Some(PROMPT)).expect("a socket takes options");
+        let (status, stream) = status_of(stream);
+        statuses.push(status);
+        held.push(stream);
+    }
+    let of = |status| statuses.iter().filter(|known| **known == status).count();
+    let (served, refused) = (of(Some(200)), of(Some(503)));
+    assert_eq!(served + refused, 300, "{statuses:?}");
+    // The rest is for the files of handlers and the server's own.
+    assert!((150..=236).contains(&served), "{served} are served");
+    // A handler that opens files finds room for them.
+    first.write_all(get("/db/raw").as_bytes()).expect("it is connected");
+    first.set_read_timeout(Some(PROMPT)).expect("a socket takes options");
+    let mut answer = [0; 12];
+    first.read_exact(&mut answer).expect("it answers");
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    drop((first, held));
+    signal(server.pid(), "TERM");
+    let ended = server.wait();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let warnings: Vec<_> = ended.stderr.lines().filter(|line| line.contains("the limit of open files, 300,")).collect();
+    assert_eq!(warnings.len(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn the_limit_of_open_files_is_raised_to_what_max_connections_needs() {
+    for (connections, least, most) in [("100", 1_100, 1_400), ("2000", 3_000, 3_300), ("9000", 5_000, 5_000)] {
+        let args = ["--listen", "127.0.0.1:0", "--workers", "1", "--max-connections", connections];
+        let server = Serve::start_as(serve_with_files(256, 5_000, &args));
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.pid())).expect("it runs");
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+        let soft = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).expect("it has a limit");
+        assert!((least..=most).contains(&soft), "{connections}: {soft}");
     }
 }
 

@@ -1,14 +1,17 @@
 //! Bodies of answers for connections that hyper serves, which frames them by itself.
 
+use crate::callbacks;
 use crate::response::{Body, Pieces, Response};
 use crate::stream::{Framing, Stream};
 use bytes::{Buf, Bytes};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use http_body::Frame;
+use http_body::{Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty, Full};
+use pin_project_lite::pin_project;
 use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use thiserror::Error;
@@ -23,7 +26,47 @@ pub(crate) struct BodyFailed;
 /// A body without its types.
 pub(crate) fn of<B: http_body::Body + Send + 'static>(body: B) -> AnswerBody {
     let bytes = |frame: Frame<B::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
-    body.map_frame(bytes).map_err(|_| BodyFailed).boxed_unsync()
+    Guarded { body: Some(body.map_frame(bytes).map_err(|_| BodyFailed)) }.boxed_unsync()
+}
+
+pin_project! {
+    /// A body of the application's on a connection that it may share with others: a panic is the failure of the body alone.
+    struct Guarded<B> {
+        #[pin]
+        body: Option<B>,
+    }
+
+    impl<B> PinnedDrop for Guarded<B> {
+        fn drop(this: Pin<&mut Self>) {
+            callbacks::survive("a body", || this.project().body.set(None));
+        }
+    }
+}
+
+impl<B: http_body::Body<Data = Bytes, Error = BodyFailed>> http_body::Body for Guarded<B> {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        let Some(body) = self.as_mut().project().body.as_pin_mut() else { return Poll::Ready(None) };
+        // What a panic leaves behind is the body's own state only.
+        let frame = catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx)));
+        let frame = frame.unwrap_or(Poll::Ready(Some(Err(BodyFailed))));
+        if matches!(frame, Poll::Ready(Some(Err(_)))) {
+            callbacks::survive("a body", || self.project().body.set(None));
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let ends = |body: &B| catch_unwind(AssertUnwindSafe(|| body.is_end_stream())).unwrap_or(false);
+        self.body.as_ref().is_none_or(ends)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let size = |body: &B| catch_unwind(AssertUnwindSafe(|| body.size_hint())).unwrap_or_default();
+        self.body.as_ref().map_or_else(SizeHint::default, size)
+    }
 }
 
 /// A controller's answer.

@@ -7,6 +7,7 @@ pub(crate) use calling::{panicked, poll_once, survive};
 use crate::client::{Client, Introduce};
 use crate::context::Desk;
 use crate::guest::{self, Guest, Local};
+use crate::in_async;
 use crate::metric::Metric;
 use crate::owned::OwnedHead;
 use crate::paths::Paths;
@@ -244,6 +245,12 @@ impl App {
         self
     }
 
+    /// Whether nothing in it needs a runtime: it has controllers and handlers that block, but none that wait, and no router.
+    pub(crate) fn is_simple(&self) -> bool {
+        let waits = |handler: &Handler| matches!(handler, Handler::Async(_));
+        self.guest.is_none() && !self.routes.iter().flat_map(|route| &route.handlers).any(|(_, handler)| waits(handler))
+    }
+
     pub(crate) fn own_metrics(&self) -> &[Metric] {
         &self.metrics
     }
@@ -286,9 +293,12 @@ impl App {
 
     /// Serves on an address, with default settings, until SIGTERM or SIGINT.
     ///
+    /// Blocks the calling thread meanwhile.
+    ///
     /// # Errors
-    /// If the address cannot be listened on.
+    /// If the address cannot be listened on, or an async function of tokio's calls this: [`ServeError::InAsync`].
     pub fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        in_async::refuse()?;
         Server::new(self).bind(address)?.run_until_signal()
     }
 

@@ -6,6 +6,7 @@ use crate::guest::Local;
 use crate::mailbox::Mailbox;
 use crate::pool::{Pool, Threads};
 use crate::settings::Settings;
+use crate::shutdown::Shutdown;
 use crate::stamp::Stamp;
 use crate::telemetry::{Board, Meter};
 use crate::visit::Visits;
@@ -13,6 +14,7 @@ use std::io;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+use tokio::runtime::{EnterGuard, Handle};
 use torr_net::tls::TlsAcceptor;
 
 /// What all workers share.
@@ -26,6 +28,9 @@ pub(crate) struct Shared {
     pub tls: Option<TlsAcceptor>,
     pub board: Arc<Board>,
     pub log: Option<AccessLog>,
+    pub shutdown: Arc<Shutdown>,
+    /// The runtime in whose context simple controllers run, where the application has nothing else.
+    pub background: Option<Handle>,
 }
 
 impl Shared {
@@ -37,7 +42,8 @@ impl Shared {
         let (threads, pool) = Pool::new(1, 0)?;
         let board = Arc::new(Board::new(1, app.own_metrics())?);
         let (app, settings) = (Arc::new(app), Arc::new(settings));
-        Ok((threads, Self { app, settings, pool, tls: None, board, log: None }))
+        let shutdown = Arc::new(Shutdown::new(&settings, 1));
+        Ok((threads, Self { app, settings, pool, tls: None, board, log: None, shutdown, background: None }))
     }
 }
 
@@ -49,6 +55,13 @@ pub(crate) struct Desk {
     pub mailbox: Arc<Mailbox>,
     pub meter: Meter,
     pub visits: Visits,
+}
+
+impl Desk {
+    /// Enters the context that the application's code runs in, where that is not the worker's runtime.
+    pub fn enter(&self) -> Option<EnterGuard<'_>> {
+        self.background.as_ref().map(Handle::enter)
+    }
 }
 
 impl Deref for Desk {

@@ -11,6 +11,7 @@ mod sending;
 mod tending;
 
 use crate::app::Pending;
+use crate::callbacks;
 use crate::client::{Client, Tls};
 use crate::context::{Context, Desk};
 use crate::engine::announcing::Announced;
@@ -19,6 +20,7 @@ use crate::handover::{Handed, Returned};
 use crate::http1::{After, Http1, Long, Next, Part, To};
 use crate::response::Response;
 use crate::seats::{Seat, Seats};
+use crate::shutdown::Remaining;
 use crate::stream::{Made, Stream};
 use crate::telemetry::Count;
 use crate::worker::Running;
@@ -84,6 +86,8 @@ struct Connection {
     unsent: Vec<u8>,
     /// The rest of a long body.
     body: Option<Long>,
+    /// That body has no known length, so that it may have no end.
+    endless: bool,
     /// The task that waits for an answer, or for more of its body.
     waiter: Option<Running>,
     /// When the request was there whose handler is waited for.
@@ -218,6 +222,11 @@ impl Engine {
         self.tasks.drain(..)
     }
 
+    /// Whether anything has come up since the last call of [`Engine::take_tasks`] that has to be waited for.
+    pub fn has_tasks(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
     /// What connections share, also where they go on elsewhere.
     pub fn desk(&self) -> Rc<Desk> {
         Rc::clone(&self.cx.desk)
@@ -226,6 +235,11 @@ impl Engine {
     /// Whether the server was told to leave.
     pub fn is_leaving(&self) -> bool {
         self.leaving.is_some()
+    }
+
+    /// Whether the server was told to leave, but at leisure.
+    pub fn is_leaving_softly(&self) -> bool {
+        self.leaving.is_some() && self.bell.is_soft()
     }
 
     /// Whether the server was told to leave, and the last connection has gone.
@@ -446,7 +460,10 @@ impl Engine {
     fn send(&mut self) {
         let mut answers = std::mem::take(&mut self.answers);
         for Answers { token, bytes, next } in answers.drain(..) {
-            let Some(connection) = self.connections.get_mut(token) else { continue };
+            let Some(connection) = self.connections.get_mut(token) else {
+                discard(next);
+                continue;
+            };
             // The rest of a body may be here while its request is being answered.
             if connection.unread && connection.http.is_taking() {
                 self.again.push(token);
@@ -461,6 +478,7 @@ impl Engine {
                     }
                     Err(_) => {
                         self.connections.remove(token);
+                        discard(next);
                         continue;
                     }
                 }
@@ -506,6 +524,7 @@ impl Engine {
                 self.send_rest(token);
             }
             Next::Send(body, after) => {
+                connection.endless = body.is_endless();
                 connection.body = Some(body);
                 connection.after = after;
                 self.send_rest(token);
@@ -515,8 +534,9 @@ impl Engine {
                 connection.after = After::HandOver(to);
                 self.send_rest(token);
             }
-            Next::Wait(_) if connection.ended && connection.http.is_droppable() => {
+            Next::Wait(future) if connection.ended && connection.http.is_droppable() => {
                 self.connections.remove(token);
+                discard(Next::Wait(future));
             }
             Next::Wait(future) => {
                 connection.doing = Doing::Waiting;
@@ -537,6 +557,12 @@ impl Engine {
     pub fn has_more(&self) -> bool {
         !self.again.is_empty()
     }
+}
+
+/// Drops what would follow for a connection that has gone: a handler's future, say.
+#[cold]
+fn discard(next: Next) {
+    callbacks::dispose("the future of a handler", next);
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::answer_body::{self, AnswerBody};
 use crate::app::{self, Outcome};
+use crate::callbacks;
 use crate::request_body::RequestBody;
 use crate::response::{Body, Fields, Response};
 use crate::stream::{Framing, Slot, Stream};
@@ -225,6 +226,7 @@ fn content<B: http_body::Body + Send + 'static>(
     room: &mut Option<Pin<Box<Slot<B>>>>,
 ) -> Body {
     if status == 204 || status == 304 {
+        callbacks::dispose("a body", body);
         return Body::Empty;
     }
     let has_ended = body.is_end_stream();
@@ -235,9 +237,11 @@ fn content<B: http_body::Body + Send + 'static>(
             None if has_ended => Framing::Nothing,
             None => Framing::Chunked,
         };
+        callbacks::dispose("a body", body);
         return Stream::unsent(framing).into();
     }
     if has_ended {
+        callbacks::dispose("a body", body);
         return Body::Empty;
     }
     let (body, left) = Stream::in_room(body, length, room.take());

@@ -3,6 +3,7 @@
 
 mod authority;
 mod controller;
+mod cutoff;
 mod exchange;
 mod gate;
 mod line;
@@ -13,6 +14,7 @@ use crate::context::Desk;
 use crate::http1::To;
 use crate::seats::Seat;
 use controller::Budget;
+use cutoff::{Cutoff, Upgraded};
 use exchange::{Ending, Exchange};
 use gate::{Gate, Passage, Served};
 use hyper::server::conn::{http1, http2};
@@ -43,6 +45,9 @@ const LEAST_HEAD: usize = 8 * 1024;
 
 /// How often a connection is looked at, at most.
 const LEAST_PATIENCE: Duration = Duration::from_millis(10);
+
+/// How often a connection is looked at once streams have to end.
+const CUT_OFF: Duration = Duration::from_millis(50);
 
 /// A connection that is given away.
 pub(crate) struct Handed {
@@ -84,8 +89,14 @@ where
     }
 }
 
-/// Serves a connection to its end, or to where the engine goes on with it. `leaving` tells when the server leaves.
-pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiver<bool>) -> Option<Returned> {
+/// Serves a connection to its end, until it is upgraded, or to where the engine goes on with it. `leaving` tells when the server
+/// leaves, `cutoff` when streams and upgraded connections have to end.
+pub(crate) async fn serve(
+    handed: Handed,
+    desk: Rc<Desk>,
+    leaving: watch::Receiver<bool>,
+    cutoff: watch::Receiver<bool>,
+) -> Option<Returned> {
     let settings = &desk.settings;
     let (client, passage, seat) = (handed.client.clone(), Arc::<Passage>::default(), Arc::new(handed.seat));
     let budget = Budget::new(STREAMS, Arc::clone(&seat));
@@ -93,7 +104,10 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
     // A socket that the runtime cannot watch is of no use to anybody.
     let counts = desk.meter.elsewhere();
     let sent = exchange.sent();
-    let line = Line::new(handed.socket, handed.secure, seat, handed.input, counts, sent).ok()?;
+    let upgraded = Upgraded::default();
+    let ends = matches!(handed.to, To::Http1 { .. }).then(|| Cutoff::new(cutoff.clone(), &upgraded));
+    let line = Line::new(handed.socket, handed.secure, seat, handed.input, counts, sent, ends).ok()?;
+    let word = Word { leaving: leaving.clone(), cutoff };
     let timer = TokioTimer::new();
     match handed.to {
         To::Http1 { head, framing } => {
@@ -108,8 +122,11 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
             builder.timer(timer).max_headers(settings.max_headers).max_buf_size(settings.max_head.max(LEAST_HEAD));
             let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
             let end = |connection: Pin<&mut http1::UpgradeableConnection<_, _>>| connection.graceful_shutdown();
-            if !see_through(connection, end, &exchange, None, leaving.clone(), &desk).await {
+            if !see_through(connection, end, &exchange, false, word, &desk).await {
                 return None;
+            }
+            if passage.is_open() {
+                upgraded.mark();
             }
             let Served { line, is_whole } = passage.take_served()?;
             let persists = is_whole && exchange.ending() == Some(Ending::Persists) && !*leaving.borrow();
@@ -130,23 +147,32 @@ pub(crate) async fn serve(handed: Handed, desk: Rc<Desk>, leaving: watch::Receiv
             builder.max_pending_accept_reset_streams(RESET_UNSEEN).max_local_error_reset_streams(RESET_FOR_FAULTS);
             let connection = builder.serve_connection(io, exchange.clone());
             let end = |connection: Pin<&mut http2::Connection<_, _, _>>| connection.graceful_shutdown();
-            see_through(connection, end, &exchange, Some(&exchange), leaving, &desk).await;
+            see_through(connection, end, &exchange, true, word, &desk).await;
             None
         }
     }
 }
 
-/// Lets a connection live until it ends or the server leaves, and one whose `idle` is given until it is idle for too long.
-/// Returns whether hyper was done with it, and nothing was cut off.
+/// What a worker tells the connections that have left the engine.
+struct Word {
+    leaving: watch::Receiver<bool>,
+    cutoff: watch::Receiver<bool>,
+}
+
+/// Lets a connection live until it ends or the server leaves. Only one of HTTP/2 `is_watched` for being idle or stuck. Returns
+/// whether hyper was done with it, and nothing was cut off.
 async fn see_through<C: Future<Output = hyper::Result<()>>>(
     connection: C,
     end: fn(Pin<&mut C>),
     exchange: &Exchange,
-    idle: Option<&Exchange>,
-    mut leaving: watch::Receiver<bool>,
+    is_watched: bool,
+    word: Word,
     desk: &Desk,
 ) -> bool {
+    let Word { mut leaving, mut cutoff } = word;
     let mut connection = pin!(connection);
+    let idle = is_watched.then_some(exchange);
+    let mut is_cut_off = false;
     // When it was told to end, and when it has to.
     let (mut told, mut last) = (None::<Instant>, None::<Instant>);
     loop {
@@ -157,7 +183,11 @@ async fn see_through<C: Future<Output = hyper::Result<()>>>(
         };
         let patience = patience.min(last.map_or(Duration::MAX, |last| last.saturating_duration_since(Instant::now())));
         let until_stuck = |exchange: &Exchange| desk.settings.write_timeout.saturating_sub(exchange.stuck_for());
-        let patience = patience.min(idle.map_or(Duration::MAX, until_stuck)).max(LEAST_PATIENCE);
+        let patience = patience.min(idle.map_or(Duration::MAX, until_stuck));
+        let patience = patience.min(if is_cut_off { CUT_OFF } else { Duration::MAX }).max(LEAST_PATIENCE);
+        if is_cut_off && exchange.has_streams_only() {
+            return false;
+        }
         tokio::select! {
             // What has arrived is read before the connection is told to end.
             biased;
@@ -169,6 +199,7 @@ async fn see_through<C: Future<Output = hyper::Result<()>>>(
                 // Who takes longer is cut off.
                 (told, last) = (Some(Instant::now()), Some(Instant::now() + desk.settings.stop_timeout));
             }
+            _ = cutoff.wait_for(|&is_over| is_over), if !is_cut_off => is_cut_off = true,
             // It has brought its last request; those that are on their way are still answered.
             () = exchange.enough(), if told.is_none() => {
                 end(connection.as_mut());

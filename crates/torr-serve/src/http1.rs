@@ -63,6 +63,13 @@ pub(crate) enum Long {
     Stream(Stream),
 }
 
+impl Long {
+    /// Whether nobody knows its length, so that it may have no end.
+    pub fn is_endless(&self) -> bool {
+        matches!(self, Self::Stream(stream) if !matches!(stream.framing(), stream::Framing::Length(_)))
+    }
+}
+
 /// What is to be done after an answer that could not be sent at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
@@ -55,6 +56,13 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Threads {
+    /// Ends, and waits for so long for calls that are running. Those that wait for a thread are dropped.
+    pub fn end(mut self, patience: Duration) {
+        self.0.take().into_iter().for_each(|runtime| runtime.shutdown_timeout(patience));
     }
 }
 

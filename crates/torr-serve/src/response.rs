@@ -1,6 +1,7 @@
 //! An answer, as a handler makes it.
 
 use crate::answer_body::BodyFailed;
+use crate::callbacks;
 use crate::stream::{Framing, Stream};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -89,6 +90,13 @@ pub enum Body {
 pub struct Pieces {
     pub(crate) length: u64,
     pub(crate) next: Box<dyn Iterator<Item = Bytes> + Send>,
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        // An iterator without items takes no memory.
+        callbacks::dispose("the iterator of a body", std::mem::replace(&mut self.next, Box::new(std::iter::empty())));
+    }
 }
 
 impl Pieces {

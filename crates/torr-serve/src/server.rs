@@ -2,34 +2,35 @@
 
 use crate::access_log::{AccessLog, LogTarget};
 use crate::app::App;
+use crate::background::Background;
 use crate::context::{Context, Shared};
 use crate::engine::Engine;
 use crate::listeners::{self, Listeners, Part};
 use crate::member;
 use crate::pid_file::PidFile;
 use crate::pool::Pool;
+use crate::room;
 use crate::seats::Seats;
 use crate::settings::Settings;
+use crate::shutdown::{Ended, Shutdown};
 use crate::signals::{self, Duties, Signals};
 use crate::supervisor::{self, Orders, Program};
 use crate::systemd;
 use crate::telemetry::{self, Board};
-use crate::worker;
+use crate::{callbacks, in_async, worker};
 use std::ffi::c_int;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitStatus;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use thiserror::Error;
+use torr_net::Bell;
 use torr_net::errors::plain;
 use torr_net::tls::{TlsAcceptor, TlsError};
-use torr_net::{Bell, limits};
-
-/// Files that a server makes room for, as far as the hard limit allows.
-const FILES: u64 = 100_000;
 
 /// Why a server cannot serve.
 #[derive(Debug, Error)]
@@ -76,6 +77,13 @@ pub enum ServeError {
     /// The system refused a thread, a poller or a signal.
     #[error("the system refused: {0}")]
     System(#[from] io::Error),
+    /// The calling thread runs async code of tokio's, which a server that runs there would block.
+    #[error(
+        "cannot serve here: this thread runs async code, which would stand still as long as the server runs; \
+         call this from a thread of its own (std::thread::spawn) or by tokio::task::spawn_blocking, or from a main function \
+         that is not async"
+    )]
+    InAsync,
     /// A worker panicked, which is a defect of this library.
     #[error("a worker panicked")]
     Panicked,
@@ -224,11 +232,15 @@ impl Bound {
         self
     }
 
-    /// Serves until [`Stop::stop`], on a thread per worker, or in worker processes with such threads.
+    /// Serves until [`Stop::stop`], on a thread per worker, or in worker processes with such threads. Blocks the calling
+    /// thread meanwhile. After the last connection has ended, tasks that handlers have spawned may end, for as long as
+    /// [`Settings::stop_timeout`] allows.
     ///
     /// # Errors
+    /// [`ServeError::InAsync`] where an async function of tokio's calls it.
     /// [`ServeError::System`] and [`ServeError::Panicked`]; the other workers are stopped first. [`ServeError::Worker`].
     pub fn run(mut self) -> Result<(), ServeError> {
+        in_async::refuse()?;
         match std::mem::take(&mut self.part) {
             Part::Alone => {
                 let (address, ready) = (self.address, std::mem::take(&mut self.hooks.ready));
@@ -268,6 +280,7 @@ impl Bound {
     /// # Errors
     /// As [`Bound::run`].
     pub fn run_until_signal(mut self) -> Result<(), ServeError> {
+        in_async::refuse()?;
         let signals = self.signals.take().map_or_else(Signals::watch, Ok)?;
         if matches!(self.part, Part::Supervisor) {
             if let Some(signal) = self.supervise(Some(signals))? {
@@ -279,7 +292,7 @@ impl Bound {
         let (status, reload) = (systemd::status(self.address, 0), std::mem::take(&mut self.hooks.reload));
         let reload = move || {
             systemd::reloading();
-            reload.iter().for_each(|call| call());
+            reload.iter().for_each(|call| callbacks::survive("on_reload", || call()));
             systemd::ready(&status);
         };
         let duties = Duties {
@@ -315,11 +328,10 @@ impl Bound {
 
     /// Runs worker threads, and tells when all of them accept connections.
     fn work(self, places: Option<Places>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
-        limits::make_room_for(FILES);
         let Self { app, settings, tls, log, listeners, bell, pid_file: _held, .. } = self;
-        let share = settings.max_connections.div_ceil(settings.processes.max(1));
-        let seats = Seats::with(share, settings.max_connections_per_address);
-        let (_threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
+        let room = room::make(&settings, listeners.len());
+        let seats = Seats::with(room.connections, settings.max_connections_per_address);
+        let (threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
         let own = || Ok::<_, io::Error>(Places { board: Board::new(count, app.own_metrics())?, first: 0, turn: 0 });
@@ -327,10 +339,17 @@ impl Bound {
         let board = Arc::new(board);
         // A process's own, so at the place of its first thread.
         board.keep(app.own_metrics(), telemetry::place(first, turn));
-        let shared = Shared { app, settings, pool, tls, board, log };
+        let shutdown = Arc::new(Shutdown::new(&settings, count));
+        let (tell_ended, ended) = mpsc::channel();
+        let (tell_background_ended, background_ended) = mpsc::channel();
+        let start_background = || Background::start(Arc::clone(&shutdown), Ended(tell_background_ended));
+        let background = app.is_simple().then(start_background).transpose()?;
+        let of_background = background.as_ref().map(Background::handle);
+        let on_shutdown = Arc::clone(&shutdown);
+        let shared = Shared { app, settings, pool, tls, board, log, shutdown: on_shutdown, background: of_background };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, seats) = (shared.clone(), seats.clone());
-            let (bell, built) = (Arc::clone(&bell), built.clone());
+            let (bell, built, ended) = (Arc::clone(&bell), built.clone(), Ended(tell_ended.clone()));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
@@ -340,21 +359,37 @@ impl Bound {
                 // Nobody waits for this any more where another worker could not be started.
                 let _ = built.send(());
                 drop(built);
-                worker::run(engine)
+                worker::run(engine, number, &ended)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();
+        // The workers have the application to themselves: with the last of them it ends.
+        drop((shared, tell_ended));
         if workers.iter().any(Result::is_err) {
             bell.ring();
         }
         drop(built);
+        let mut called = Ok(());
         if builds.iter().count() == count {
-            when_ready();
+            called = catch_unwind(AssertUnwindSafe(when_ready));
+            room.warning.iter().for_each(|warning| supervisor::say(warning));
+            if called.is_err() {
+                bell.ring();
+            }
         }
+        shutdown.report(&ended);
         let join = |worker: io::Result<thread::JoinHandle<io::Result<()>>>| match worker?.join() {
             Ok(ended) => Ok(ended?),
             Err(_) => Err(ServeError::Panicked),
         };
-        workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
+        let ended = workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect();
+        if let Some(mut background) = background {
+            background.tell_to_stop();
+            shutdown.report_on(&background_ended);
+            background.join();
+        }
+        threads.end(shutdown.left_of_tasks());
+        shutdown.tell_dropped();
+        called.map_or_else(|panic| resume_unwind(panic), |()| ended)
     }
 }

@@ -42,8 +42,15 @@ pub struct Settings {
     pub body_timeout: Duration,
     /// How long a client may read nothing of an answer that waits for it: 60 s.
     pub write_timeout: Duration,
-    /// How long requests under way may take once the server is told to stop: 30 s.
+    /// How long requests under way, and all else, may take once the server is told to stop: 30 s.
     pub stop_timeout: Duration,
+    /// How long responses of unknown length (server-sent events), and upgraded connections (WebSockets), may go on once the
+    /// server is told to stop: 5 s, and never longer than `stop_timeout`. In a reload they have as long as requests.
+    pub stream_stop_timeout: Duration,
+    /// How long work that handlers have left behind (`tokio::spawn`, `spawn_blocking`) may go on after the last connection of
+    /// its worker has ended: 30 s, and never longer than `stop_timeout`. What then has not ended is dropped. Where there are
+    /// tasks that never end, such as those of connections that a pool outside of the application holds, 0 is right.
+    pub task_stop_timeout: Duration,
     /// How long a worker process may take until it serves, once the server does: 60 s.
     pub start_timeout: Duration,
     /// A file for the number of the process to send signals to, there as long as it serves: none.
@@ -96,6 +103,8 @@ impl Default for Settings {
             body_timeout: seconds(60),
             write_timeout: seconds(60),
             stop_timeout: seconds(30),
+            stream_stop_timeout: seconds(5),
+            task_stop_timeout: seconds(30),
             start_timeout: seconds(60),
             pid_file: None,
             backlog: 4096,
@@ -151,6 +160,8 @@ impl Settings {
             &mut self.body_timeout,
             &mut self.write_timeout,
             &mut self.stop_timeout,
+            &mut self.stream_stop_timeout,
+            &mut self.task_stop_timeout,
             &mut self.start_timeout,
         ] {
             *time = (*time).min(FOREVER);

@@ -1,5 +1,7 @@
 //! The signals that a server minds, and a thread that minds them for a process with worker threads.
 
+use crate::callbacks;
+use crate::supervisor::say;
 use crate::systemd;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Handle;
@@ -9,7 +11,11 @@ use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 use torr_net::{Events, Interest, Poller, Token};
+
+/// How often signals are looked for where they cannot be waited for.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,37 +76,79 @@ pub(crate) struct Duties {
 }
 
 /// Minds signals until the handle is closed, and tells systemd in between that the process lives.
-pub(crate) fn mind(mut signals: Signals, duties: Duties) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
-    let handle = signals.handle();
+pub(crate) fn mind(signals: Signals, duties: Duties) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
     let poller = Poller::new()?;
     poller.add(&signals, Token::new(0, 0), Interest::Accept)?;
+    mind_after(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, duties)
+}
+
+/// Minds signals each time that `wait` returns.
+fn mind_after(
+    mut wait: impl FnMut(Option<Duration>) -> io::Result<()> + Send + 'static,
+    mut signals: Signals,
+    duties: Duties,
+) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
+    let handle = signals.handle();
     let closed = handle.clone();
     let thread = std::thread::Builder::new().name("signals".into()).spawn(move || {
-        let (mut events, mut leaving) = (Events::with_capacity(1), false);
+        let (mut leaving, mut has_failed) = (false, false);
         let watchdog = systemd::watchdog();
         while !closed.is_closed() {
             if watchdog.is_some() {
                 systemd::alive();
             }
-            if poller.wait(&mut events, watchdog).is_err() {
-                return;
+            if let Err(error) = wait(watchdog) {
+                // Signals have to be minded all the same: they are looked for now and then.
+                if !std::mem::replace(&mut has_failed, true) {
+                    say(&format!("signals cannot be waited for ({error}): they are looked for every {LOOK:?}"));
+                }
+                std::thread::sleep(LOOK);
             }
             for (signal, asked) in signals.arrived() {
                 match asked {
                     Asked::Leave if leaving && is_urgent(signal) => {
-                        (duties.last)();
+                        callbacks::survive("what is done before the end", &duties.last);
                         end_by(signal);
                     }
                     Asked::Leave => {
                         leaving = true;
                         systemd::stopping();
-                        (duties.leave)();
+                        callbacks::survive("what is done to leave", &duties.leave);
                     }
-                    Asked::Reload if !leaving => (duties.reload)(),
+                    Asked::Reload if !leaving => callbacks::survive("what is done to reload", &duties.reload),
                     Asked::Reload => {}
                 }
             }
         }
     })?;
     Ok((handle, thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn signals_are_minded_where_they_cannot_be_waited_for_and_after_a_panic() {
+        let signals = Signals::watch().expect("signals can be watched");
+        let (tell, told) = channel();
+        let (reload, leave) = (tell.clone(), tell);
+        let duties = Duties {
+            leave: Box::new(move || leave.send("leave").unwrap_or_default()),
+            reload: Box::new(move || {
+                reload.send("reload").unwrap_or_default();
+                panic!("this is part of the test");
+            }),
+            last: Box::new(|| {}),
+        };
+        let fails = |_| Err(io::ErrorKind::OutOfMemory.into());
+        let (handle, thread) = mind_after(fails, signals, duties).expect("a thread starts");
+        for (signal, expected) in [(SIGHUP, "reload"), (SIGUSR2, "reload"), (SIGTERM, "leave")] {
+            signal_hook::low_level::raise(signal).expect("a process may send itself signals");
+            assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(expected), "{signal}");
+        }
+        handle.close();
+        thread.join().expect("it does not panic");
+    }
 }

@@ -1,6 +1,7 @@
 //! Bodies of answers that come frame by frame, as `http_body` has them.
 
 use crate::answer_body::BodyFailed;
+use crate::callbacks;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -129,7 +130,7 @@ impl Stream {
             let first = catch_unwind(AssertUnwindSafe(|| room.as_mut().poll_data(cx)));
             match first.unwrap_or(Poll::Ready(Step::Failure)) {
                 Poll::Ready(Step::Data(data)) if data.len() as u64 == length => {
-                    room.as_mut().project().body.set(None);
+                    callbacks::survive("a body", || room.as_mut().project().body.set(None));
                     return (data.into(), Some(room));
                 }
                 Poll::Ready(step) => next = Some(step),
@@ -160,7 +161,7 @@ impl Stream {
             match step {
                 Poll::Ready(Step::Data(data)) => self.put(data, buffer),
                 Poll::Ready(Step::End) => {
-                    self.frames = None;
+                    self.let_go();
                     match self.framing {
                         Framing::Chunked => encode::last_chunk(buffer),
                         Framing::Length(_) => return Made::Short,
@@ -214,17 +215,28 @@ impl Stream {
         Poll::Ready(match step {
             Step::Data(data) => Some(Ok(data)),
             Step::End => {
-                self.frames = None;
+                self.let_go();
                 None
             }
             Step::Failure => Some(Err(BodyFailed)),
         })
     }
 
+    /// Drops the body, which is done or not wanted any more.
+    fn let_go(&mut self) {
+        callbacks::dispose("a body", self.frames.take());
+    }
+
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         let Some(frames) = &mut self.frames else { return Poll::Ready(Step::End) };
         // A panic is the body's failure; what it leaves behind is the body's own state only.
         catch_unwind(AssertUnwindSafe(|| frames.as_mut().poll_data(cx))).unwrap_or(Poll::Ready(Step::Failure))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.let_go();
     }
 }
 

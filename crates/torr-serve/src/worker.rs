@@ -1,20 +1,25 @@
 //! A worker thread: one tokio runtime that runs the engine and, beside it, the handlers that wait.
 //!
-//! As long as there is no task, the engine waits for its events directly. Otherwise its poller is itself watched by tokio:
-//! one wake-up serves a whole batch of events, so tokio costs next to nothing, and futures of the ecosystem run on the same
-//! thread.
+//! The engine's poller is itself watched by tokio: one wake-up serves a whole batch of events, so tokio costs next to
+//! nothing, and futures of the ecosystem run on the same thread. Only where no code of the application has ever run in the
+//! context of this runtime, so that nothing can depend on it, the engine waits for its events directly.
 
 use crate::app::{self, Pending};
 use crate::context::Desk;
 use crate::engine::{Engine, Task, Work};
 use crate::handover::{self, Handed, Returned};
+use crate::http1::To;
 use crate::response::Response;
+use crate::shutdown::{Ended, Remaining, Shutdown};
 use crate::stream::Stream;
 use crate::telemetry::{Count, Gauge};
 use crate::watched;
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::{Notify, watch};
 use tokio::task::{self, JoinHandle};
@@ -22,6 +27,8 @@ use torr_net::{Token, clock};
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
 const TURNS: usize = 16;
+/// How often a worker that leaves notes what it waits for.
+const NOTE: Duration = Duration::from_millis(100);
 
 /// Answers of handlers that were waited for, on their way back to their connections.
 #[derive(Default)]
@@ -34,10 +41,16 @@ struct Completed {
     arrived: Notify,
     /// Tasks that are being waited for.
     running: Cell<usize>,
-    /// Connections that have left the engine.
+    /// Connections that have left the engine, and those among them that speak HTTP/2.
     elsewhere: Cell<usize>,
-    /// Tells these that the server leaves.
+    http2: Cell<usize>,
+    /// Whether code of the application has run in the context of this runtime, and may have left there what tokio alone
+    /// can drive: sockets, timers, the runtime's handle.
+    is_shared: Cell<bool>,
+    /// Tells connections elsewhere that the server leaves.
     leaving: watch::Sender<bool>,
+    /// Tells them that streams and upgraded connections have to end.
+    cutoff: watch::Sender<bool>,
 }
 
 /// A task that ends with this value.
@@ -66,47 +79,62 @@ impl Drop for Counted {
 }
 
 /// Counts a task among those that serve a connection which has left the engine.
-struct Elsewhere(Counted);
+struct Elsewhere {
+    counted: Counted,
+    is_http2: bool,
+}
 
 impl Elsewhere {
-    fn new(counted: Counted) -> Self {
-        counted.0.elsewhere.set(counted.0.elsewhere.get() + 1);
-        Self(counted)
+    fn new(counted: Counted, to: To) -> Self {
+        let (completed, is_http2) = (&counted.0, to == To::Http2);
+        completed.elsewhere.set(completed.elsewhere.get() + 1);
+        completed.http2.set(completed.http2.get() + usize::from(is_http2));
+        Self { counted, is_http2 }
     }
 }
 
 impl Drop for Elsewhere {
     fn drop(&mut self) {
-        let completed = &self.0.0;
+        let completed = &self.counted.0;
         completed.elsewhere.set(completed.elsewhere.get() - 1);
+        completed.http2.set(completed.http2.get() - usize::from(self.is_http2));
         completed.arrived.notify_one();
     }
 }
 
-/// Runs until the engine has left.
-pub(crate) fn run(engine: Engine) -> io::Result<()> {
+/// Runs until the engine has left and what handlers have left behind has ended, or the time for that is up. `number` is the
+/// worker's among those of its process.
+pub(crate) fn run(engine: Engine, number: usize, ended: &Ended) -> io::Result<()> {
     let (sleeps, wakes) = (engine.desk().meter.elsewhere(), engine.desk().meter.elsewhere());
+    let shutdown = Arc::clone(&engine.desk().shutdown);
     let mut builder = Builder::new_current_thread();
     // Tasks work as well, whatever they do between two of the engine's turns.
     builder.on_thread_park(move || sleeps.busy_until(clock::exact()));
     builder.on_thread_unpark(move || wakes.awake_since(clock::exact()));
     let runtime = builder.enable_all().build_local(LocalOptions::default())?;
-    let ended = runtime.block_on(serve(engine));
-    // Without waiting for calls of `spawn_blocking` that nobody waits for any more.
-    runtime.shutdown_background();
-    ended
+    let served = runtime.block_on(async {
+        let cutoff = serve(engine, number, ended).await?;
+        Ok(shutdown.finish(number, &cutoff).await)
+    });
+    let deadline = *served.as_ref().unwrap_or(&Instant::now());
+    // Calls of `spawn_blocking` that are running have the same time to end.
+    runtime.shutdown_timeout(deadline.saturating_duration_since(Instant::now()));
+    served.map(drop)
 }
 
-async fn serve(mut engine: Engine) -> io::Result<()> {
+/// Serves until the last connection has gone. Returns what tells upgraded connections that they have to end.
+async fn serve(mut engine: Engine, number: usize, ended: &Ended) -> io::Result<watch::Sender<bool>> {
     let ready = watched::watch(engine.poller())?;
     let (completed, desk) = (Rc::new(Completed::default()), engine.desk());
+    // An async handler or a router runs in the context of this runtime from its first call on.
+    completed.is_shared.set(desk.background.is_none());
     let tokio = Handle::current().metrics();
+    let mut noted = None;
     // What the poller had to tell while nobody asked tokio may still be untold.
     let mut more = true;
     while !engine.has_left() || completed.elsewhere.get() > 0 {
-        if tokio.num_alive_tasks() == 0 {
-            // Nobody else lives here, so there is nobody whom it would hold up to wait in the kernel itself.
-            engine.turn(true)?;
+        if !completed.is_shared.get() && tokio.num_alive_tasks() == 0 {
+            serve_directly(&mut engine, &desk)?;
             start(&mut engine, &completed, &desk);
             more = true;
         } else {
@@ -123,20 +151,46 @@ async fn serve(mut engine: Engine) -> io::Result<()> {
                 () = task::yield_now(), if more => more = work(&mut engine, &completed, &desk)?,
             }
         }
-        complete(&mut engine, &completed);
+        complete(&mut engine, &completed, &desk);
         start(&mut engine, &completed, &desk);
         more |= engine.has_more();
         let (running, elsewhere) = (completed.running.get(), completed.elsewhere.get());
         desk.meter.set(Gauge::Waiting, (running - elsewhere) as u64);
-        completed.leaving.send_if_modified(|leaving| !std::mem::replace(leaving, engine.is_leaving()) && *leaving);
+        if engine.is_leaving() {
+            leave(&engine, &completed, &desk.shutdown, ended);
+            if noted.is_none_or(|since: Instant| since.elapsed() >= NOTE) {
+                noted = Some(Instant::now());
+                desk.shutdown.waits_for(number, remaining(&engine, &completed));
+            }
+        }
     }
-    Ok(())
+    let cutoff = completed.cutoff.clone();
+    // What the application holds is let go of, so that tasks which serve it can end: those of a pool of connections.
+    let let_go = AssertUnwindSafe(move || drop((engine, desk)));
+    if catch_unwind(let_go).is_err() {
+        tracing::error!("what the application held panicked when it was dropped");
+    }
+    Ok(cutoff)
+}
+
+/// Lets the engine wait for its events itself, until there is something to be done that needs tokio.
+fn serve_directly(engine: &mut Engine, desk: &Desk) -> io::Result<()> {
+    let _context = desk.enter();
+    loop {
+        engine.turn(true)?;
+        if engine.has_tasks() || engine.is_leaving() {
+            return Ok(());
+        }
+    }
 }
 
 /// Lets the engine work. Returns whether there may be more to do.
 fn work(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::Result<bool> {
     for _ in 0..TURNS {
-        if !engine.turn(false)? {
+        let context = desk.enter();
+        let worked = engine.turn(false)?;
+        drop(context);
+        if !worked {
             return Ok(false);
         }
         start(engine, completed, desk);
@@ -145,6 +199,29 @@ fn work(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::
         }
     }
     Ok(true)
+}
+
+/// Passes on that the server leaves, and how far that is.
+fn leave(engine: &Engine, completed: &Completed, shutdown: &Shutdown, ended: &Ended) {
+    if shutdown.begin(!engine.is_leaving_softly()) {
+        ended.begins();
+    }
+    let turn_true = |told: &mut bool| !std::mem::replace(told, true);
+    completed.leaving.send_if_modified(turn_true);
+    if shutdown.streams_are_over() {
+        completed.cutoff.send_if_modified(turn_true);
+    }
+}
+
+/// What is still waited for.
+fn remaining(engine: &Engine, completed: &Completed) -> Remaining {
+    let (http2, http1) = (completed.http2.get(), completed.elsewhere.get() - completed.http2.get());
+    let mut remaining = engine.remaining();
+    remaining.requests += http1;
+    remaining.http2 = http2;
+    // Each connection elsewhere watches, and each of HTTP/1.1 has a cut-off, also after an upgrade.
+    remaining.upgraded = completed.cutoff.receiver_count().saturating_sub(http2 + 2 * http1);
+    remaining
 }
 
 /// Starts tasks for what has to be waited for.
@@ -157,9 +234,14 @@ fn start(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) {
                 desk.meter.add(Count::Waited, 1);
                 waiters.push((token, Running(task::spawn_local(answer(token, future, counted, Rc::clone(desk))))));
             }
-            Work::Body(stream) => waiters.push((token, Running(task::spawn_local(body(token, stream, counted))))),
+            Work::Body(stream) => {
+                completed.is_shared.set(true);
+                waiters.push((token, Running(task::spawn_local(body(token, stream, counted)))));
+            }
             Work::HandOver(handed) => {
-                drop(task::spawn_local(elsewhere(handed, Rc::clone(desk), Elsewhere::new(counted))));
+                completed.is_shared.set(true);
+                let stays = Elsewhere::new(counted, handed.to);
+                drop(task::spawn_local(elsewhere(handed, Rc::clone(desk), stays)));
             }
         }
     }
@@ -182,22 +264,27 @@ async fn body(token: Token, mut stream: Stream, counted: Counted) {
 
 /// Serves a connection that has left the engine.
 async fn elsewhere(handed: Handed, desk: Rc<Desk>, stays: Elsewhere) {
-    let leaving = stays.0.0.leaving.subscribe();
-    if let Some(returned) = handover::serve(handed, desk, leaving).await {
-        stays.0.0.returned.borrow_mut().push(returned);
+    let completed = &stays.counted.0;
+    let (leaving, cutoff) = (completed.leaving.subscribe(), completed.cutoff.subscribe());
+    if let Some(returned) = handover::serve(handed, desk, leaving, cutoff).await {
+        completed.returned.borrow_mut().push(returned);
     }
 }
 
 /// Sends what has been waited for.
-fn complete(engine: &mut Engine, completed: &Completed) {
-    let answers = completed.answers.take();
+fn complete(engine: &mut Engine, completed: &Completed, desk: &Desk) {
+    let (answers, bodies, returned) = (completed.answers.take(), completed.bodies.take(), completed.returned.take());
+    if answers.is_empty() && bodies.is_empty() && returned.is_empty() {
+        return;
+    }
+    let _context = desk.enter();
     if !answers.is_empty() {
         engine.complete(answers);
     }
-    for (token, stream) in completed.bodies.take() {
+    for (token, stream) in bodies {
         engine.resume(token, stream);
     }
-    for returned in completed.returned.take() {
+    for returned in returned {
         engine.take_back(returned);
     }
 }

@@ -101,6 +101,25 @@ fn clients_that_go_give_their_place_back_once_their_call_is_done() {
 }
 
 #[test]
+fn a_call_whose_client_has_gone_ends_before_the_server_does() {
+    let ((tell, told), (tell_end, ended)) = (channel(), channel());
+    let app = App::new().get_blocking("/", move |_| {
+        tell.send(()).expect("the test waits for it");
+        thread::sleep(Duration::from_millis(300));
+        tell_end.send("ended").unwrap_or_default();
+        Response::text("done")
+    });
+    let server = Running::start_with(app, |settings| settings.workers = 2);
+    let mut client = server.client();
+    client.send(get("/"));
+    told.recv_timeout(PATIENCE).expect("it is called");
+    drop(client);
+    server.stop();
+    server.wait().expect("it ends in order");
+    assert_eq!(ended.try_recv(), Ok("ended"));
+}
+
+#[test]
 fn a_server_that_leaves_waits_for_what_blocks() {
     let (tell, told) = channel();
     let app = App::new().get_blocking("/", move |_| {

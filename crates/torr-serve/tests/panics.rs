@@ -2,11 +2,22 @@
 
 mod support;
 
+use axum::Router;
+use axum::body::Body;
+use axum::routing::get as on_get;
 use bytes::Bytes;
+use futures_util::FutureExt;
+use http_body::Frame;
+use std::convert::Infallible;
+use std::io::Read;
 use std::iter;
+use std::net::TcpStream;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::thread;
 use support::Running;
 use support::client::get;
-use torr_serve::{App, Response, ServeError};
+use torr_serve::{App, RequestBody, Response, ServeError, Server};
 
 /// Panics like a handler with a defect.
 fn defect() -> Response {
@@ -80,7 +91,7 @@ fn a_body_that_panics_ends_only_its_connection() {
     }
 }
 
-/// The last way to break a worker: a destructor, which nothing guards.
+/// A body whose destructor panics.
 struct Trap;
 
 impl Iterator for Trap {
@@ -91,19 +102,147 @@ impl Iterator for Trap {
     }
 }
 
+impl AsRef<[u8]> for Trap {
+    fn as_ref(&self) -> &[u8] {
+        b"x"
+    }
+}
+
+impl http_body::Body for Trap {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"x")))))
+    }
+}
+
 impl Drop for Trap {
     fn drop(&mut self) {
         panic!("this is part of the test");
     }
 }
 
+/// A future whose destructor panics.
+struct Trapped {
+    waits: bool,
+    _trap: Trap,
+}
+
+impl Trapped {
+    fn new() -> Self {
+        Self { waits: true, _trap: Trap }
+    }
+}
+
+impl Future for Trapped {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response> {
+        if std::mem::take(&mut self.waits) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(Response::text("x"))
+    }
+}
+
+#[test]
+fn a_destructor_that_panics_ends_its_own_connection_at_most() {
+    let router = Router::new()
+        .route("/router", on_get(|| async { Body::new(Trap) }))
+        .route("/never", on_get(|| Trapped::new().map(|_| "x")));
+    let app = app()
+        .get("/pieces", |_| Response::pieces("a/b", 1, Trap))
+        .get("/bytes", |_| Response::text(Bytes::from_owner(Trap)))
+        .get("/stream", |_| Response::stream("a/b", Trap))
+        .get_async("/future", |_| Trapped::new())
+        .router(router);
+    let server = Running::start(app);
+    let mut other = server.client();
+    for path in ["/pieces", "/bytes", "/stream", "/future", "/router"] {
+        for head_only in [false, true] {
+            let mut client = server.client();
+            client.send(if head_only { get(path).replace("GET", "HEAD") } else { get(path) });
+            let mut stream = client.sender();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).unwrap_or_else(|error| panic!("{path}: {error}"));
+            // axum itself drops the body of a response to HEAD, within its future, which fails by that.
+            let status = if path == "/router" && head_only { "500" } else { "200" };
+            assert_eq!(str::from_utf8(&first), Ok(&*format!("HTTP/1.1 {status}")), "{path}");
+            drop((client, stream));
+            assert_eq!(other.get("/").text(), "fine", "after {path}");
+        }
+    }
+    // One that is given up with its client.
+    let mut client = server.client();
+    client.send(get("/never"));
+    client.end_sending();
+    drop(client);
+    assert_eq!(other.get("/").text(), "fine");
+    server.stop();
+    server.wait().expect("the worker is well");
+}
+
+#[test]
+fn a_form_of_the_client_s_address_that_panics_is_a_500() {
+    let router = Router::new().fallback(|| async { "never" });
+    let app = app().router(router).peer_as(|_| -> torr_serve::Peer { panic!("this is part of the test") });
+    let server = Running::start(app);
+    let mut other = server.client();
+    for _ in 0..3 {
+        assert_eq!(server.client().get("/router").status, 500);
+        assert_eq!(other.get("/").text(), "fine");
+    }
+}
+
+#[test]
+fn what_the_application_holds_may_panic_when_it_is_dropped() {
+    let held = std::sync::Mutex::new(Trap);
+    let server = Running::start(app().get("/held", move |_| {
+        drop(held.lock());
+        Response::text("held")
+    }));
+    assert_eq!(server.client().get("/held").text(), "held");
+    server.stop();
+    server.wait().expect("it ends well");
+}
+
+/// The last way to break a worker: its own copy of the service, without which it cannot begin.
+struct Uncopied;
+
+impl Clone for Uncopied {
+    fn clone(&self) -> Self {
+        panic!("this is part of the test")
+    }
+}
+
+impl tower::Service<http::Request<RequestBody>> for Uncopied {
+    type Response = http::Response<http_body_util::Empty<Bytes>>;
+    type Error = Infallible;
+    type Future = std::future::Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: http::Request<RequestBody>) -> Self::Future {
+        std::future::ready(Ok(http::Response::default()))
+    }
+}
+
 #[test]
 fn a_worker_that_panics_ends_the_server() {
-    let app = app().get("/trap", |_| Response::pieces("a/b", 1, Trap));
-    let server = Running::start_with(app, |settings| settings.workers = 3);
-    let mut client = server.client();
-    client.send(get("/trap"));
-    client.count_to_end();
+    let server = Running::start_with(app().router(Uncopied), |settings| settings.workers = 3);
     let ended = server.wait();
     assert!(matches!(ended, Err(ServeError::Panicked)), "{ended:?}");
+}
+
+#[test]
+fn a_call_on_ready_that_panics_ends_the_server_with_that_panic() {
+    let bound = Server::new(app()).bind("127.0.0.1:0").expect("a port is free");
+    let address = bound.address();
+    let bound = bound.on_ready(|| panic!("this is part of the test"));
+    thread::spawn(|| bound.run()).join().expect_err("the panic is passed on");
+    TcpStream::connect(address).expect_err("nobody listens any more");
 }

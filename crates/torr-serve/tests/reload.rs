@@ -20,6 +20,8 @@ fn signals_to_reload_call_what_was_given_and_others_end_the_server() {
     let bound = bound
         .on_ready(move || tell_ready.send(()).expect("the test waits"))
         .on_reload(move || tell_reload.send("first").expect("the test waits"))
+        // A panic ends neither the server nor what else is called.
+        .on_reload(|| panic!("this is part of the test"))
         .on_reload(move || second.send("second").expect("the test waits"));
     let (tell_end, end) = channel();
     thread::spawn(move || tell_end.send(bound.run_until_signal()));

@@ -51,6 +51,8 @@ fn times_without_end_are_no_trouble() {
             &mut settings.body_timeout,
             &mut settings.write_timeout,
             &mut settings.stop_timeout,
+            &mut settings.stream_stop_timeout,
+            &mut settings.task_stop_timeout,
             &mut settings.start_timeout,
         ] {
             *time = Duration::MAX;

@@ -3,10 +3,14 @@
 mod support;
 
 use bytes::Bytes;
+use http_body::Frame;
+use http_body_util::StreamBody;
+use std::convert::Infallible;
 use std::future::pending;
 use std::io::{ErrorKind, Read, Write};
 use std::iter;
 use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 use support::Running;
@@ -166,6 +170,139 @@ fn a_server_under_pressure_ends_and_keeps_its_timeouts() {
             thread.join().expect("it does not panic");
         }
     }
+}
+
+/// Frames without end, as an event stream has them.
+fn events() -> impl http_body::Body<Data = Bytes, Error = Infallible> {
+    StreamBody::new(futures_util::stream::unfold((), |()| async {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        Some((Ok(Frame::data(Bytes::from_static(b"data: x\n\n"))), ()))
+    }))
+}
+
+#[test]
+fn streams_without_a_known_length_end_before_requests_have_to() {
+    let quiet = || StreamBody::new(futures_util::stream::pending::<Result<Frame<Bytes>, Infallible>>());
+    let app = app()
+        .get("/events", |_| Response::stream("text/event-stream", events()))
+        .get("/quiet", move |_| Response::stream("text/event-stream", quiet()))
+        .get_async("/slow", |_| async {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            Response::text("in the end")
+        });
+    let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_millis(200));
+    let mut streams: Vec<_> = ["/events", "/quiet", "/events"]
+        .map(|path| {
+            let mut stream = server.client().sender();
+            stream.write_all(get(path).as_bytes()).expect("the server takes it");
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).expect("it answers");
+            assert_eq!(&first, b"HTTP/1.1 200", "{path}");
+            stream
+        })
+        .into();
+    let mut slow = server.client();
+    slow.send(get("/") + &get("/slow"));
+    assert_eq!(slow.answer().text(), "fine");
+    let start = Instant::now();
+    server.stop();
+    for stream in &mut streams {
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).expect("its end is orderly for TCP");
+        // The client must be able to tell that something is missing.
+        assert!(!rest.ends_with(b"\r\n0\r\n\r\n"), "{}", rest.escape_ascii());
+    }
+    let streams_took = start.elapsed();
+    assert_eq!(slow.answer().text(), "in the end");
+    slow.ends();
+    server.wait().expect("it ends well");
+    let took = start.elapsed();
+    assert!(streams_took < Duration::from_millis(1900), "the streams took {streams_took:?}");
+    assert!(took < Duration::from_secs(15), "it took {took:?}");
+}
+
+/// Keeps the lines that a server tells, whichever test it is of.
+struct Lines;
+
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::WARN
+    }
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Text(String);
+        impl tracing::field::Visit for Text {
+            fn record_debug(&mut self, _: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0.push_str(&format!("{value:?}"));
+            }
+        }
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        LINES.lock().expect("nobody panics here").push(text.0);
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn what_a_stop_waits_for_is_told() {
+    tracing::subscriber::set_global_default(Lines).expect("it is the only one");
+    let app = app().get("/events", |_| Response::stream("text/event-stream", events())).get("/spawn", |_| {
+        tokio::task::spawn_local(pending::<()>());
+        Response::text("spawned")
+    });
+    let server = Running::start_with(app, |settings| settings.stop_timeout = Duration::from_secs(4));
+    let client = |paths: &[&str]| {
+        let mut client = server.client();
+        client.send(paths.iter().map(|path| get(path)).collect::<String>());
+        assert_eq!(client.answer().status, 200);
+        client
+    };
+    let _streams: Vec<_> = (0..4).map(|_| client(&["/", "/events"])).collect();
+    let _requests: Vec<_> = (0..7).map(|_| client(&["/spawn", "/never"])).collect();
+    let told = |words: &str| {
+        let start = Instant::now();
+        while !LINES.lock().expect("nobody panics here").iter().any(|line| line.contains(words)) {
+            assert!(start.elapsed() < support::PATIENCE, "nothing told of {words}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    };
+    server.stop();
+    told("stopping: waiting for 4 streams, 7 requests; what is left in ");
+    server.wait().expect("it ends well");
+    told("stopped without waiting any longer for 7 tasks that handlers have spawned");
+}
+
+#[test]
+fn streams_of_http2_end_before_requests_have_to() {
+    let app = app().get("/events", |_| Response::stream("text/event-stream", events()));
+    let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_millis(200));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(server.address).await.expect("it listens");
+        let (mut sender, connection) = h2::client::handshake(stream).await.expect("it speaks HTTP/2");
+        tokio::spawn(connection);
+        let request = http::Request::get("http://x/events").body(()).expect("the request is valid");
+        let (answer, _) = sender.send_request(request, true).expect("the request is sent");
+        let mut body = answer.await.expect("it answers").into_body();
+        assert!(body.data().await.is_some_and(|piece| piece.is_ok()), "it begins");
+        let start = Instant::now();
+        server.stop();
+        while let Some(Ok(piece)) = body.data().await {
+            body.flow_control().release_capacity(piece.len()).expect("it was received");
+        }
+        assert!(start.elapsed() < Duration::from_secs(15), "it took {:?}", start.elapsed());
+    });
+    server.wait().expect("it ends well");
 }
 
 #[test]

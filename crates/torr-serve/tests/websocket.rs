@@ -12,7 +12,9 @@ use axum::extract::ws::{Message, WebSocket};
 use axum::routing::any;
 use cases::{Case, End, MOST};
 use frames::{CLOSE, Client, Frame, TEXT, frame};
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::{Duration, Instant};
 use support::Running;
 use torr_serve::App;
 
@@ -90,4 +92,66 @@ fn every_case_has_its_end() {
         .filter_map(|case| Some(format!("{} {}: {}", case.section, case.name, check(case, &server).err()?)))
         .collect();
     assert!(failures.is_empty(), "{} of {} fail:\n{}", failures.len(), cases.len(), failures.join("\n"));
+}
+
+/// The task that serves a WebSocket need not be on the worker's runtime, and its worker may be idle otherwise.
+#[test]
+fn a_websocket_that_is_handed_to_another_runtime_is_served_there() {
+    let (give, mut sockets) = tokio::sync::mpsc::unbounded_channel::<WebSocket>();
+    let serving = thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it starts");
+        runtime.block_on(async {
+            let mut tasks = tokio::task::JoinSet::new();
+            while let Some(socket) = sockets.recv().await {
+                tasks.spawn(echo(socket));
+            }
+            while tasks.join_next().await.is_some() {}
+        });
+    });
+    let upgrade = move |upgrade: WebSocketUpgrade| {
+        let give = give.clone();
+        async move { upgrade.on_upgrade(|socket| async move { drop(give.send(socket)) }) }
+    };
+    let app = App::new().router(Router::new().route("/", any(upgrade)));
+    let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_millis(200));
+    let mut clients = [(); 3].map(|()| Client::open(server.address, "/"));
+    for _ in 0..3 {
+        for client in &mut clients {
+            client.send(frame(TEXT, "hello"));
+            assert_eq!(client.frame(), Some(Frame { opcode: TEXT, payload: b"hello".to_vec() }));
+        }
+    }
+    let start = Instant::now();
+    server.stop();
+    server.wait().expect("it ends well");
+    clients.iter_mut().for_each(|client| assert_eq!(client.frame(), None));
+    assert!(start.elapsed() < Duration::from_secs(15), "it took {:?}", start.elapsed());
+    serving.join().expect("it does not panic");
+}
+
+#[test]
+fn a_websocket_sees_the_end_when_the_server_stops_and_its_handler_may_finish() {
+    let (ended, end) = channel();
+    let upgrade = move |upgrade: WebSocketUpgrade| {
+        let ended = ended.clone();
+        async move {
+            upgrade.on_upgrade(|socket| async move {
+                echo(socket).await;
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                ended.send("finished").unwrap_or_default();
+            })
+        }
+    };
+    let app = App::new().router(Router::new().route("/", any(upgrade)));
+    let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_millis(300));
+    let mut client = Client::open(server.address, "/");
+    server.stop();
+    // As long as it may go on, it does.
+    client.send(frame(TEXT, "hello"));
+    assert_eq!(client.frame(), Some(Frame { opcode: TEXT, payload: b"hello".to_vec() }));
+    let start = Instant::now();
+    server.wait().expect("it ends well");
+    assert_eq!(end.try_recv(), Ok("finished"));
+    assert_eq!(client.frame(), None);
+    assert!(start.elapsed() < Duration::from_secs(15), "it took {:?}", start.elapsed());
 }

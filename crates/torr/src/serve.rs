@@ -8,6 +8,7 @@ use crate::service::{self, EMBEDDED, Source};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 use torr_data::{Cache, DataError, ErrorKind};
 use torr_report::live::Filling;
 use torr_serve::{ServeError, Server, worker_number};
@@ -30,7 +31,9 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
         opened => opened,
     };
     let cache = cache.map_err(|error| unusable("cache", &error))?;
-    let (listen, settings) = (config.chosen.listen, config.chosen.settings);
+    let (listen, mut settings) = (config.chosen.listen, config.chosen.settings);
+    // The only tasks that the demo application spawns serve connections to databases, and have nothing to finish.
+    settings.task_stop_timeout = Duration::ZERO;
     let (processes, workers) = (settings.processes, settings.workers);
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let failed = |error: ServeError| match error {

@@ -1,6 +1,7 @@
 //! From a request to its handler, and to what that answers.
 
 use super::*;
+use crate::callbacks;
 
 impl App {
     /// A worker's copy of the router, if there is one.
@@ -93,8 +94,11 @@ impl App {
         let Some(mut request) = guest::request(head, body) else {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
         };
-        self.introduce(client, request.extensions_mut());
-        match guarded(cx, || router.call(request)) {
+        let called = guarded(cx, || {
+            self.introduce(client, request.extensions_mut());
+            router.call(request)
+        });
+        match called {
             Outcome::Pending(future) => Outcome::Droppable(future),
             outcome => outcome,
         }
@@ -146,7 +150,9 @@ pub(crate) async fn survive<T>(mut future: Pin<Box<impl Future<Output = T> + ?Si
     let poll = |cx: &mut task::Context<'_>| {
         catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(panicked()))
     };
-    poll_fn(poll).await
+    let outcome = poll_fn(poll).await;
+    callbacks::dispose("the future of a handler", future);
+    outcome
 }
 
 /// Asks for an answer for the first time, with nobody to be woken.

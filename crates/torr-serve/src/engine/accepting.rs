@@ -82,6 +82,7 @@ impl Engine {
             since: self.now,
             unsent: Vec::new(),
             body: None,
+            endless: false,
             waiter: None,
             asked: 0,
             after: After::GoOn,

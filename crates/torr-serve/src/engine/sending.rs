@@ -84,6 +84,7 @@ impl Engine {
         let Some(connection) = self.connections.get_mut(token) else { return };
         connection.unsent = Vec::new();
         connection.body = None;
+        connection.endless = false;
         connection.http.finish();
         let was_sending = std::mem::replace(&mut connection.doing, Doing::Receiving) == Doing::Sending;
         match connection.after {

@@ -51,12 +51,7 @@ impl Engine {
     pub(super) fn tend(&mut self) -> io::Result<()> {
         self.now = clock::coarse();
         self.cx.stamp.refresh();
-        if self.accept_again.is_some_and(|at| at <= self.now) {
-            self.accept_again = None;
-            if let Some(listener) = &self.listener {
-                self.poller.add(listener, LISTENER, Interest::Accept)?;
-            }
-        }
+        self.accept_again();
         self.cx.visits.flush();
         let overdue: Vec<_> =
             self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
@@ -66,6 +61,43 @@ impl Engine {
         self.send();
         self.flow.end_stage(&self.cx.meter);
         Ok(())
+    }
+
+    /// Accepts again after a pause.
+    fn accept_again(&mut self) {
+        if self.accept_again.is_none_or(|at| at > self.now) {
+            return;
+        }
+        let added = self.listener.as_ref().map(|listener| self.poller.add(listener, LISTENER, Interest::Accept));
+        match added {
+            // What made the pause necessary may make this fail as well: there is another time.
+            Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => {
+                tracing::warn!(%error, "nothing is accepted for another while");
+                self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
+            }
+            _ => self.accept_again = None,
+        }
+    }
+
+    /// What is still to be done for connections, once the server was told to leave.
+    pub fn remaining(&self) -> Remaining {
+        let mut remaining = Remaining::default();
+        for (_, connection) in self.connections.iter() {
+            match connection.doing {
+                Doing::Sending | Doing::Streaming if connection.endless => remaining.streams += 1,
+                Doing::Sending | Doing::Streaming | Doing::Waiting => remaining.requests += 1,
+                Doing::Receiving if connection.http.part() != Part::Nothing => remaining.requests += 1,
+                Doing::Receiving | Doing::Ending(_) => {}
+            }
+        }
+        remaining
+    }
+
+    /// Whether its response goes on for longer than responses of unknown length may.
+    fn is_cut_off(&self, connection: &Connection) -> bool {
+        connection.endless
+            && matches!(connection.doing, Doing::Sending | Doing::Streaming)
+            && self.cx.shutdown.streams_are_over()
     }
 
     pub(super) fn is_overdue(&self, connection: &Connection) -> bool {
@@ -89,7 +121,8 @@ impl Engine {
             Doing::Waiting | Doing::Streaming => Duration::MAX,
         };
         let gone_by = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
-        gone_by(since, limit) || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout))
+        gone_by(since, limit)
+            || self.leaving.is_some_and(|since| gone_by(since, settings.stop_timeout) || self.is_cut_off(connection))
     }
 
     pub(super) fn time_out(&mut self, token: Token) {

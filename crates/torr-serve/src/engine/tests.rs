@@ -269,3 +269,34 @@ fn answers_that_fill_the_socket_are_sent_on_once_the_client_reads() {
     }
     assert!(bodies(&received) == expected, "{} answers are {} bytes", expected.len(), received.len());
 }
+
+/// As where the kernel has no memory for it: what makes accepting pause can make its end fail.
+#[test]
+fn a_listener_that_cannot_be_watched_again_is_tried_again() {
+    let mut rig = Rig::new();
+    let listener = rig.engine.listener.take().expect("it listens");
+    // A file is nothing that a poller can watch.
+    let file = std::fs::File::open("/proc/self/status").expect("there is /proc");
+    rig.engine.listener = Some(file.into());
+    rig.engine.accept_again = Some(0);
+    for _ in 0..3 {
+        rig.engine.tend().expect("the server goes on");
+        let again = rig.engine.accept_again.expect("it is tried again");
+        assert!(again > rig.engine.now, "not at once");
+        rig.engine.accept_again = Some(0);
+    }
+    rig.engine.poller.remove(&listener).expect("it was watched");
+    rig.engine.listener = Some(listener);
+    rig.engine.tend().expect("the server goes on");
+    assert_eq!(rig.engine.accept_again, None);
+    rig.engine.accept_again = Some(0);
+    rig.engine.tend().expect("that it is watched already is no failure");
+    assert_eq!(rig.engine.accept_again, None);
+    let address = rig.client.peer_addr().expect("it is connected");
+    let _second = TcpStream::connect(address).expect("it listens");
+    let start = Instant::now();
+    while rig.engine.connections.tokens().count() < 2 {
+        rig.turn();
+        assert!(start.elapsed() < PATIENCE, "nobody was accepted");
+    }
+}

@@ -45,6 +45,8 @@ struct Inner {
     client: Client,
     server: HeaderValue,
     active: Cell<usize>,
+    /// Of these, responses of unknown length that are being sent.
+    endless: Cell<usize>,
     /// Requests so far.
     served: Cell<u64>,
     /// Notified when the connection is to bring no further request here.
@@ -151,13 +153,17 @@ pub(super) struct Noted {
     note: Note,
     /// It waits to be asked for more.
     is_held: bool,
+    /// Its length is not known, so that it may have no end.
+    is_endless: bool,
     /// The request is done with it.
     active: Active,
 }
 
 impl Noted {
     fn new(body: AnswerBody, note: Note, active: Active) -> Self {
-        let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, active };
+        let is_endless = !body.is_end_stream() && body.size_hint().exact().is_none();
+        active.0.endless.set(active.0.endless.get() + usize::from(is_endless));
+        let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, is_endless, active };
         let has_more = !noted.body.is_end_stream();
         noted.hold(has_more);
         noted
@@ -174,6 +180,8 @@ impl Noted {
 impl Drop for Noted {
     fn drop(&mut self) {
         self.hold(false);
+        let endless = &self.active.0.endless;
+        endless.set(endless.get() - usize::from(self.is_endless));
     }
 }
 
@@ -217,7 +225,7 @@ impl Body for Noted {
 impl Exchange {
     pub fn new(desk: Rc<Desk>, client: Client, served: u64, passage: Arc<Passage>, budget: Budget) -> Self {
         let server = HeaderValue::from_static(desk.settings.server_name);
-        let (active, since) = (Cell::new(0), Cell::new(Instant::now()));
+        let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
         let (served, enough) = (Cell::new(served), Notify::new());
         let (sent, held, flowed, has_tunnel) = (Arc::default(), Cell::new(0), since.clone(), Cell::new(false));
         let ending = Cell::new(None);
@@ -226,6 +234,7 @@ impl Exchange {
             client,
             server,
             active,
+            endless,
             served,
             enough,
             ending,
@@ -272,6 +281,12 @@ impl Exchange {
     /// How long the client has taken nothing of answers that could go on.
     pub fn stuck_for(&self) -> Duration {
         if self.0.held.get() > 0 { self.0.flowed.get().elapsed() } else { Duration::ZERO }
+    }
+
+    /// Whether nothing is in flight but responses of unknown length, or there is a tunnel.
+    pub fn has_streams_only(&self) -> bool {
+        let (active, endless) = (self.0.active.get(), self.0.endless.get());
+        active == endless && (endless > 0 || self.0.has_tunnel.get())
     }
 
     /// How long there has been no request. With a tunnel the connection is never idle.

@@ -1,5 +1,6 @@
 //! The bytes of a connection that has left the engine.
 
+use super::cutoff::Cutoff;
 use crate::seats::Seat;
 use crate::telemetry::{Count, Counts, Gauge};
 use std::io;
@@ -36,6 +37,8 @@ pub(super) struct Line {
     counts: Here,
     /// What has been sent, for who watches this connection.
     sent: Arc<AtomicU64>,
+    /// When the server that stops ends it, if it is upgraded.
+    cutoff: Option<Cutoff>,
 }
 
 /// Counts a connection among those that have left the engine.
@@ -77,10 +80,11 @@ impl Line {
         arrived: Vec<u8>,
         counts: Counts,
         sent: Arc<AtomicU64>,
+        cutoff: Option<Cutoff>,
     ) -> io::Result<Self> {
         let socket = TcpStream::from_std(socket.into())?;
         let counts = Here::new(counts);
-        Ok(Self { socket, secure, seat, arrived, read: 0, unsent: Vec::new(), counts, sent })
+        Ok(Self { socket, secure, seat, arrived, read: 0, unsent: Vec::new(), counts, sent, cutoff })
     }
 
     /// Waits until the socket takes bytes.
@@ -120,6 +124,11 @@ impl Line {
         }
         self.put_back(buffer.filled());
         Poll::Pending
+    }
+
+    /// Whether the server that stops ends it now.
+    fn is_cut_off(&mut self, cx: &mut Context<'_>) -> bool {
+        self.cutoff.as_mut().is_some_and(|cutoff| cutoff.is_now(cx))
     }
 
     fn count_sent(&self, bytes: usize) {
@@ -181,6 +190,9 @@ fn broken(error: TlsError) -> io::Error {
 
 impl AsyncRead for Line {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.is_cut_off(cx) {
+            return Poll::Ready(Ok(()));
+        }
         if self.secure.is_none() && self.arrived.is_empty() {
             let before = buffer.filled().len();
             ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
@@ -200,6 +212,9 @@ impl AsyncRead for Line {
 impl AsyncWrite for Line {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let line = &mut *self;
+        if line.is_cut_off(cx) {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
         if line.secure.is_none() {
             let sent = ready!(Pin::new(&mut line.socket).poll_write(cx, bytes))?;
             line.count_sent(sent);
@@ -222,6 +237,9 @@ impl AsyncWrite for Line {
         cx: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if self.is_cut_off(cx) {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
         match self.secure {
             None => {
                 let sent = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, pieces))?;

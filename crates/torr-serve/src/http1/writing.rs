@@ -1,6 +1,7 @@
 //! Answers as bytes.
 
 use super::*;
+use crate::callbacks;
 
 /// The name of the field for ids.
 const FIELD_NAME: HeaderName = HeaderName::from_static(FIELD);
@@ -65,10 +66,13 @@ pub(super) fn write(
         _ => After::CloseGently,
     };
     match response.body {
-        _ if !has_body || shape.to_head => {}
+        body if !has_body || shape.to_head => callbacks::dispose("a body", body),
         Body::Empty => {}
         Body::Static(bytes) if bytes.len() <= SMALL => out.extend_from_slice(bytes),
-        Body::Bytes(bytes) if bytes.len() <= SMALL => out.extend_from_slice(&bytes),
+        Body::Bytes(bytes) if bytes.len() <= SMALL => {
+            out.extend_from_slice(&bytes);
+            callbacks::dispose("the bytes of a body", bytes);
+        }
         body => return Some(Next::Send(long(body), after)),
     }
     match after {

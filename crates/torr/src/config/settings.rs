@@ -222,6 +222,16 @@ pub const SETTINGS: &[Setting] = &[
         text: |from| shown(from.settings.stop_timeout),
     },
     Setting {
+        key: "stream_stop_timeout",
+        value: "TIME",
+        meaning: "How long responses of unknown length, such as event streams, may go on then",
+        must_be: DURATION,
+        default: None,
+        kind: Kind::Duration,
+        take: |to, text| time(text).map(|time| to.settings.stream_stop_timeout = time),
+        text: |from| shown(from.settings.stream_stop_timeout),
+    },
+    Setting {
         key: "start_timeout",
         value: "TIME",
         meaning: "How long a worker process that is started later may take until it serves",
