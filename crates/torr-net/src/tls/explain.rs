@@ -90,7 +90,7 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
             return (format!("is {}, not for {expected}", names(presented)), Remedy::Name);
         }
         E::NotValidForName => ("is for other names", Remedy::Name),
-        E::BadSignature => ("has a signature that is not its signer's", Remedy::Trust),
+        E::BadSignature => ("is signed by another key than that of its signer's certificate here", Remedy::Trust),
         E::UnsupportedSignatureAlgorithmContext { signature_algorithm_id, .. } => {
             let algorithm = Oid(signature_algorithm_id);
             return (format!("has a signature of a kind that is not supported ({algorithm})"), Remedy::Replace);
@@ -351,7 +351,7 @@ mod tests {
                 "SHA-256",
             ),
             (CertificateError::InvalidPurpose.into(), "extended key usage", "--insecure"),
-            (CertificateError::BadSignature.into(), "not its signer's", "--cacert"),
+            (CertificateError::BadSignature.into(), "signed by another key", "--cacert"),
             (other_of(webpki::Error::NameConstraintViolation).into(), "(NameConstraintViolation)", "--insecure"),
             (Error::AlertReceived(A::HandshakeFailure), "none of the cipher suites", "alert: handshake_failure"),
             (Error::AlertReceived(A::ProtocolVersion), "versions of TLS", "--tls-max"),
