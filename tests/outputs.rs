@@ -559,6 +559,7 @@ fn commands_with_secrets(server: &str, nowhere: &str, list: &str, config: &str) 
         "http://SERVER/|-n|2|-c|1|--otlp|http://u:SECRET@NOWHERE/",
         "--urls|LIST|-n|2|-c|1|--json|-",
         "ab|-n|2|-c|1|-A|u:SECRET|-P|u:SECRET|-C|a=SECRET|-H|X-Token: SECRET|http://u:SECRET@SERVER/",
+        "ab|-v|4|-n|1|-c|1|-A|u:SECRET|-P|u:SECRET|-C|a=SECRET|-H|X-Token: SECRET|http://SERVER/",
         "wrk|-d|1|-c|1|-t|1|-H|Authorization: Bearer SECRET|http://u:SECRET@SERVER/",
         "httpress|-n|2|http://u:SECRET@SERVER/",
         "press|-n|2|http://u:SECRET@SERVER/",

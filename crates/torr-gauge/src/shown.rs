@@ -14,6 +14,15 @@ const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWOR
 const SECRET_PARAMETERS: [&str; 9] =
     ["password", "passwd", "pwd", "sslpassword", "secret", "token", "access_token", "api_key", "apikey"];
 
+/// What the names of header fields have in them whose values are secrets, in lower case.
+const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "session", "key"];
+
+/// Returns whether a header field of this name has a value that is not to be shown.
+pub fn is_secret_field(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    SECRET_FIELDS.iter().any(|part| lower.contains(part))
+}
+
 /// Returns the text with all that a terminal could act on written out as `\u{1b}`: control characters, of which line ends
 /// are some, and those that change the direction of what follows.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -131,6 +140,16 @@ mod tests {
             ("@", "***@"),
         ] {
             assert_eq!(url(given), shown, "{given}");
+        }
+    }
+
+    #[test]
+    fn fields_with_secrets_are_known_by_their_names() {
+        for secret in ["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-CSRF-Token"] {
+            assert!(is_secret_field(secret), "{secret}");
+        }
+        for open in ["Host", "User-Agent", "Accept", "Content-Type", "X-Request-Id"] {
+            assert!(!is_secret_field(open), "{open}");
         }
     }
 

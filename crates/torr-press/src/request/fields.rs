@@ -7,6 +7,7 @@ use super::options::{Auth, Body, Options};
 use super::template::{Parser, Template, Value};
 use http::{HeaderName, HeaderValue};
 use percent_encoding::percent_decode_str;
+use torr_gauge::shown;
 
 /// Name and value.
 pub(super) type Field = (String, Template);
@@ -117,14 +118,10 @@ fn checked(name: &str, value: &str, parser: &mut Parser<'_>) -> Result<Template,
     }
 }
 
-/// What the names of fields have in them whose values are secrets.
-const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "session", "key"];
-
 /// Removes what may be a part of a secret from what is wrong with a placeholder in the value of a field.
 fn without_secret(name: &str, error: RequestError) -> RequestError {
-    let lower = name.to_ascii_lowercase();
     match error {
-        RequestError::Template { why, .. } if SECRET_FIELDS.iter().any(|part| lower.contains(part)) => {
+        RequestError::Template { why, .. } if shown::is_secret_field(name) => {
             RequestError::Template { text: format!("{{{{...}}}} in {name}"), why }
         }
         error => error,
