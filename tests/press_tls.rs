@@ -84,7 +84,10 @@ fn a_server_is_believed_only_with_reason() {
     for (args, why) in [
         (vec![url.as_str()], "--cacert"),
         (vec!["--cacert", text(&other), &url], "signed by"),
-        (vec!["--cacert", text(&certificate), "--sni", "other.test", &url], "is for localhost, not for other.test"),
+        (
+            vec!["--cacert", text(&certificate), "--sni", "other.test", &url],
+            "is for localhost, 127.0.0.1, not for other.test",
+        ),
         (vec!["--cacert", text(&old), &old_url], "expired on 2021-01-01"),
         (vec!["--insecure", &no_tls], "does not speak TLS on this port"),
     ] {

@@ -112,9 +112,10 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
     (what.into(), remedy)
 }
 
-/// Returns whom a certificate is for. The library gives names as `DnsName("example.com")`.
+/// Returns whom a certificate is for. The library gives names as `DnsName("example.com")` and `IpAddress(127.0.0.1)`.
 fn names(presented: &[String]) -> String {
-    let bare = |name: &String| name.split('"').nth(1).unwrap_or(name).to_owned();
+    let within = |name: &'_ str| Some(name.split_once('(')?.1.strip_suffix(')')?.trim_matches('"').to_owned());
+    let bare = |name: &String| within(name).unwrap_or_else(|| name.clone());
     match presented {
         [] => "for no name (it has no subject alternative name)".into(),
         names if names.len() <= MOST_NAMES => {
@@ -313,7 +314,8 @@ mod tests {
         use AlertDescription as A;
         let p384_by_sha512 = [6, 8, 42, 134, 72, 206, 61, 4, 3, 4];
         let p521 = [6, 7, 42, 134, 72, 206, 61, 2, 1, 6, 5, 43, 129, 4, 0, 35];
-        let names = |count: usize| (0..count).map(|n| format!("DnsName(\"{n}.test\")")).collect::<Vec<_>>();
+        let name_of = |n: usize| if n == 1 { "IpAddress(::1)".to_owned() } else { format!("DnsName(\"{n}.test\")") };
+        let names = |count: usize| (0..count).map(name_of).collect::<Vec<_>>();
         let name = || ServerName::try_from("other.test").expect("it is a name");
         let for_names = |count| CertificateError::NotValidForNameContext { expected: name(), presented: names(count) };
         for (error, what, remedy) in [
@@ -330,8 +332,8 @@ mod tests {
                 "clock",
             ),
             (for_names(0).into(), "for no name", "--sni"),
-            (for_names(2).into(), "is for 0.test, 1.test, not for other.test", "--sni"),
-            (for_names(9).into(), "is for 0.test, 1.test, 2.test and 6 others, not for other.test", "--sni"),
+            (for_names(2).into(), "is for 0.test, ::1, not for other.test", "--sni"),
+            (for_names(9).into(), "is for 0.test, ::1, 2.test and 6 others, not for other.test", "--sni"),
             (
                 CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
                     signature_algorithm_id: p384_by_sha512.to_vec(),

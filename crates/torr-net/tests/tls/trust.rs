@@ -10,11 +10,11 @@ use torr_net::tls::{Roots, ServerTlsSettings, TlsError, TlsSettings};
 #[derive(Debug, Clone, Copy)]
 enum Signed {
     /// By its own key.
-    ByItself,
+    OwnKey,
     /// By its own key, and it says of itself that it may sign others, as that of `openssl req -x509` does.
-    ByItselfAsAuthority,
+    OwnKeyAsAuthority,
     /// By an authority that the client does not know.
-    ByAnother,
+    UnknownAuthority,
 }
 
 /// When the certificate is valid.
@@ -35,12 +35,12 @@ fn server(folder: &Path, signed: Signed, valid: Valid) -> ServerTlsSettings {
     };
     let key = KeyPair::generate().expect("a key can be made");
     let certificate = match signed {
-        Signed::ByItself => params.self_signed(&key),
-        Signed::ByItselfAsAuthority => {
+        Signed::OwnKey => params.self_signed(&key),
+        Signed::OwnKeyAsAuthority => {
             params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
             params.self_signed(&key)
         }
-        Signed::ByAnother => {
+        Signed::UnknownAuthority => {
             let mut authority = CertificateParams::default();
             authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
             let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().expect("a key can be made"));
@@ -61,7 +61,7 @@ fn trusting(server: &ServerTlsSettings, name: &str) -> TlsSettings {
 #[test]
 fn a_given_certificate_is_accepted_only_while_it_is_valid() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    for signed in [Signed::ByItself, Signed::ByItselfAsAuthority, Signed::ByAnother] {
+    for signed in [Signed::OwnKey, Signed::OwnKeyAsAuthority, Signed::UnknownAuthority] {
         for (valid, word) in
             [(Valid::Now, ""), (Valid::Before, "expired on 2021-02-03"), (Valid::Later, "not valid before 3000-04-05")]
         {
