@@ -118,6 +118,25 @@ fn plain_text_to_a_tls_port_is_told_as_what_it_is() {
     }
 }
 
+/// A server that shares nothing with the client says so by an alert, and so does the line.
+#[test]
+fn nothing_in_common_is_told_as_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let files = format!("ssl_certificate {}; ssl_certificate_key {};", certificate.display(), key.display());
+    let start = |tls: &str| Nginx::start_with("ssl", &format!("{files} {tls} {HELLO}"));
+    let (old, weak) = (start("ssl_protocols TLSv1.2;"), start("ssl_protocols TLSv1.2; ssl_ciphers AES128-SHA;"));
+    for (server, flags, why) in [
+        (&old, &["--tlsv1.3"][..], "versions of TLS that are offered"),
+        (&weak, &[], "none of the cipher suites"),
+        (&old, &["--http2"], "does not speak"),
+    ] {
+        let ended = torr(&[flags, &["-c", "2", "-d", "20s", "--insecure", &server.https()]].concat());
+        assert_eq!(ended.code, Some(3), "{flags:?}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(why), "{flags:?}: {}", ended.stderr);
+    }
+}
+
 /// A server whose certificate has a key that no client of today's browsers knows either.
 #[test]
 fn a_certificate_that_is_not_supported_is_a_line_that_can_be_read() {
