@@ -42,11 +42,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// A password that should have been percent-encoded can have any character: what a URL's grammar takes for a path is taken
 /// for a part of the password if an '@' follows and what stands before is no host with a port.
 pub fn url(url: &str) -> Cow<'_, str> {
-    let without_user = match userinfo(url) {
-        Some((start, end)) => Cow::Owned(format!("{}{HIDDEN}{}", &url[..start], &url[end..])),
-        None => Cow::Borrowed(url),
-    };
-    match without_user.split_once('?') {
+    let without_users = without_users(url);
+    match without_users.split_once('?') {
         Some((front, query)) if query.split(['&', '#']).any(is_secret) => {
             let shown = query.split_inclusive(['&', '#']).map(|part| {
                 let end = if part.ends_with(['&', '#']) { &part[part.len() - 1..] } else { "" };
@@ -57,7 +54,7 @@ pub fn url(url: &str) -> Cow<'_, str> {
             });
             Cow::Owned(format!("{front}?{}", shown.collect::<String>()))
         }
-        _ => without_user,
+        _ => without_users,
     }
 }
 
@@ -66,25 +63,48 @@ fn is_secret(parameter: &str) -> bool {
     name.is_some_and(|name| SECRET_PARAMETERS.contains(&name.as_str()))
 }
 
-/// Returns where user and password stand in a URL, whose scheme may be missing.
-fn userinfo(url: &str) -> Option<(usize, usize)> {
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let rest = &url[start..];
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+/// Returns how many bytes user and password take at the front of what follows a URL's scheme, if they are there.
+fn userinfo(rest: &str) -> Option<usize> {
+    let authority = authority(rest);
     let end = match authority.rfind('@') {
         Some(at) => at,
         None if is_host_and_port(authority) => return None,
         None => rest.rfind('@')?,
     };
-    let is_example = EXAMPLES.contains(&&rest[..end]);
-    (!is_example).then_some((start, start + end))
+    (!EXAMPLES.contains(&&rest[..end])).then_some(end)
+}
+
+fn authority(rest: &str) -> &str {
+    &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())]
+}
+
+/// Returns a URL, whose scheme may be missing, without user and password, also those of a URL in its path or query.
+fn without_users(url: &str) -> Cow<'_, str> {
+    let (mut shown, mut from, mut at) = (String::new(), 0, url.find("://").map_or(0, |at| at + 3));
+    loop {
+        let rest = &url[at..];
+        let behind = match userinfo(rest) {
+            Some(length) => {
+                shown.push_str(&url[from..at]);
+                shown.push_str(HIDDEN);
+                from = at + length;
+                from
+            }
+            None => at,
+        };
+        match url[behind..].find("://") {
+            Some(next) => at = behind + next + 3,
+            None if from == 0 => return Cow::Borrowed(url),
+            None => return Cow::Owned(shown + &url[from..]),
+        }
+    }
 }
 
 /// Whether this can be a host, with a port or without.
 fn is_host_and_port(authority: &str) -> bool {
     match authority.rsplit_once(':') {
         // An address of IPv6 has colons within its brackets.
-        Some((_, port)) => port.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit()),
+        Some((_, port)) => port.ends_with(']') || !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()),
         None => true,
     }
 }
@@ -136,8 +156,13 @@ mod tests {
             ("host/@me", "host/@me"),
             ("postgres://h/d?user=u&password=secret&x=1", "postgres://h/d?user=u&password=***&x=1"),
             ("http://h/?Token=secret#end", "http://h/?Token=***#end"),
+            ("http://host:/path", "http://host:/path"),
+            ("http://a/,http://u:secret@b", "http://a/,http://***@b"),
+            ("http://u:secret@a/?next=http://u:secret@b#x", "http://***@a/?next=http://***@b#x"),
+            ("http://u:se://cret@h/", "http://***@h/"),
+            ("http://a,http://u:secret@b", "http://***@b"),
             ("", ""),
-            ("@", "***@"),
+            ("@", "@"),
         ] {
             assert_eq!(url(given), shown, "{given}");
         }
