@@ -142,3 +142,108 @@ fn links_lead_somewhere() {
         }
     }
 }
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What stands between backquotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Whether a file has a test function of this name.
+fn has_test(source: &str, name: &str) -> bool {
+    let lines: Vec<_> = source.lines().map(str::trim).collect();
+    let at = lines.iter().position(|line| line.starts_with(&format!("fn {name}(")));
+    at.is_some_and(|at| {
+        let attributes = lines[..at].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+        attributes.into_iter().any(|line| *line == "#[test]")
+    })
+}
+
+#[test]
+fn every_promise_of_security_names_tests_that_exist() {
+    let text = read(&repository().join("SECURITY.md"));
+    let promised = text.split("\n## What is promised\n").nth(1).expect("it promises something");
+    let promised = promised.split("\n## ").next().expect("a text has a first part");
+    let promises: Vec<_> = promised.split("\n- ").skip(1).collect();
+    assert!(promises.len() > 20, "{} promises", promises.len());
+    for promise in promises {
+        let promise = promise.split("\n### ").next().expect("a text has a first part");
+        let tests: Vec<_> = quoted(promise).filter_map(|quoted| quoted.split_once("::")).collect();
+        assert!(!tests.is_empty(), "no test holds this promise: {promise}");
+        for (file, name) in tests {
+            let path = repository().join(file);
+            assert!(path.is_file() && has_test(&read(&path), name), "there is no test {name} in {file}");
+        }
+    }
+}
+
+/// All files of Rust code in a folder, with those in its folders.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stands_where_architecture_says() {
+    let crates = repository().join("crates");
+    let mut files = Vec::new();
+    sources(&crates, &mut files);
+    // Blocks, functions, implementations and external functions; not the word in a comment or in a lint's name.
+    let code = Regex::new(r#"(?m)^[^/\n"]*\bunsafe\b\s*(\{|fn\b|impl\b|extern\b|trait\b)"#).expect("it is a pattern");
+    let within = |path: &Path| path.strip_prefix(&crates).expect("it is in there").display().to_string();
+    let mut found: Vec<_> = files.iter().filter(|path| code.is_match(&read(path))).map(|path| within(path)).collect();
+    found.sort();
+    let architecture = read(&repository().join("ARCHITECTURE.md"));
+    let (_, line) = architecture.split_once("- **`unsafe` in ").expect("ARCHITECTURE.md lists them");
+    let line = line.split("\n- ").next().expect("a text has a first part");
+    let mut listed: Vec<_> = quoted(line).filter(|name| name.ends_with(".rs")).map(str::to_owned).collect();
+    listed.sort();
+    assert_eq!(found, listed);
+    let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    assert!(line.starts_with(numbers[found.len()]), "{} files: {line}", found.len());
+}
+
+/// The crates that a crate needs with these features.
+fn needed(package: &str, features: &str) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{lib}"]);
+    command.args(["--package", package, "--features", features]).current_dir(repository());
+    let ended = Running::start(command).wait();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.stdout.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Beside a program's own rustls with another provider, one of ours would leave the process without a default, so that the
+/// program's own `ServerConfig::builder()` panics.
+#[test]
+fn libraries_turn_on_no_provider_of_cryptography() {
+    let providers = |package, features| {
+        let needed = needed(package, features);
+        assert!(needed.iter().any(|name| name == "rustls"), "{package}: {needed:?}");
+        ["ring", "aws_lc_rs"].map(|name| needed.iter().any(|needed| needed == name))
+    };
+    for library in ["torr-net", "torr-press", "torr-serve"] {
+        assert_eq!(providers(library, ""), [false, false], "{library}");
+        assert_eq!(providers(library, "tls-ring"), [true, false], "{library}");
+        // What the other feature turns on is not there to be built without a network, so its definition is looked at.
+        let manifest = read(&repository().join("crates").join(library).join("Cargo.toml"));
+        let manifest: toml::Table = manifest.parse().expect("it is TOML");
+        let meant = if library == "torr-net" { "rustls/aws_lc_rs" } else { "torr-net/tls-aws-lc-rs" };
+        assert_eq!(manifest["features"]["tls-aws-lc-rs"].to_string(), format!("[\"{meant}\"]"), "{library}");
+    }
+    assert_eq!(providers("torr", ""), [true, false], "the program has one by itself");
+}

@@ -2,8 +2,11 @@
 
 mod support;
 
+use std::io::Read;
+use std::net::Shutdown;
 use std::path::Path;
-use support::certificates::{client_of_an_authority, self_signed};
+use std::process::Command;
+use support::certificates::{client_of_an_authority, self_signed, valid_until};
 use support::program::{torr, torr_json};
 use support::result::{adds_up, count};
 use support::script::Script;
@@ -74,15 +77,85 @@ fn a_server_is_believed_only_with_reason() {
     let url = server.https();
     let plain = Serve::start(&["--workers", "1"]);
     let no_tls = format!("https://{}/", plain.address);
+    let expired = tempfile::tempdir().unwrap();
+    let (old, old_key) = valid_until(expired.path(), 2021);
+    let old_server = Nginx::start_tls(&old, &old_key, HELLO);
+    let old_url = old_server.https();
     for (args, why) in [
         (vec![url.as_str()], "--cacert"),
-        (vec!["--cacert", text(&other), &url], "not trusted"),
-        (vec!["--cacert", text(&certificate), "--sni", "other.test", &url], "other.test"),
-        (vec!["--insecure", &no_tls], "does not speak TLS"),
+        (vec!["--cacert", text(&other), &url], "signed by"),
+        (
+            vec!["--cacert", text(&certificate), "--sni", "other.test", &url],
+            "is for localhost, 127.0.0.1, not for other.test",
+        ),
+        (vec!["--cacert", text(&old), &old_url], "expired on 2021-01-01"),
+        (vec!["--insecure", &no_tls], "does not speak TLS on this port"),
     ] {
         let ended = torr(&[&["-c", "2", "-d", "20s"][..], &args].concat());
         assert_eq!(ended.code, Some(3), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(why) && ended.stderr.lines().count() == 1, "{args:?}: {}", ended.stderr);
+    }
+}
+
+/// What a server says that speaks TLS and is sent something else: an alert, unexpected_message, and its end.
+const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 10];
+
+#[test]
+fn plain_text_to_a_tls_port_is_told_as_what_it_is() {
+    let server = Script::start(|client| {
+        let mut begin = [0; 4096];
+        if client.stream.read(&mut begin).is_ok_and(|length| length > 0) {
+            client.send(ALERT);
+            // Unread bytes would make the end a reset, which overtakes the alert.
+            let _ = client.stream.shutdown(Shutdown::Write);
+            let _ = client.stream.read_to_end(&mut Vec::new());
+        }
+    });
+    for flags in [&[][..], &["--http2-prior-knowledge"]] {
+        let ended = torr(&[flags, &["-n", "2", "-c", "1", "-q", &server.url()]].concat());
+        let said = ended.stdout.clone() + &ended.stderr;
+        assert!(said.contains("speaks TLS on this port") && said.contains("https://"), "{flags:?}: {ended:?}");
+    }
+}
+
+/// A server that shares nothing with the client says so by an alert, and so does the line.
+#[test]
+fn nothing_in_common_is_told_as_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let files = format!("ssl_certificate {}; ssl_certificate_key {};", certificate.display(), key.display());
+    let start = |tls: &str| Nginx::start_with("ssl", &format!("{files} {tls} {HELLO}"));
+    let (old, weak) = (start("ssl_protocols TLSv1.2;"), start("ssl_protocols TLSv1.2; ssl_ciphers AES128-SHA;"));
+    for (server, flags, why) in [
+        (&old, &["--tlsv1.3"][..], "versions of TLS that are offered"),
+        (&weak, &[], "none of the cipher suites"),
+        (&old, &["--http2"], "does not speak"),
+    ] {
+        let ended = torr(&[flags, &["-c", "2", "-d", "20s", "--insecure", &server.https()]].concat());
+        assert_eq!(ended.code, Some(3), "{flags:?}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(why), "{flags:?}: {}", ended.stderr);
+    }
+}
+
+/// A server whose certificate has a key that no client of today's browsers knows either.
+#[test]
+fn a_certificate_that_is_not_supported_is_a_line_that_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("p521.pem"), folder.path().join("p521.key"));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp521r1", "-nodes", "-days", "2"])
+        .args(["-sha512", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=CA:FALSE", "-keyout", text(&key), "-out", text(&certificate)])
+        .output()
+        .expect("./test installs openssl");
+    assert!(made.status.success(), "{made:?}");
+    let server = Nginx::start_tls(&certificate, &key, HELLO);
+    for trust in [&["--cacert", text(&certificate)][..], &["--insecure"], &[]] {
+        let ended = torr(&[trust, &["-c", "2", "-n", "2", &server.https()]].concat());
+        assert_eq!(ended.code, Some(3), "{trust:?}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1, "{trust:?}: {}", ended.stderr);
+        assert!(!ended.stderr.contains(['{', '[']), "{trust:?}: {}", ended.stderr);
+        assert!(["cipher suites", "signature"].iter().any(|word| ended.stderr.contains(word)), "{}", ended.stderr);
     }
 }
 

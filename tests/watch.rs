@@ -5,10 +5,11 @@ mod support;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use support::client::Client;
+use support::client::{Answer, Client};
 use support::metrics::Metrics;
 use support::namespace::Hosts;
 use support::program::{torr, torr_command, torr_json};
+use support::script::Script;
 use support::servers::{Nginx, Serve, free_port};
 use support::supervised::Supervised;
 use support::wait_until;
@@ -20,6 +21,13 @@ fn watch(args: &[&str]) -> Serve {
     let mut command = torr_command(&[&["watch", "--listen", "127.0.0.1:0"], args].concat());
     command.env_remove("TORR_WATCH_TOKEN");
     Serve::start_as(command)
+}
+
+/// Asks the watcher at an address for a path, with this `Host` and these further field lines.
+fn ask(address: &str, path: &str, host: &str, fields: &str) -> Answer {
+    let mut client = Client::connect(address);
+    client.send(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"));
+    client.answer()
 }
 
 fn port(address: &str) -> u16 {
@@ -129,7 +137,7 @@ fn connections_for_one_exchange_each_are_seen_and_known_for_that() {
 #[test]
 fn metrics_are_for_prometheus() {
     let (server, watch) = (Serve::start(&[]), watch(&[]));
-    let answer = Client::connect(&watch.address).get(&format!("/metrics?port={}", port(&server.address)));
+    let answer = ask(&watch.address, &format!("/metrics?port={}", port(&server.address)), &watch.address, "");
     assert_eq!(answer.field("Content-Type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let metrics = Metrics::of_anybody(answer.text());
     assert!(metrics.sum("torr_watch_cpu_seconds_total") > 0.0);
@@ -139,7 +147,7 @@ fn metrics_are_for_prometheus() {
     assert!(metrics.of(&format!("torr_watch_samples_total{{{service}}}")) > 0.0);
     assert!(metrics.sum("torr_watch_process_threads") >= 1.0);
     // Without a service, only the machine.
-    let metrics = Metrics::of_anybody(Client::connect(&watch.address).get("/metrics").text());
+    let metrics = Metrics::of_anybody(ask(&watch.address, "/metrics", &watch.address, "").text());
     assert!(metrics.sum("torr_watch_cpu_seconds_total") > 0.0);
     assert_eq!(metrics.sum("torr_watch_samples_total"), 0.0);
 }
@@ -161,6 +169,75 @@ fn only_who_has_the_token_is_told() {
         assert_eq!(remote.reading().expect("it is right").processes.len(), 1);
         assert_eq!(Client::connect(&watch.address).get("/metrics").status, 401);
     }
+}
+
+/// A page whose site's name resolves to 127.0.0.1 (DNS rebinding) shows that name in `Host`, and any page its `Origin`.
+#[test]
+fn without_a_token_no_web_page_is_answered() {
+    let watch = watch(&[]);
+    let of = |host: &str, fields: &str| ask(&watch.address, "/signals", host, fields);
+    let port = port(&watch.address);
+    for host in [&watch.address, &format!("localhost:{port}"), "localhost:9400", "LOCALHOST", "[::1]:80", "127.9.9.9"] {
+        assert_eq!(of(host, "").status, 200, "{host}");
+    }
+    assert_eq!(of("localhost", &format!("Origin: http://localhost:{port}\r\n")).status, 200);
+    for host in
+        ["evil.test", &format!("evil.test:{port}"), "localhost.evil.test", "127.0.0.1.evil.test", "10.0.0.5", ""]
+    {
+        for path in ["/signals", "/metrics"] {
+            let answer = ask(&watch.address, path, host, "");
+            assert_eq!(answer.status, 421, "{host}: {answer:?}");
+            assert!(answer.text().contains("TORR_WATCH_TOKEN") && answer.text().lines().count() == 1, "{answer:?}");
+        }
+    }
+    for origin in ["http://evil.test", "null", "https://localhost.evil.test", "file://", ""] {
+        let answer = of("localhost", &format!("Origin: {origin}\r\n"));
+        assert_eq!(answer.status, 403, "{origin:?}: {answer:?}");
+    }
+    let two = of("localhost", "Origin: http://localhost\r\nOrigin: http://evil.test\r\n");
+    assert_eq!(two.status, 403, "{two:?}");
+    // HTTP/1.0 knows requests without a Host; no browser sends them.
+    let mut client = Client::connect(&watch.address);
+    client.send("GET /signals HTTP/1.0\r\n\r\n");
+    assert_eq!(client.answer().status, 421);
+}
+
+/// A response that a terminal would act on: the doctor shows its text, and nothing else happens.
+#[test]
+fn what_another_machine_says_is_shown_without_control_characters() {
+    let server = Script::start(|client| {
+        while client.request().is_some() {
+            let body = "torr watch: \x1b]0;title\x07\x1b[2J no\u{9b}2J\u{202e}\r\n";
+            client.send(format!("HTTP/1.1 404 Not Found\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    let address = server.address.to_string();
+    let refused = RemoteWatch::connect(&address, None, 80).expect_err("it says no");
+    let shown = "\\u{1b}]0;title\\u{7}\\u{1b}[2J no\\u{9b}2J\\u{202e}";
+    assert_eq!(refused.to_string(), format!("{address} says: {shown}"));
+    let ended = torr(&["doctor", "http://127.0.0.1:9", "--watch", &address]);
+    assert!(ended.stderr.contains(shown), "{ended:?}");
+    assert!(!ended.stderr.trim_end_matches('\n').contains(char::is_control), "{ended:?}");
+}
+
+/// The names of processes in a reading are another machine's, too.
+#[test]
+fn a_reading_of_another_machine_has_no_control_characters() {
+    let (local, server) = (watch(&[]), Serve::start(&[]));
+    let reading = ask(&local.address, &format!("/signals?port={}", port(&server.address)), "localhost", "");
+    let mut reading: Reading = serde_json::from_str(reading.text()).expect("it is a reading");
+    reading.processes[0].name = "torr\x1b[2J".into();
+    reading.listeners[0].address = "127.0.0.1:80\n\u{9b}2J".into();
+    let body = serde_json::to_string(&reading).expect("it can be written");
+    let server = Script::start(move |client| {
+        while client.request().is_some() {
+            client.send(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    let remote = RemoteWatch::connect(&server.address.to_string(), None, 80).expect("it answers");
+    let seen = remote.reading().expect("it answers");
+    assert_eq!(seen.processes[0].name, "torr\\u{1b}[2J");
+    assert_eq!(seen.listeners[0].address, "127.0.0.1:80\\n\\u{9b}2J");
 }
 
 #[test]
@@ -190,7 +267,7 @@ fn what_cannot_be_watched_is_said_in_a_line() {
     assert!(refused(&narrow.address, nobody).contains(&format!("port {nobody} is none")));
     assert!(RemoteWatch::connect(&narrow.address, None, port(&server.address)).is_ok());
     for query in ["port=0", "port=http", "address=127.0.0.1", "ports=1", "port=1&port=2"] {
-        let answer = Client::connect(&open.address).get(&format!("/signals?{query}"));
+        let answer = ask(&open.address, &format!("/signals?{query}"), &open.address, "");
         assert_eq!((answer.status, answer.text().lines().count()), (400, 1), "{query}: {answer:?}");
     }
     let stranger = RemoteWatch::connect(&server.address, None, 80).expect_err("it is an HTTP server, but another one");

@@ -17,6 +17,15 @@ pub fn for_names(folder: &Path, file: &str, names: &[&str]) -> (PathBuf, PathBuf
     write(folder, file, &made.cert.pem(), &made.signing_key.serialize_pem())
 }
 
+/// A certificate for localhost, signed by itself, that was valid from 2020 to the beginning of a year.
+pub fn valid_until(folder: &Path, year: i32) -> (PathBuf, PathBuf) {
+    let mut params = CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("names");
+    (params.not_before, params.not_after) = (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(year, 1, 1));
+    let key = KeyPair::generate().expect("a key can be made");
+    let certificate = params.self_signed(&key).expect("it can be signed");
+    write(folder, "old", &certificate.pem(), &key.serialize_pem())
+}
+
 /// An authority, and a client's certificate that it has signed: its certificate; the client's, and its key.
 pub fn client_of_an_authority(folder: &Path) -> (PathBuf, PathBuf, PathBuf) {
     let mut params = CertificateParams::default();

@@ -4,8 +4,10 @@ mod exchange;
 mod node_exporter;
 
 use exchange::{Answer, Exchange};
+use serde_json::Value;
 use std::time::Instant;
 use thiserror::Error;
+use torr_gauge::shown;
 use torr_gauge::signals::Reading;
 
 /// Somebody on the server's machine who tells what can be seen there.
@@ -98,7 +100,24 @@ impl RemoteWatch {
 }
 
 fn reading(answer: &Answer) -> Option<Reading> {
-    let reading: Reading = serde_json::from_str(&answer.text).ok().filter(|_| answer.status == 200)?;
+    let mut reading: Value = serde_json::from_str(&answer.text).ok().filter(|_| answer.status == 200)?;
+    make_printable(&mut reading);
+    let reading: Reading = serde_json::from_value(reading).ok()?;
     // Later versions may have more in them; what is told here keeps its meaning within a version.
     (reading.schema == torr_gauge::signals::READING_SCHEMA).then_some(reading)
+}
+
+/// Writes out what a terminal would act on in all texts: names of processes and addresses are what another machine says.
+fn make_printable(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = shown::printable(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(make_printable),
+        Value::Object(fields) => {
+            for (name, mut value) in std::mem::take(fields) {
+                make_printable(&mut value);
+                fields.insert(shown::printable(&name).into_owned(), value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

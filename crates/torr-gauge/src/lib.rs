@@ -13,6 +13,7 @@ pub mod machine;
 pub mod result;
 pub mod sample;
 pub mod series;
+pub mod shown;
 pub mod signals;
 pub mod sockets;
 pub mod steal;

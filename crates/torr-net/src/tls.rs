@@ -1,12 +1,15 @@
 //! TLS of either side: what is asked for, and one connection's bytes in and out.
 //!
-//! By `rustls` with the `ring` provider, which builds with nothing but a C compiler. Its unbuffered interface works on
-//! the caller's buffers, so that a record is decrypted where it was received.
+//! By `rustls`, through its unbuffered interface, which works on the caller's buffers, so that a record is decrypted where
+//! it was received. Its cryptography is chosen by a feature of this crate: `tls-ring`, which builds with nothing but a C
+//! compiler, or `tls-aws-lc-rs`. With neither it is what the program has installed as the process's default.
 
 mod acceptor;
 mod client;
+mod explain;
 mod files;
 mod identities;
+mod provider;
 mod records;
 mod server;
 mod settings;
@@ -31,16 +34,16 @@ pub enum TlsError {
     #[error("'{0}' is no name that a certificate can have")]
     Name(String),
     /// The server's certificate is not to be trusted.
-    #[error("the server's certificate is not trusted ({0}): give --cacert with who signed it, or --insecure")]
+    #[error("the server's certificate is not trusted: it {0}")]
     Untrusted(String),
     /// The server does not speak the protocol that is asked for.
     #[error("the server does not speak {0} (ALPN)")]
     Alpn(String),
     /// What answers there does not speak TLS.
-    #[error("the server does not speak TLS on this port")]
+    #[error("the server does not speak TLS on this port: is the URL http:// and not https://?")]
     NoTls,
     /// The client's certificate is not to be trusted.
-    #[error("the client's certificate is not trusted ({0})")]
+    #[error("the client's certificate is not trusted: it {0}")]
     ClientUntrusted(String),
     /// The client was asked for a certificate and has none.
     #[error("the client has shown no certificate")]
@@ -51,21 +54,20 @@ pub enum TlsError {
     /// What the client has sent is not TLS.
     #[error("the client does not speak TLS")]
     ClientNoTls,
-    /// Anything else, in the words of the TLS library.
+    /// Nobody has chosen the cryptography.
+    #[error(
+        "there is no cryptography for TLS in this program: turn on the feature 'tls-ring' or 'tls-aws-lc-rs' of the crate by \
+         which it uses TLS, or install a default provider of rustls"
+    )]
+    NoProvider,
+    /// Anything else.
     #[error("TLS: {0}")]
     Protocol(String),
 }
 
+/// Errors before there is a connection, of which the library's words tell enough.
 impl From<rustls::Error> for TlsError {
     fn from(error: rustls::Error) -> Self {
-        match error {
-            rustls::Error::InvalidCertificate(why) => Self::Untrusted(why.to_string()),
-            rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => Self::NoTls,
-            rustls::Error::NoApplicationProtocol
-            | rustls::Error::AlertReceived(rustls::AlertDescription::NoApplicationProtocol) => {
-                Self::Alpn("the protocol asked for".into())
-            }
-            error => Self::Protocol(error.to_string()),
-        }
+        Self::Protocol(error.to_string())
     }
 }

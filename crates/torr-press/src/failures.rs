@@ -49,6 +49,15 @@ pub(crate) fn tls(error: TlsError) -> Failure {
     Failure::new(Kind::Tls, Side::Server, error.to_string())
 }
 
+/// What begins the first bytes of a TLS server that was sent something else: the header of an alert (RFC 8446, section 5.1).
+const TLS_ALERT: &[u8] = &[21, 3];
+
+/// Returns the failure of a request in plain text to a server that speaks TLS, if these are a server's first bytes.
+pub(crate) fn plain_to_tls(first_bytes: &[u8]) -> Option<Failure> {
+    let what = "the server speaks TLS on this port: is the URL https:// and not http://?";
+    first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(Kind::Protocol, Side::Server, what))
+}
+
 /// The server ended the connection without saying so in TLS: something may have been cut off.
 pub(crate) fn cut_off() -> Failure {
     Failure::new(Kind::Read, Side::Server, "ended without TLS's close_notify, so that the answer may be cut off")

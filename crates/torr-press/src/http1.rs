@@ -91,7 +91,7 @@ impl<I: Inspect> Session for Http1<I> {
                 self.first_byte = self.first_byte.or(NonZero::new(at));
                 Ok((used, None))
             }
-            Err(error) => Err(failures::protocol(error)),
+            Err(error) => Err(failures::plain_to_tls(input).unwrap_or_else(|| failures::protocol(error))),
         }
     }
 

@@ -16,6 +16,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use crate::failures;
 use crate::inspect::{Inspection, Inspector};
 use crate::plan::Target;
 use crate::request::Cursor;
@@ -106,6 +107,14 @@ impl<'p> Http2<'p> {
             fruitless: 0,
         }
     }
+
+    /// The failure of a connection without TLS to a server that speaks it, if these are the server's first bytes behind
+    /// those that are kept.
+    #[cold]
+    fn plain_to_tls(&self, input: &[u8]) -> Option<Failure> {
+        let first_bytes = if self.partial.is_empty() { input } else { &self.partial };
+        failures::plain_to_tls(first_bytes).filter(|_| !self.peer.is_known)
+    }
 }
 
 impl Session for Http2<'_> {
@@ -177,14 +186,14 @@ impl Session for Http2<'_> {
             let mut reason = [0; 8];
             reason[4..].copy_from_slice(&broken.code.0.to_be_bytes());
             frame::whole(kind::GOAWAY, 0, &reason, out);
-            broken.failure()
+            self.plain_to_tls(input).unwrap_or_else(|| broken.failure())
         })
     }
 
     fn end(&mut self) -> Result<Option<Told>, Failure> {
         match self.gone_away {
             Some((_, code)) if code != Code::NO_ERROR => Err(error::gone_away(code)),
-            _ if !self.peer.is_known => Err(error::speechless()),
+            _ if !self.peer.is_known => Err(self.plain_to_tls(&[]).unwrap_or_else(error::speechless)),
             _ => Ok(None),
         }
     }

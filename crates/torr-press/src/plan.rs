@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::result::{self, PlanSummary};
+use torr_gauge::shown;
 use torr_gauge::signals::Watcher;
 use torr_net::tls::TlsConfig;
 use torr_net::{Address, Nanos, clock};
@@ -228,12 +229,12 @@ pub enum PlanError {
     /// Not a URL.
     #[error("'{url}' is not a URL: {why}")]
     Url {
-        /// As given.
+        /// As given, without user and password.
         url: String,
         /// What is wrong.
         why: String,
     },
-    /// A URL of another scheme.
+    /// A URL of another scheme, without user and password.
     #[error("cannot press '{0}': only http:// and https:// URLs")]
     Scheme(String),
 }
@@ -286,7 +287,7 @@ impl Target {
     /// # Errors
     /// [`PlanError::Url`] and [`PlanError::Scheme`].
     pub fn parse(url: &str) -> Result<Self, PlanError> {
-        let bad = |why: &str| PlanError::Url { url: url.to_owned(), why: why.to_owned() };
+        let bad = |why: &str| PlanError::Url { url: shown::url(url).into_owned(), why: why.to_owned() };
         let parts = split(url);
         let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
         if parts.authority.contains(['{', '}']) {
@@ -297,7 +298,7 @@ impl Target {
         let tls = match scheme.as_str() {
             "http" => false,
             "https" => true,
-            _ => return Err(PlanError::Scheme(url.to_owned())),
+            _ => return Err(PlanError::Scheme(shown::url(url).into_owned())),
         };
         let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');

@@ -13,7 +13,7 @@ use prost::Message;
 use std::time::{Duration, UNIX_EPOCH};
 use thiserror::Error;
 use torr_gauge::collector::Measured;
-use torr_gauge::{Kind, RunResult};
+use torr_gauge::{Kind, RunResult, shown};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue, Uri};
 
@@ -38,9 +38,9 @@ pub enum CollectorError {
     /// A URL of another scheme.
     #[error("only http:// collectors can be reached; for https:// put an OpenTelemetry Collector in between")]
     Scheme,
-    /// The headers are not of their form.
-    #[error("'{0}' is not of the form name=value,name=value")]
-    Headers(String),
+    /// A header, by its number from 1, is not of its form. It may hold a secret, so it is not shown.
+    #[error("header {0} is not of the form name=value,name=value (it is not shown: it may hold a secret)")]
+    Headers(usize),
 }
 
 /// Why the metrics were not taken.
@@ -83,20 +83,20 @@ impl Collector {
     /// # Errors
     /// If they are of another form.
     pub fn with_headers(mut self, text: &str) -> Result<Self, CollectorError> {
-        for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        for (at, pair) in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()).enumerate() {
             let header = || {
                 let (name, value) = pair.split_once('=')?;
                 let value = percent_decode_str(value.trim()).decode_utf8().ok()?;
                 Some((name.trim().parse().ok()?, HeaderValue::from_str(&value).ok()?))
             };
-            self.headers.push(header().ok_or_else(|| CollectorError::Headers(pair.to_owned()))?);
+            self.headers.push(header().ok_or_else(|| CollectorError::Headers(at + 1))?);
         }
         Ok(self)
     }
 
-    /// Where it is.
+    /// Where it is, without user and password.
     pub fn url(&self) -> String {
-        self.url.to_string()
+        shown::url(&self.url.to_string()).into_owned()
     }
 
     /// Sends the figures, once.
@@ -123,16 +123,11 @@ impl Collector {
         let body = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().unwrap_or_default();
         match ExportMetricsServiceResponse::decode(&body[..]).ok().and_then(|answer| answer.partial_success) {
             Some(part) if part.rejected_data_points > 0 => {
-                Err(SendError::Refused(part.rejected_data_points, one_line(&part.error_message)))
+                Err(SendError::Refused(part.rejected_data_points, shown::line(&part.error_message)))
             }
             _ => Ok(()),
         }
     }
-}
-
-/// What somebody else said, fit for a line of ours.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// All metrics of a run.

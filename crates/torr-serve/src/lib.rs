@@ -14,6 +14,14 @@
 //!
 //! [`App::router`] takes an `axum::Router`, or any other tower service of http types, for all that has no handler here.
 //!
+//! # Features
+//!
+//! `tls-ring` and `tls-aws-lc-rs` choose the cryptography of [`Settings::tls`]. Neither is on by itself: a provider that a
+//! library turns on leaves rustls without a default in each program that has another one. Without a feature TLS takes the
+//! process's default provider.
+//!
+//! # How it is made
+//!
 //! The hot path, from outside in: `worker` waits, `engine` moves bytes in stages, `http1` turns bytes into answers,
 //! [`app`] finds the handler, `guest` calls a router. HTTP/2 and what an `Upgrade` leads to leave it by `handover`.
 #![deny(unsafe_code)]

@@ -1,11 +1,13 @@
 //! `torr watch`: on a server's machine, offers what can be seen there of a service, for a doctor elsewhere.
 
 mod metrics;
+mod origin;
 mod query;
 mod watchers;
 
 use crate::cli::WatchArgs;
 use crate::exit::Stop;
+use origin::Names;
 use query::Target;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::process::ExitCode;
@@ -34,7 +36,8 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, Stop> {
             format!("'{listen}' can be reached from elsewhere: set {TOKEN} to a secret that who asks has to show");
         return Err(Stop::Usage(line));
     }
-    let desk = Arc::new(Desk { token, ports: args.ports.clone(), watchers: Watchers::new() });
+    let names = Names::new(listen);
+    let desk = Arc::new(Desk { token, names, ports: args.ports.clone(), watchers: Watchers::new() });
     let mut settings = Settings::default();
     (settings.workers, settings.blocking_threads) = (1, 2);
     let failed = |error: torr_serve::ServeError| Stop::Failed(error.to_string());
@@ -64,6 +67,8 @@ fn app(desk: &Arc<Desk>) -> App {
 
 struct Desk {
     token: Option<String>,
+    /// What it may be called by where there is no token.
+    names: Names,
     /// The ports that may be watched; all if there are none.
     ports: Vec<u16>,
     watchers: Watchers,
@@ -71,6 +76,12 @@ struct Desk {
 
 impl Desk {
     fn answer(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
+        // A token is more than a page could know.
+        if self.token.is_none()
+            && let Err(foreign) = self.names.check(request)
+        {
+            return refusal(foreign.status(), foreign.line());
+        }
         if !self.admits(request) {
             let challenge = HeaderValue::from_static("Bearer");
             return refusal(401, "the token is missing or wrong").header(WWW_AUTHENTICATE, challenge);

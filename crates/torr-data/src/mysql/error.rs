@@ -18,7 +18,8 @@ pub(super) fn sorted(error: Error) -> DataError {
 pub(super) fn sorted_connecting(error: Error) -> DataError {
     match error {
         Error::Server(said) => by_code(&said),
-        Error::Url(_) => DataError::new(ErrorKind::BadUrl, format_args!("the database's URL: {error}")),
+        // Not in the driver's words, which may hold the password.
+        Error::Url(_) => DataError::new(ErrorKind::BadUrl, "the database's URL cannot be used"),
         _ => DataError::new(ErrorKind::Refused, format_args!("MySQL: {error}")),
     }
 }

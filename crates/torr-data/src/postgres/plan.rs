@@ -19,9 +19,16 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(url: &str, statement_timeout: Duration) -> Result<Self, DataError> {
-        let mut config: Config = url
-            .parse()
-            .map_err(|error| DataError::new(ErrorKind::BadUrl, format_args!("the database's URL: {error}")))?;
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+            // The driver says options that it does not know, and takes what follows a '?' in a password for some.
+            let told = match url.split_once('?') {
+                Some((_, options)) if options.contains('@') => {
+                    "a '?' or '@' in a password has to be percent-encoded".into()
+                }
+                _ => error.to_string(),
+            };
+            DataError::new(ErrorKind::BadUrl, format_args!("the database's URL cannot be read: {told}"))
+        })?;
         if config.get_application_name().is_none() {
             config.application_name("torr");
         }

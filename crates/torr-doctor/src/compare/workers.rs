@@ -9,6 +9,7 @@ use crate::trail::Step;
 use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use torr_gauge::shown;
 use torr_press::Plan;
 
 mod advising;
@@ -73,6 +74,8 @@ pub fn workers(
     let mut rows = turns.rows(&lab, names.iter().map(String::as_str));
     rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
     let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
+    // What is printed and kept has no password of a database in it. A command that is run again needs it filled in.
+    let (command, url) = (shown::line(sweep.command), sweep.url.map(shown::url));
     let advised = advising::Advised {
         counts: &counts,
         rows: &rows,
@@ -81,13 +84,13 @@ pub fn workers(
         gain: turns.ratio(&lab, chosen, best),
         fewer: chosen.checked_sub(1).map(|fewer| turns.ratio(&lab, fewer, chosen)),
         cores: sweep.cores,
-        command: sweep.command,
-        url: sweep.url,
+        command: &command,
+        url: url.as_deref(),
         plan: &patient.plan,
     };
     let conclusion = advised.conclude();
     let found = finish(Kind::Workers, lab, &turns, rows, conclusion);
-    Ok(Comparison { workers: Some(counts[chosen]), target: sweep.command.into(), ..found })
+    Ok(Comparison { workers: Some(counts[chosen]), target: command, ..found })
 }
 
 /// Whether it works at all, how long a turn takes beside its pressing, and how long a response takes.

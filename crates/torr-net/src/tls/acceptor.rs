@@ -2,11 +2,11 @@
 
 use super::files::{certificates, roots_of};
 use super::identities::Identities;
+use super::provider::{new_tickets, provider};
 use super::{TlsError, TlsServer, Versions};
 use rustls::ServerConfig;
-use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
-use rustls::server::{NoServerSessionStorage, ProducesTickets, WebPkiClientVerifier};
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -23,7 +23,8 @@ pub struct ServerTlsSettings {
     pub alpn: Vec<String>,
     /// Who must have signed a client's certificate, as a PEM file. Without it none is asked for.
     pub client_roots: Option<PathBuf>,
-    /// Whether clients get tickets, by which later connections go on from earlier ones' sessions.
+    /// Whether clients get tickets, by which later connections go on from earlier ones' sessions. They get none where neither
+    /// the feature `tls-ring` nor `tls-aws-lc-rs` is on.
     pub resumption: bool,
 }
 
@@ -42,11 +43,14 @@ impl ServerTlsSettings {
     /// Reads the files, so that connections can be accepted.
     ///
     /// # Errors
-    /// [`TlsError::File`] if one cannot be read or holds nothing of use, or a key is not that of its certificate.
+    /// [`TlsError::File`] if one cannot be read or holds nothing of use, or a key is not that of its certificate;
+    /// [`TlsError::NoProvider`].
     pub fn load(&self) -> Result<TlsAcceptor, TlsError> {
         let (mut config, authorities) = self.config()?;
-        if self.resumption {
-            config.ticketer = new_tickets()?;
+        if self.resumption
+            && let Some(tickets) = new_tickets()?
+        {
+            config.ticketer = tickets;
         }
         let (authorities, current) = (Mutex::new(authorities), RwLock::new(Arc::new(config)));
         Ok(TlsAcceptor { shared: Arc::new(Shared { settings: self.clone(), authorities, current }) })
@@ -54,7 +58,7 @@ impl ServerTlsSettings {
 
     /// The library's configuration, still without tickets, and the certificates of [`Self::client_roots`].
     fn config(&self) -> Result<(ServerConfig, Vec<CertificateDer<'static>>), TlsError> {
-        let provider = Arc::new(ring::default_provider());
+        let provider = provider()?;
         let identities = Identities::load(&self.identities, &provider)?;
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(self.versions.list())?;
@@ -76,11 +80,6 @@ impl ServerTlsSettings {
         config.send_tls13_tickets = usize::from(self.resumption);
         Ok((config, authorities))
     }
-}
-
-/// Keys for tickets, which are replaced every six hours.
-fn new_tickets() -> Result<Arc<dyn ProducesTickets>, TlsError> {
-    Ok(ring::Ticketer::new()?)
 }
 
 /// Settings whose files have been read. Clones are the same acceptor: all of a server's threads share one, so that each can
@@ -121,7 +120,10 @@ impl TlsAcceptor {
         let mut known = self.shared.authorities.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut config, authorities) = self.shared.settings.config()?;
         let keeps_tickets = authorities == *known || !self.shared.settings.resumption;
-        config.ticketer = if keeps_tickets { Arc::clone(&self.current().ticketer) } else { new_tickets()? };
+        let tickets = if keeps_tickets { Some(Arc::clone(&self.current().ticketer)) } else { new_tickets()? };
+        if let Some(tickets) = tickets {
+            config.ticketer = tickets;
+        }
         *known = authorities;
         *self.shared.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         Ok(())

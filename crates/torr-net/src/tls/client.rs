@@ -1,6 +1,7 @@
 //! One client's TLS connections, one after another: ciphertext in and out of the caller's buffers.
 
 use super::TlsError;
+use super::explain;
 use super::records::{Records, Secured, Side};
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
@@ -38,7 +39,7 @@ impl Side for UnbufferedClientConnection {
 
     #[cold]
     fn error(error: rustls::Error) -> TlsError {
-        error.into()
+        explain::to_client(error)
     }
 }
 

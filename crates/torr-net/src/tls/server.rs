@@ -1,11 +1,12 @@
 //! The server's side of one TLS connection: ciphertext in and out of the caller's buffers.
 
 use super::TlsError;
+use super::explain;
 use super::identities::hearing_names;
 use super::records::{Records, Secured, Side};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
 use rustls::unbuffered::UnbufferedStatus;
-use rustls::{CommonState, InvalidMessage, ServerConfig};
+use rustls::{CommonState, ServerConfig};
 use std::sync::Arc;
 
 /// The server's side of one connection.
@@ -37,13 +38,7 @@ impl Side for UnbufferedServerConnection {
 
     #[cold]
     fn error(error: rustls::Error) -> TlsError {
-        match error {
-            rustls::Error::InvalidCertificate(why) => TlsError::ClientUntrusted(why.to_string()),
-            rustls::Error::NoCertificatesPresented => TlsError::NoClientCertificate,
-            rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => TlsError::ClientNoTls,
-            rustls::Error::NoApplicationProtocol => TlsError::ClientAlpn,
-            error => TlsError::Protocol(error.to_string()),
-        }
+        explain::to_server(error)
     }
 }
 

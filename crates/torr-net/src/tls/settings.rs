@@ -1,11 +1,11 @@
 //! What is asked of TLS, and the library's configuration for it.
 
 use super::files::{certificates, private_key, roots_of};
+use super::provider::provider;
 use super::tickets::Tickets;
 use super::trust::{Rule, Trust};
 use super::{TlsClient, TlsError};
 use rustls::client::WebPkiServerVerifier;
-use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -94,7 +94,7 @@ impl TlsSettings {
     /// Reads the files, so that clients can be made of it.
     ///
     /// # Errors
-    /// [`TlsError::File`] if one cannot be read or holds nothing of use, [`TlsError::Name`].
+    /// [`TlsError::File`] if one cannot be read or holds nothing of use, [`TlsError::Name`], [`TlsError::NoProvider`].
     pub fn load(&self) -> Result<TlsConfig, TlsError> {
         let name = ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))?;
         let (config, needs_alpn, resumption) = (self.config()?, self.needs_alpn, self.resumption);
@@ -102,7 +102,7 @@ impl TlsSettings {
     }
 
     fn config(&self) -> Result<ClientConfig, TlsError> {
-        let provider = Arc::new(ring::default_provider());
+        let provider = provider()?;
         let algorithms = provider.signature_verification_algorithms;
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(self.versions.list())?;

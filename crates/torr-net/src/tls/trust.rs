@@ -5,7 +5,7 @@ use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{DigitallySignedStruct, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, OtherError, SignatureScheme};
 use std::sync::Arc;
 
 /// Believes certificates by rules of its own, but has every server prove that it holds the key.
@@ -21,7 +21,8 @@ pub(super) enum Rule {
     /// All of them.
     Anybody,
     /// The very ones that were given, and what they have signed. The first is what a self-signed certificate needs that
-    /// says of itself that it may sign others: as that of a server it is not taken otherwise.
+    /// says of itself that it may sign others: as that of a server it is not taken otherwise. Whoever has signed one that was
+    /// given does not matter; its validity, its purpose and its names do.
     GivenOrSigned(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>),
 }
 
@@ -36,9 +37,15 @@ impl ServerCertVerifier for Trust {
     ) -> Result<ServerCertVerified, rustls::Error> {
         match &self.rule {
             Rule::Anybody => Ok(ServerCertVerified::assertion()),
-            Rule::GivenOrSigned(given, _) if given.contains(certificate) => {
-                verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
-                Ok(ServerCertVerified::assertion())
+            // Without what the server says of its signers: they do not matter here.
+            Rule::GivenOrSigned(given, signed) if given.contains(certificate) => {
+                match signed.verify_server_cert(certificate, &[], name, ocsp, now) {
+                    Err(error) if is_of_the_signer(&error) => {
+                        verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+                        Ok(ServerCertVerified::assertion())
+                    }
+                    result => result,
+                }
             }
             Rule::GivenOrSigned(_, signed) => signed.verify_server_cert(certificate, intermediates, name, ocsp, now),
         }
@@ -64,5 +71,21 @@ impl ServerCertVerifier for Trust {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms.supported_schemes()
+    }
+}
+
+/// Whether a certificate lacks nothing but a signer who is trusted. The library looks at the certificate itself first,
+/// validity and purpose before all else, and at who has signed it only then.
+fn is_of_the_signer(error: &rustls::Error) -> bool {
+    let rustls::Error::InvalidCertificate(why) = error else { return false };
+    match why {
+        CertificateError::UnknownIssuer
+        | CertificateError::BadSignature
+        | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => true,
+        CertificateError::Other(OtherError(why)) => {
+            matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+        }
+        _ => false,
     }
 }

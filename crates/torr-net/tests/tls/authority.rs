@@ -35,8 +35,22 @@ impl Authority {
 
     /// The same with a key of some kind.
     pub fn identity_by(&self, file: &str, names: &[&str], kind: &'static SignatureAlgorithm) -> (PathBuf, PathBuf) {
-        let names = names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        let params = CertificateParams::new(names).expect("the names are names");
+        self.identity_of(file, params(names), kind)
+    }
+
+    /// A signed certificate for these names that is valid from 2020 to the beginning of a year.
+    pub fn identity_until(&self, file: &str, names: &[&str], end: i32) -> (PathBuf, PathBuf) {
+        let mut params = params(names);
+        (params.not_before, params.not_after) = (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(end, 1, 1));
+        self.identity_of(file, params, &rcgen::PKCS_ECDSA_P256_SHA256)
+    }
+
+    fn identity_of(
+        &self,
+        file: &str,
+        params: CertificateParams,
+        kind: &'static SignatureAlgorithm,
+    ) -> (PathBuf, PathBuf) {
         let key = KeyPair::generate_for(kind).expect("a key can be made");
         let certificate = params.signed_by(&key, &self.issuer).expect("it can be signed");
         let paths = (self.folder.path().join(format!("{file}.pem")), self.folder.path().join(format!("{file}.key")));
@@ -55,4 +69,9 @@ impl Authority {
     pub fn client(&self) -> TlsSettings {
         TlsSettings { roots: Roots::File(self.path()), ..TlsSettings::new("localhost") }
     }
+}
+
+fn params(names: &[&str]) -> CertificateParams {
+    let names = names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    CertificateParams::new(names).expect("the names are names")
 }

@@ -8,3 +8,4 @@ mod refusals;
 mod reload;
 mod sessions;
 mod talking;
+mod trust;

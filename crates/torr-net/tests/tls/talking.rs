@@ -180,3 +180,19 @@ fn acceptors_are_for_all_threads() {
     shared::<TlsAcceptor>();
     moved::<TlsServer>();
 }
+
+/// These tests are built so that rustls knows no default of its own (its feature `custom-provider`), as in a program with two
+/// providers: whatever asks for the default panics. Torr names its provider, and leaves the default to the program.
+#[test]
+fn no_default_of_the_process_is_needed_or_made() {
+    let authority = Authority::new();
+    let settings = ServerTlsSettings { client_roots: Some(authority.path()), ..authority.server() };
+    let identity = Some(authority.identity("client", &["client.test"]));
+    let acceptor = settings.load().expect("the settings are right");
+    Pair::secured(client(&TlsSettings { identity, ..authority.client() }), &acceptor).exchange();
+    acceptor.reload().expect("the files are as they were");
+    assert!(rustls::crypto::CryptoProvider::get_default().is_none(), "it is the program's to install one");
+    #[allow(clippy::disallowed_methods, reason = "that it cannot be called is what is shown")]
+    let by_default = std::panic::catch_unwind(|| drop(rustls::ServerConfig::builder()));
+    assert!(by_default.is_err(), "the tests are not built as they should be");
+}

@@ -17,10 +17,13 @@ pub enum RequestError {
         /// What is wrong.
         why: String,
     },
-    /// A header that is not one.
-    #[error("header '{0}' is not of the form 'Name: value'")]
-    Header(String),
-    /// A header that the engine must set itself.
+    /// A line that is no header, by its number among all that are given, from 1. It may hold a secret, so it is not shown.
+    #[error("header {0} is not of the form 'Name: value' (it is not shown: it may hold a secret)")]
+    Header(usize),
+    /// A header, by its name, whose value cannot be sent. The value may hold a secret, so it is not shown.
+    #[error("the value of header '{0}' has a character that cannot stand there, such as the end of a line")]
+    HeaderValue(String),
+    /// A header, by its name, that the engine must set itself.
     #[error("header '{0}' is set by the body that is sent: leave it out")]
     OwnHeader(String),
     /// A method that is not one.

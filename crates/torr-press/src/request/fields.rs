@@ -7,6 +7,7 @@ use super::options::{Auth, Body, Options};
 use super::template::{Parser, Template, Value};
 use http::{HeaderName, HeaderValue};
 use percent_encoding::percent_decode_str;
+use torr_gauge::shown;
 
 /// Name and value.
 pub(super) type Field = (String, Template);
@@ -20,11 +21,11 @@ pub(super) fn compose(
 ) -> Result<(Vec<Field>, Option<Template>), RequestError> {
     let mut fields = by_themselves(options, userinfo, parser)?;
     let (mut host, mut own, mut is_typed) = (None, vec![], false);
-    for line in &options.headers {
-        let (name, value) = split(line)?;
+    for (at, line) in options.headers.iter().enumerate() {
+        let (name, value) = split(line).ok_or(RequestError::Header(at + 1))?;
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         if is("content-length") || is("transfer-encoding") || is("content-type") && body.is_some_and(|b| b.is_fixed) {
-            return Err(RequestError::OwnHeader(line.clone()));
+            return Err(RequestError::OwnHeader(name.to_owned()));
         }
         is_typed |= is("content-type");
         let value = checked(name, value, parser)?;
@@ -94,24 +95,35 @@ fn by_themselves(
 
 fn basic(credentials: &str, parser: &mut Parser<'_>) -> Result<Template, RequestError> {
     let mut value = Template::from("Basic ");
-    value.push_value(Value::Base64(parser.parse(credentials, Escape::Nothing)?));
+    let credentials =
+        parser.parse(credentials, Escape::Nothing).map_err(|error| without_secret("Authorization", error))?;
+    value.push_value(Value::Base64(credentials));
     Ok(value)
 }
 
 /// Splits a header line. `Name;` is a field whose value is empty, as with curl.
-fn split(line: &str) -> Result<(&str, &str), RequestError> {
-    let bad = || RequestError::Header(line.to_owned());
+fn split(line: &str) -> Option<(&str, &str)> {
     let empty = || Some((line.strip_suffix(';')?, ""));
-    let (name, value) = line.split_once(':').or_else(empty).ok_or_else(bad)?;
-    HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
-    Ok((name, value))
+    let (name, value) = line.split_once(':').or_else(empty)?;
+    HeaderName::from_bytes(name.as_bytes()).ok()?;
+    Some((name, value))
 }
 
 /// A value that can stand in a header.
 fn checked(name: &str, value: &str, parser: &mut Parser<'_>) -> Result<Template, RequestError> {
-    let template = parser.parse(value.trim(), Escape::Header)?;
+    let template = parser.parse(value.trim(), Escape::Header).map_err(|error| without_secret(name, error))?;
     match HeaderValue::from_bytes(&template.sample(b"")) {
         Ok(_) => Ok(template),
-        Err(_) => Err(RequestError::Header(format!("{name}: {}", value.trim()))),
+        Err(_) => Err(RequestError::HeaderValue(name.to_owned())),
+    }
+}
+
+/// Removes what may be a part of a secret from what is wrong with a placeholder in the value of a field.
+fn without_secret(name: &str, error: RequestError) -> RequestError {
+    match error {
+        RequestError::Template { why, .. } if shown::is_secret_field(name) => {
+            RequestError::Template { text: format!("{{{{...}}}} in {name}"), why }
+        }
+        error => error,
     }
 }

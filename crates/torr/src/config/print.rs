@@ -1,10 +1,11 @@
 //! The configuration as a TOML file that says of each value where it comes from.
 
 use super::Config;
-use super::settings::{SETTINGS, Setting};
+use super::settings::{Kind, SETTINGS, Setting};
+use torr_gauge::shown;
 
 impl Config {
-    /// All settings, as `--config` reads them.
+    /// All settings, as `--config` reads them, but for the passwords in them, which are not shown.
     pub fn toml(&self) -> String {
         let line = |setting: &Setting| {
             let source = match (self.sources.get(setting.key), setting.default) {
@@ -12,7 +13,10 @@ impl Config {
                 (None, Some(what)) => format!("default, {what}"),
                 (None, None) => "default".into(),
             };
-            format!("{} = {}  # {source}\n", setting.key, setting.toml(&self.chosen))
+            let text = (setting.text)(&self.chosen);
+            let shown = if setting.kind == Kind::Secret { shown::url(&text) } else { text.as_str().into() };
+            let note = if shown == text { "" } else { "; what *** stands for is not shown" };
+            format!("{} = {}  # {source}{note}\n", setting.key, setting.as_toml(&shown))
         };
         SETTINGS.iter().map(line).collect()
     }

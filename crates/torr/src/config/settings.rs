@@ -49,10 +49,14 @@ impl Setting {
 
     /// The value as it stands in a file.
     pub fn toml(&self, chosen: &Chosen) -> String {
-        let text = (self.text)(chosen);
+        self.as_toml(&(self.text)(chosen))
+    }
+
+    /// A value's text as it stands in a file.
+    pub fn as_toml(&self, text: &str) -> String {
         match self.kind {
-            Kind::Text | Kind::Secret | Kind::Duration => toml::Value::String(text).to_string(),
-            Kind::Number | Kind::Boolean => text,
+            Kind::Text | Kind::Secret | Kind::Duration => toml::Value::String(text.to_owned()).to_string(),
+            Kind::Number | Kind::Boolean => text.to_owned(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What can be wrong with a command line, whatever program's it is.
 
 use std::ffi::OsString;
+use torr_gauge::shown;
 
 /// A mistake in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// What is wrong.
+    /// What is wrong, without passwords and without what a terminal acts on.
     pub what: String,
     /// Whether the program shows its usage with it.
     pub with_usage: bool,
@@ -14,12 +15,12 @@ pub struct Mistake {
 impl Mistake {
     /// One that the program shows its usage with.
     pub fn usage(what: impl Into<String>) -> Self {
-        Self { what: what.into(), with_usage: true }
+        Self { what: shown::line(&what.into()), with_usage: true }
     }
 
     /// One that the program tells in one line.
     pub fn plain(what: impl Into<String>) -> Self {
-        Self { what: what.into(), with_usage: false }
+        Self { what: shown::line(&what.into()), with_usage: false }
     }
 }
 

@@ -110,14 +110,14 @@ fn url_query(text: &str, input: &mut Input) -> Result<Data, Stop> {
 }
 
 fn cookie(text: &str) -> Result<String, Stop> {
-    let hint = || Stop::Usage(format!("--cookie '{text}' is not of the form 'name=value' (files are not read)"));
+    let hint = || Stop::Usage("--cookie has what is not of the form 'name=value' (files are not read)".into());
     if text.contains('=') { Ok(text.to_owned()) } else { Err(hint()) }
 }
 
 fn auth(args: &RequestArgs) -> Result<Option<Auth>, Stop> {
     match (&args.user, &args.oauth2_bearer) {
         (Some(user), _) if !user.contains(':') => {
-            Err(Stop::Usage(format!("--user '{user}' has no password: give both as name:password")))
+            Err(Stop::Usage("--user has no password: give both as name:password".into()))
         }
         (Some(user), _) => Ok(Some(Auth::Basic(user.clone()))),
         (None, Some(token)) => Ok(Some(Auth::Bearer(token.clone()))),

@@ -9,9 +9,9 @@ pub use page::report;
 pub use table::table;
 
 use super::failed;
-use torr_gauge::Kind;
 use torr_gauge::collector::Measured;
 use torr_gauge::result::Tls;
+use torr_gauge::{Kind, shown};
 
 /// What the layout needs to know of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ fn service(measured: &Measured, asked: &Asked) -> Vec<Row> {
     };
     let mut rows = vec![
         // Its first word, as there.
-        ("Server Software:", software.split_whitespace().next().unwrap_or_default().to_owned()),
+        ("Server Software:", shown::printable(software.split_whitespace().next().unwrap_or_default()).into_owned()),
         ("Server Hostname:", asked.host.clone()),
         ("Server Port:", asked.port.to_string()),
     ];

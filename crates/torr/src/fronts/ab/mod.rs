@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use torr_gauge::collector::{Measured, Progress};
+use torr_gauge::shown;
 use torr_press::Target;
 use torr_report::fronts::ab::{self as layout, files};
 
@@ -149,7 +150,7 @@ impl Begun {
             (None, None) => format!("{BANNER}Benchmarking {} (be patient)...", target.host),
         };
         if args.verbosity >= 2 {
-            let (request, method) = (String::from_utf8_lossy(request), request::method(args));
+            let (request, method) = (without_secrets(&String::from_utf8_lossy(request)), request::method(args));
             heading.push_str(&format!("INFO: {method} header ==\n---\n{request}\n---\n"));
         }
         Self { heading, step, told: 0 }
@@ -168,8 +169,8 @@ impl Begun {
         let requests = measured.result.requests;
         self.completed(requests);
         if let (Some(first), true) = (&measured.first, args.verbosity >= 2) {
-            let fields =
-                first.headers.iter().map(|(name, value)| format!("{name}: {}\n", String::from_utf8_lossy(value)));
+            let field = |name: &str, value: &str| format!("{name}: {}\n", shown::printable(value));
+            let fields = first.headers.iter().map(|(name, value)| field(name, &String::from_utf8_lossy(value)));
             let fields: String = fields.collect();
             print(&format!("LOG: first header received:\n{fields}LOG: Response code = {}\n", first.status));
         }
@@ -178,4 +179,15 @@ impl Begun {
             None => print("..done\n"),
         }
     }
+}
+
+/// A request's head without the values of fields that hold secrets.
+fn without_secrets(head: &str) -> String {
+    let line = |line: &str| match line.split_once(':') {
+        Some((name, _)) if shown::is_secret_field(name) && !name.contains(' ') => {
+            format!("{name}: {}\r\n", shown::HIDDEN)
+        }
+        _ => line.to_owned(),
+    };
+    head.split_inclusive('\n').map(line).collect()
 }

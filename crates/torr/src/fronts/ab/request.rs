@@ -32,8 +32,8 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
     let has = |name: &str| args.headers.iter().any(|header| is_named(header, name));
     if let Some(body) = &body {
         for own in ["Content-Length", "Transfer-Encoding"] {
-            if let Some(header) = args.headers.iter().find(|header| is_named(header, own)) {
-                return Err(mistake(RequestError::OwnHeader(header.clone())));
+            if args.headers.iter().any(|header| is_named(header, own)) {
+                return Err(mistake(RequestError::OwnHeader(own.into())));
             }
         }
         line("Content-Length", &body.len().to_string());
@@ -41,7 +41,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
             line("Content-Type", args.content_type.as_deref().unwrap_or("text/plain"));
         }
     }
-    for header in &args.headers {
+    for header in args.headers.iter().enumerate() {
         let (name, value) = split(header).map_err(mistake)?;
         line(name, value);
     }
@@ -69,11 +69,11 @@ fn is_named(header: &str, name: &str) -> bool {
 }
 
 /// Splits and checks one header line.
-fn split(header: &str) -> Result<(&str, &str), RequestError> {
-    let bad = || RequestError::Header(header.to_owned());
+fn split((at, header): (usize, &String)) -> Result<(&str, &str), RequestError> {
+    let bad = || RequestError::Header(at + 1);
     let (name, value) = header.split_once(':').ok_or_else(bad)?;
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
-    HeaderValue::from_str(value.trim()).map_err(|_| bad())?;
+    HeaderValue::from_str(value.trim()).map_err(|_| RequestError::HeaderValue(name.to_owned()))?;
     Ok((name, value.trim()))
 }
 

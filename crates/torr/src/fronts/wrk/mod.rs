@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 use torr_gauge::collector::Progress;
+use torr_gauge::shown;
 use torr_press::{Schedule, Target};
 use torr_report::fronts::wrk as layout;
 
@@ -39,11 +40,11 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
     }
     let target = Target::parse(&args.url).map_err(mistake)?;
     // By itself wrk sends nothing but Host.
-    let headers = [&["User-Agent:".to_owned(), "Accept:".to_owned()], args.headers.as_slice()].concat();
+    let headers = [args.headers.as_slice(), &["User-Agent:".to_owned(), "Accept:".to_owned()]].concat();
     let request = run::request(&target, "GET", headers, None, true)?;
     let schedule = args.rate.map(|rate| Schedule::constant(rate as f64)).transpose();
     let layout = layout::Asked {
-        url: args.url,
+        url: shown::url(&args.url).into_owned(),
         threads: args.threads,
         connections: args.connections,
         seconds: args.duration,

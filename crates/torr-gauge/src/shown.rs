@@ -1,0 +1,202 @@
+//! Texts of others and of the user, as they may be shown: without what a terminal acts on, and without passwords.
+//!
+//! Whatever is printed, logged or written to a file and may hold either goes through this file.
+
+use std::borrow::Cow;
+
+/// What stands for a secret.
+pub const HIDDEN: &str = "***";
+
+/// What this program's own hints have in the place of user and password.
+const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWORD"];
+
+/// Parameters of a URL's query whose values are secrets, in lower case.
+const SECRET_PARAMETERS: [&str; 9] =
+    ["password", "passwd", "pwd", "sslpassword", "secret", "token", "access_token", "api_key", "apikey"];
+
+/// What the names of header fields have in them whose values are secrets, in lower case.
+const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "session", "key"];
+
+/// Returns whether a header field of this name has a value that is not to be shown.
+pub fn is_secret_field(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    SECRET_FIELDS.iter().any(|part| lower.contains(part))
+}
+
+/// Returns the text with all that a terminal could act on written out as `\u{1b}`: control characters, of which line ends
+/// are some, and those that change the direction of what follows.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| {
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        c.is_control() || turns
+    };
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|c| if acts(c) { c.escape_default().to_string() } else { c.to_string() });
+    Cow::Owned(shown.collect())
+}
+
+/// Returns a URL, or what was given as one, without the user, the password and secret parameters of its query.
+///
+/// A password that should have been percent-encoded can have any character: what a URL's grammar takes for a path is taken
+/// for a part of the password if an '@' follows and what stands before is no host with a port.
+pub fn url(url: &str) -> Cow<'_, str> {
+    let without_users = without_users(url);
+    match without_users.split_once('?') {
+        Some((front, query)) if query.split(['&', '#']).any(is_secret) => {
+            let shown = query.split_inclusive(['&', '#']).map(|part| {
+                let end = if part.ends_with(['&', '#']) { &part[part.len() - 1..] } else { "" };
+                match part.split_once('=') {
+                    Some((name, _)) if is_secret(part) => format!("{name}={HIDDEN}{end}"),
+                    _ => part.to_owned(),
+                }
+            });
+            Cow::Owned(format!("{front}?{}", shown.collect::<String>()))
+        }
+        _ => without_users,
+    }
+}
+
+fn is_secret(parameter: &str) -> bool {
+    let name = parameter.split_once('=').map(|(name, _)| name.to_ascii_lowercase());
+    name.is_some_and(|name| SECRET_PARAMETERS.contains(&name.as_str()))
+}
+
+/// Returns how many bytes user and password take at the front of what follows a URL's scheme, if they are there.
+fn userinfo(rest: &str) -> Option<usize> {
+    let authority = authority(rest);
+    let end = match authority.rfind('@') {
+        Some(at) => at,
+        None if is_host_and_port(authority) => return None,
+        None => rest.rfind('@')?,
+    };
+    (!EXAMPLES.contains(&&rest[..end])).then_some(end)
+}
+
+fn authority(rest: &str) -> &str {
+    &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())]
+}
+
+/// Returns a URL, whose scheme may be missing, without user and password, also those of a URL in its path or query.
+fn without_users(url: &str) -> Cow<'_, str> {
+    let (mut shown, mut from, mut at) = (String::new(), 0, url.find("://").map_or(0, |at| at + 3));
+    loop {
+        let rest = &url[at..];
+        let behind = match userinfo(rest) {
+            Some(length) => {
+                shown.push_str(&url[from..at]);
+                shown.push_str(HIDDEN);
+                from = at + length;
+                from
+            }
+            None => at,
+        };
+        match url[behind..].find("://") {
+            Some(next) => at = behind + next + 3,
+            None if from == 0 => return Cow::Borrowed(url),
+            None => return Cow::Owned(shown + &url[from..]),
+        }
+    }
+}
+
+/// Whether this can be a host, with a port or without.
+fn is_host_and_port(authority: &str) -> bool {
+    match authority.rsplit_once(':') {
+        // An address of IPv6 has colons within its brackets.
+        Some((_, port)) => port.ends_with(']') || !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()),
+        None => true,
+    }
+}
+
+/// Returns a line of text with all URLs in it as [`url`] shows them, and nothing that a terminal could act on. Ends of lines
+/// become spaces.
+///
+/// A word counts as a URL if it has `://`, or a ':' and an '@' behind it, as `name:password@host` has.
+pub fn line(text: &str) -> String {
+    let words = text.split_inclusive(char::is_whitespace).map(|piece| {
+        let word = piece.trim_end_matches(char::is_whitespace);
+        let end = piece[word.len()..].replace(char::is_control, " ");
+        // Quotes and an option's name are no part of a user's name.
+        let start = match word.find("://") {
+            Some(_) => 0,
+            None => word.find(|c: char| !"'\"`(<[=,".contains(c)).map_or(0, |at| {
+                let name_end = word[at..].find('=').filter(|&end| word[at..at + end].starts_with("--"));
+                at + name_end.map_or(0, |end| end + 1)
+            }),
+        };
+        let (front, rest) = word.split_at(start);
+        let is_url = rest.contains("://") || rest.find(':').is_some_and(|at| rest[at..].contains('@'));
+        let shown = if is_url { url(rest) } else { Cow::Borrowed(rest) };
+        format!("{front}{shown}{end}")
+    });
+    printable(words.collect::<String>().trim_end()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_and_passwords_are_not_shown() {
+        for (given, shown) in [
+            ("http://host/path", "http://host/path"),
+            ("http://user:secret@host:80/path?q#f", "http://***@host:80/path?q#f"),
+            ("http://secret@host", "http://***@host"),
+            ("http://secret:@host", "http://***@host"),
+            ("redis://:secret@host/3", "redis://***@host/3"),
+            ("user:secret@host:80/x", "***@host:80/x"),
+            ("postgres://u:sec@ret@h/d", "postgres://***@h/d"),
+            ("postgres://u:sec/ret@h/d", "postgres://***@h/d"),
+            ("postgres://u:sec?ret@h/d", "postgres://***@h/d"),
+            ("postgres://u:sec#ret@h/d", "postgres://***@h/d"),
+            ("http://u:sec ret@h/", "http://***@h/"),
+            ("http://[::1]:80/@me", "http://[::1]:80/@me"),
+            ("http://host:8080/@me", "http://host:8080/@me"),
+            ("host/@me", "host/@me"),
+            ("postgres://h/d?user=u&password=secret&x=1", "postgres://h/d?user=u&password=***&x=1"),
+            ("http://h/?Token=secret#end", "http://h/?Token=***#end"),
+            ("http://host:/path", "http://host:/path"),
+            ("http://a/,http://u:secret@b", "http://a/,http://***@b"),
+            ("http://u:secret@a/?next=http://u:secret@b#x", "http://***@a/?next=http://***@b#x"),
+            ("http://u:se://cret@h/", "http://***@h/"),
+            ("http://a,http://u:secret@b", "http://***@b"),
+            ("", ""),
+            ("@", "@"),
+        ] {
+            assert_eq!(url(given), shown, "{given}");
+        }
+    }
+
+    #[test]
+    fn fields_with_secrets_are_known_by_their_names() {
+        for secret in ["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-CSRF-Token"] {
+            assert!(is_secret_field(secret), "{secret}");
+        }
+        for open in ["Host", "User-Agent", "Accept", "Content-Type", "X-Request-Id"] {
+            assert!(!is_secret_field(open), "{open}");
+        }
+    }
+
+    #[test]
+    fn urls_within_a_line_are_found() {
+        for (given, shown) in [
+            ("'http://u:secret@h/' is not a URL: why", "'http://***@h/' is not a URL: why"),
+            ("'u:secret@h:x' is not a URL", "'***@h:x' is not a URL"),
+            ("--proxy=u:secret@h:1 is wrong", "--proxy=***@h:1 is wrong"),
+            ("a database is mysql://USER:PASSWORD@HOST/NAME", "a database is mysql://USER:PASSWORD@HOST/NAME"),
+            ("port 80: write to me@example.com", "port 80: write to me@example.com"),
+            ("at 12:30, 'a: b' and [::1]:80", "at 12:30, 'a: b' and [::1]:80"),
+            ("two  spaces stay\n", "two  spaces stay"),
+        ] {
+            assert_eq!(line(given), shown, "{given}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_for_a_terminal_to_act_on() {
+        assert_eq!(printable("plain, schön, 漢字 😀"), "plain, schön, 漢字 😀");
+        assert_eq!(printable("a\x1b[2J\u{9b}b\r\n\tc\u{202e}d\x7f"), r"a\u{1b}[2J\u{9b}b\r\n\tc\u{202e}d\u{7f}");
+        assert_eq!(line("one\ntwo\x07\n"), r"one two\u{7}");
+    }
+}

@@ -1,0 +1,391 @@
+//! The TLS library's errors as one line for people each: what is wrong, and what to do.
+
+use super::TlsError;
+use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, OtherError, PeerIncompatible};
+use std::fmt::{self, Debug};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// The most names of a certificate that a line shows.
+const MOST_NAMES: usize = 3;
+
+/// Returns what a client makes of an error of a connection to a server.
+#[cold]
+pub(super) fn to_client(error: Error) -> TlsError {
+    match error {
+        Error::InvalidCertificate(why) => {
+            let (what, remedy) = certificate(&why);
+            let remedy = match remedy {
+                Remedy::Trust => "give its signer's certificate with --cacert, or do not check it with --insecure",
+                Remedy::Clock => "check this machine's clock, or do not check the certificate with --insecure",
+                Remedy::Renew => "renew it at the server, or do not check it with --insecure",
+                Remedy::Name => "ask for one of its names with --sni, or do not check it with --insecure",
+                Remedy::Replace => {
+                    "give the server an RSA or an ECDSA P-256 certificate that is signed with SHA-256, or do not check it \
+                     with --insecure"
+                }
+            };
+            TlsError::Untrusted(format!("{what}: {remedy}"))
+        }
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => TlsError::NoTls,
+        Error::NoApplicationProtocol | Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+            TlsError::Alpn("the protocol asked for".into())
+        }
+        Error::AlertReceived(alert) => TlsError::Protocol(match server_alert(alert) {
+            Some(meaning) => format!("{meaning} (the server's alert: {})", snake(&alert)),
+            None => format!("the server ended the connection (its alert: {})", snake(&alert)),
+        }),
+        Error::PeerIncompatible(why) => TlsError::Protocol(in_common(&why, "the server")),
+        error => TlsError::Protocol(other(&error, "the server")),
+    }
+}
+
+/// Returns what a server makes of an error of a client's connection.
+#[cold]
+pub(super) fn to_server(error: Error) -> TlsError {
+    match error {
+        Error::InvalidCertificate(why) => TlsError::ClientUntrusted(certificate(&why).0),
+        Error::NoCertificatesPresented => TlsError::NoClientCertificate,
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => TlsError::ClientNoTls,
+        Error::NoApplicationProtocol => TlsError::ClientAlpn,
+        Error::AlertReceived(alert) => TlsError::Protocol(match client_alert(alert) {
+            Some(meaning) => format!("{meaning} (the client's alert: {})", snake(&alert)),
+            None => format!("the client ended the connection (its alert: {})", snake(&alert)),
+        }),
+        Error::PeerIncompatible(why) => TlsError::Protocol(in_common(&why, "the client")),
+        error => TlsError::Protocol(other(&error, "the client")),
+    }
+}
+
+/// What helps against a certificate that is not accepted.
+enum Remedy {
+    Trust,
+    Clock,
+    Renew,
+    Name,
+    Replace,
+}
+
+/// Returns what is wrong with a certificate, as the end of a sentence about it.
+fn certificate(error: &CertificateError) -> (String, Remedy) {
+    use CertificateError as E;
+    let day = |seconds: u64| {
+        let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH);
+        humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
+    };
+    let (what, remedy) = match error {
+        E::UnknownIssuer => ("is signed by nobody who is trusted here", Remedy::Trust),
+        E::Other(OtherError(why)) if matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity)) => {
+            ("is that of an authority, which only --cacert with this very certificate makes acceptable", Remedy::Trust)
+        }
+        E::ExpiredContext { not_after, .. } => {
+            return (format!("expired on {}", day(not_after.as_secs())), Remedy::Renew);
+        }
+        E::Expired => ("has expired", Remedy::Renew),
+        E::NotValidYetContext { not_before, .. } => {
+            return (format!("is not valid before {}", day(not_before.as_secs())), Remedy::Clock);
+        }
+        E::NotValidYet => ("is not valid yet", Remedy::Clock),
+        E::NotValidForNameContext { expected, presented } => {
+            let expected = expected.to_str();
+            return (format!("is {}, not for {expected}", names(presented)), Remedy::Name);
+        }
+        E::NotValidForName => ("is for other names", Remedy::Name),
+        E::BadSignature => ("is signed by another key than that of its signer's certificate here", Remedy::Trust),
+        E::UnsupportedSignatureAlgorithmContext { signature_algorithm_id, .. } => {
+            let algorithm = Oid(signature_algorithm_id);
+            return (format!("has a signature of a kind that is not supported ({algorithm})"), Remedy::Replace);
+        }
+        E::UnsupportedSignatureAlgorithmForPublicKeyContext { signature_algorithm_id, public_key_algorithm_id } => {
+            let (algorithm, key) = (Oid(signature_algorithm_id), Oid(public_key_algorithm_id));
+            let what = format!("has a signature of a kind that is not supported ({algorithm}, by a key of {key})");
+            return (what, Remedy::Replace);
+        }
+        E::InvalidPurpose | E::InvalidPurposeContext { .. } => {
+            ("may not be used for this side of TLS, by its extended key usage", Remedy::Replace)
+        }
+        E::Revoked => ("has been revoked", Remedy::Renew),
+        E::BadEncoding => ("cannot be read", Remedy::Replace),
+        E::UnhandledCriticalExtension => ("has a critical extension that is not known here", Remedy::Replace),
+        E::Other(OtherError(why)) => return (format!("is not accepted ({})", named(&why)), Remedy::Replace),
+        other => return (format!("is not accepted ({})", named(other)), Remedy::Replace),
+    };
+    (what.into(), remedy)
+}
+
+/// Returns whom a certificate is for. The library gives names as `DnsName("example.com")` and `IpAddress(127.0.0.1)`.
+fn names(presented: &[String]) -> String {
+    let within = |name: &'_ str| Some(name.split_once('(')?.1.strip_suffix(')')?.trim_matches('"').to_owned());
+    let bare = |name: &String| within(name).unwrap_or_else(|| name.clone());
+    match presented {
+        [] => "for no name (it has no subject alternative name)".into(),
+        names if names.len() <= MOST_NAMES => {
+            format!("for {}", names.iter().map(bare).collect::<Vec<_>>().join(", "))
+        }
+        names => {
+            let first = names.iter().take(MOST_NAMES).map(bare).collect::<Vec<_>>().join(", ");
+            format!("for {first} and {} others", names.len() - MOST_NAMES)
+        }
+    }
+}
+
+/// Returns what an alert of a server means to its client.
+fn server_alert(alert: AlertDescription) -> Option<&'static str> {
+    use AlertDescription as A;
+    Some(match alert {
+        A::HandshakeFailure | A::InsufficientSecurity => {
+            "the server accepts none of the cipher suites, key exchanges and signatures that are offered: it may know only \
+             weak ones, or have a certificate of a rare kind"
+        }
+        A::ProtocolVersion => {
+            "the server does not speak the versions of TLS that are offered: leave out --tls-max and --tlsv1.3 (older ones \
+             than 1.2 are not supported)"
+        }
+        A::UnrecognisedName => "the server has no certificate for this name: give one of its names with --sni",
+        A::CertificateRequired | A::NoCertificate => {
+            "the server asks for a client's certificate: give one with --cert and --key"
+        }
+        A::AccessDenied => "the server does not let this client in: its certificate (--cert) is not the right one",
+        A::BadCertificate
+        | A::UnsupportedCertificate
+        | A::CertificateRevoked
+        | A::CertificateExpired
+        | A::CertificateUnknown
+        | A::UnknownCA => "the server does not accept the client's certificate, or wants one: check --cert and --key",
+        A::InternalError => "the server failed in the handshake: its log tells why",
+        _ => return None,
+    })
+}
+
+/// Returns what an alert of a client means to its server.
+fn client_alert(alert: AlertDescription) -> Option<&'static str> {
+    use AlertDescription as A;
+    Some(match alert {
+        A::UnknownCA | A::CertificateUnknown | A::BadCertificate => {
+            "the client does not trust this server's certificate, or it has another name for the server"
+        }
+        A::CertificateExpired => "this server's certificate has expired, or is not valid yet by the client's clock",
+        A::CertificateRevoked => "this server's certificate has been revoked",
+        A::UnsupportedCertificate => "the client does not support this server's kind of certificate",
+        A::ProtocolVersion => "the client does not speak the versions of TLS that are spoken here",
+        A::HandshakeFailure | A::InsufficientSecurity => "the client accepts nothing that is offered here",
+        _ => return None,
+    })
+}
+
+/// Returns what both sides lack in common; `peer` is the other side.
+fn in_common(why: &PeerIncompatible, peer: &str) -> String {
+    use PeerIncompatible as P;
+    let lacks = match why {
+        P::ServerDoesNotSupportTls12Or13
+        | P::ServerTlsVersionIsDisabledByOurConfig
+        | P::SupportedVersionsExtensionRequired
+        | P::Tls12NotOffered
+        | P::Tls12NotOfferedOrEnabled => "version of TLS",
+        P::NoCipherSuitesInCommon => "cipher suite",
+        P::NoKxGroupsInCommon | P::NamedGroupsExtensionRequired | P::KeyShareExtensionRequired => "key exchange",
+        P::NoSignatureSchemesInCommon
+        | P::NoCertificateRequestSignatureSchemesInCommon
+        | P::SignatureAlgorithmsExtensionRequired => "kind of signature for the certificate's key",
+        why => return format!("{peer} cannot be spoken to ({})", named(why)),
+    };
+    format!("there is no {lacks} in common with {peer}")
+}
+
+/// Returns an error that is hardly ever met, in the library's words.
+fn other(error: &Error, peer: &str) -> String {
+    match error {
+        Error::PeerMisbehaved(why) => format!("{peer} breaks the rules of the protocol ({})", named(why)),
+        Error::InvalidMessage(why) => format!("{peer} sent a message that cannot be read ({})", named(why)),
+        Error::DecryptError => format!("{peer} sent a record that cannot be decrypted"),
+        error => error.to_string(),
+    }
+}
+
+/// Returns the name of an error's variant, without what is in it: bytes as numbers tell nobody anything.
+fn named(error: &impl Debug) -> String {
+    let text = format!("{error:?}");
+    text.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
+/// Returns an alert's name as the RFC writes it (RFC 8446, section 6).
+fn snake(alert: &AlertDescription) -> String {
+    match alert {
+        AlertDescription::UnknownCA => return "unknown_ca".into(),
+        AlertDescription::UnrecognisedName => return "unrecognized_name".into(),
+        AlertDescription::Unknown(number) => return format!("number {number}"),
+        _ => {}
+    }
+    let mut name = String::new();
+    for character in named(alert).chars() {
+        if character.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(character.to_ascii_lowercase());
+    }
+    name
+}
+
+/// The name of an algorithm, from the content of an AlgorithmIdentifier in DER (RFC 5280, section 4.1.1.2). Of a key on an
+/// elliptic curve, the curve's.
+struct Oid<'b>(&'b [u8]);
+
+/// Algorithms and curves that certificates have, by their identifiers' encoding.
+const KNOWN: &[(&[u8], &str)] = &[
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01], "RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x04], "RSA with MD5"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x05], "RSA with SHA-1"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a], "RSA-PSS"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b], "RSA with SHA-256"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0c], "RSA with SHA-384"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0d], "RSA with SHA-512"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x38, 0x04, 0x03], "DSA with SHA-1"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], "ECDSA P-256"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x22], "ECDSA P-384"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x23], "ECDSA P-521"),
+    (&[0x2b, 0x81, 0x04, 0x00, 0x0a], "ECDSA secp256k1"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x01], "ECDSA with SHA-1"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02], "ECDSA with SHA-256"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x03], "ECDSA with SHA-384"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x04], "ECDSA with SHA-512"),
+    (&[0x2b, 0x65, 0x70], "Ed25519"),
+    (&[0x2b, 0x65, 0x71], "Ed448"),
+];
+
+/// The identifier that stands before the curve's.
+const EC_PUBLIC_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+
+impl fmt::Display for Oid<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let content = match identifier(self.0) {
+            Some((EC_PUBLIC_KEY, curve)) if identifier(curve).is_some() => return Oid(curve).fmt(f),
+            Some((content, _)) => content,
+            None => return f.write_str("an algorithm without a name"),
+        };
+        match KNOWN.iter().find(|(known, _)| *known == content) {
+            Some((_, name)) => f.write_str(name),
+            None => write!(f, "OID {}", dotted(content)),
+        }
+    }
+}
+
+/// Splits the content of an identifier in DER from what follows. Those of algorithms have a length of one byte.
+fn identifier(der: &[u8]) -> Option<(&[u8], &[u8])> {
+    match der {
+        [6, length @ 1..=0x7f, rest @ ..] => rest.split_at_checked(usize::from(*length)),
+        _ => None,
+    }
+}
+
+/// Returns an identifier as numbers with dots (ITU-T X.690, section 8.19).
+fn dotted(content: &[u8]) -> String {
+    let (mut arcs, mut arc) = (Vec::new(), 0_u64);
+    for byte in content {
+        arc = (arc << 7) | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            if arcs.is_empty() {
+                let first = (arc / 40).min(2);
+                arcs.push(first);
+                arc -= first * 40;
+            }
+            arcs.push(arc);
+            arc = 0;
+        }
+    }
+    arcs.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::{ServerName, UnixTime};
+    use std::sync::Arc;
+
+    fn at(seconds: u64) -> UnixTime {
+        UnixTime::since_unix_epoch(Duration::from_secs(seconds))
+    }
+
+    fn other_of(error: webpki::Error) -> CertificateError {
+        CertificateError::Other(OtherError(Arc::new(error)))
+    }
+
+    /// Each error that a user is likely to meet, what its line says of it, and what the line says to do.
+    #[test]
+    fn each_error_is_one_line_with_what_and_what_to_do() {
+        use AlertDescription as A;
+        let p384_by_sha512 = [6, 8, 42, 134, 72, 206, 61, 4, 3, 4];
+        let p521 = [6, 7, 42, 134, 72, 206, 61, 2, 1, 6, 5, 43, 129, 4, 0, 35];
+        let name_of = |n: usize| if n == 1 { "IpAddress(::1)".to_owned() } else { format!("DnsName(\"{n}.test\")") };
+        let names = |count: usize| (0..count).map(name_of).collect::<Vec<_>>();
+        let name = || ServerName::try_from("other.test").expect("it is a name");
+        let for_names = |count| CertificateError::NotValidForNameContext { expected: name(), presented: names(count) };
+        for (error, what, remedy) in [
+            (Error::from(CertificateError::UnknownIssuer), "signed by nobody who is trusted", "--cacert"),
+            (other_of(webpki::Error::CaUsedAsEndEntity).into(), "of an authority", "--cacert"),
+            (
+                CertificateError::ExpiredContext { time: at(1 << 31), not_after: at(1_000_000_000) }.into(),
+                "expired on 2001-09-09 01:46:40 UTC",
+                "renew it",
+            ),
+            (
+                CertificateError::NotValidYetContext { time: at(0), not_before: at(1_000_000_000) }.into(),
+                "not valid before 2001-09-09 01:46:40 UTC",
+                "clock",
+            ),
+            (for_names(0).into(), "for no name", "--sni"),
+            (for_names(2).into(), "is for 0.test, ::1, not for other.test", "--sni"),
+            (for_names(9).into(), "is for 0.test, ::1, 2.test and 6 others, not for other.test", "--sni"),
+            (
+                CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
+                    signature_algorithm_id: p384_by_sha512.to_vec(),
+                    public_key_algorithm_id: p521.to_vec(),
+                }
+                .into(),
+                "(ECDSA with SHA-512, by a key of ECDSA P-521)",
+                "ECDSA P-256",
+            ),
+            (
+                CertificateError::UnsupportedSignatureAlgorithmContext {
+                    signature_algorithm_id: vec![6, 9, 42, 134, 72, 134, 247, 13, 1, 1, 5],
+                    supported_algorithms: vec![],
+                }
+                .into(),
+                "(RSA with SHA-1)",
+                "SHA-256",
+            ),
+            (CertificateError::InvalidPurpose.into(), "extended key usage", "--insecure"),
+            (CertificateError::BadSignature.into(), "signed by another key", "--cacert"),
+            (other_of(webpki::Error::NameConstraintViolation).into(), "(NameConstraintViolation)", "--insecure"),
+            (Error::AlertReceived(A::HandshakeFailure), "none of the cipher suites", "alert: handshake_failure"),
+            (Error::AlertReceived(A::ProtocolVersion), "versions of TLS", "--tls-max"),
+            (Error::AlertReceived(A::UnrecognisedName), "unrecognized_name", "--sni"),
+            (Error::AlertReceived(A::CertificateRequired), "client's certificate", "--cert and --key"),
+            (Error::AlertReceived(A::UnknownCA), "unknown_ca", "--cert"),
+            (Error::AlertReceived(A::DecodeError), "the server ended the connection", "decode_error"),
+            (Error::AlertReceived(A::NoApplicationProtocol), "does not speak", "ALPN"),
+            (PeerIncompatible::NoCipherSuitesInCommon.into(), "no cipher suite in common", "the server"),
+            (PeerIncompatible::ServerDoesNotSupportTls12Or13.into(), "no version of TLS in common", "the server"),
+            (Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not speak TLS", "http://"),
+            (
+                Error::PeerMisbehaved(rustls::PeerMisbehaved::MessageInterleavedWithHandshakeMessage),
+                "breaks the rules",
+                "(M",
+            ),
+        ] {
+            let line = to_client(error).to_string();
+            assert!(line.contains(what) && line.contains(remedy), "{line:?} has not {what:?} and {remedy:?}");
+            assert!(!line.contains(['{', '[', '\n']), "it shows the library's insides: {line}");
+        }
+    }
+
+    #[test]
+    fn identifiers_without_a_name_are_numbers() {
+        let text = |der: &[u8]| Oid(der).to_string();
+        assert_eq!(text(&[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 3, 4, 3, 17]), "OID 2.16.840.1.101.3.4.3.17");
+        assert_eq!(text(&[6, 3, 43, 101, 112]), "Ed25519");
+        for garbage in [&[][..], &[6], &[6, 9, 1], &[48, 3, 6, 1, 1], &[6, 0x81, 1, 1]] {
+            assert_eq!(text(garbage), "an algorithm without a name", "{garbage:?}");
+        }
+        // A number that does not fit is no reason to panic.
+        assert!(text(&[[6, 40].as_slice(), &[0xff; 39], &[0x7f]].concat()).starts_with("OID "));
+    }
+}
