@@ -14,8 +14,13 @@ use std::time::Duration;
 use torr_fronts::{Mistake, ab, httpress, press, wrk};
 use torr_press::Target;
 
-const AB: Options =
-    Options { with_value: "nctsbBpuTmCHAPXvxyzegfEZ", alone: "krqidSlwIhV", long: &[], ends_at_first_operand: true };
+const AB: Options = Options {
+    with_value: "nctsbBpuTmCHAPXvxyzegfEZ",
+    alone: "krqidSlwIhV",
+    long: &[],
+    abbreviated: false,
+    ends_at_first_operand: true,
+};
 const WRK: Options = Options {
     with_value: "cdtsHTR",
     alone: "LUBvh",
@@ -33,11 +38,18 @@ const WRK: Options = Options {
         ("batch_latency", 'B'),
         ("help", 'h'),
     ],
+    abbreviated: true,
     ends_at_first_operand: false,
 };
-const HTTPRESS: Options = Options { with_value: "ntcz", alone: "kqh", long: &[], ends_at_first_operand: false };
-const PRESS: Options =
-    Options { with_value: "ntcf", alone: "kqh", long: &[("help", 'h')], ends_at_first_operand: false };
+const HTTPRESS: Options =
+    Options { with_value: "ntcz", alone: "kqh", long: &[], abbreviated: false, ends_at_first_operand: false };
+const PRESS: Options = Options {
+    with_value: "ntcf",
+    alone: "kqh",
+    long: &[("help", 'h')],
+    abbreviated: false,
+    ends_at_first_operand: false,
+};
 
 /// Checks one input.
 pub fn check(bytes: &[u8]) {

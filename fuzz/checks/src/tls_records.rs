@@ -231,6 +231,10 @@ impl Pair {
         let [ours, other] = &mut self.pipes;
         let (from, back) = if at == 0 { (ours, other) } else { (other, ours) };
         let mut bytes: Vec<u8> = from.bytes.drain(..length.min(from.bytes.len())).collect();
+        // In a debug build the library panics where it finds a mistake after it has ended its own side.
+        if at == 1 && back.has_ended && !from.is_true {
+            return;
+        }
         let (before, back_before) = (from.received.len(), back.bytes.len());
         let received = match at {
             0 => self.server.receive(&mut bytes, &mut back.bytes, &mut from.received),

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
-use torr_fronts::Mistake;
 use torr_fronts::press::{Args, parse};
+use torr_fronts::{Mistake, Tls};
 use torr_gauge::collector::Progress;
 use torr_press::{Requests, Target};
 use torr_report::fronts::press as layout;
@@ -62,7 +62,7 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let request = request(args, &target)?;
     let asked = Asked {
         requests: Some(args.requests),
-        tls: run::Tls { checked: !args.insecure, ..run::Tls::default() },
+        tls: Tls { checked: !args.insecure, ..Tls::default() },
         ..Asked::new(target, request, (args.connections, args.threads), TIMEOUT)
     };
     let mut told = 0;

@@ -9,8 +9,10 @@ pub struct Options {
     pub with_value: &'static str,
     /// Letters that take none.
     pub alone: &'static str,
-    /// Long names, which may be abbreviated, and the letters that they stand for.
+    /// Long names, and the letters that they stand for.
     pub long: &'static [(&'static str, char)],
+    /// Whether the beginning of a long name is enough, where no other begins so.
+    pub abbreviated: bool,
     /// Whether everything behind the first operand is one, as in POSIX.
     pub ends_at_first_operand: bool,
 }
@@ -77,12 +79,13 @@ pub fn getopt(options: &Options, args: &[OsString]) -> Result<Vec<OsString>, Vec
 }
 
 impl Options {
-    /// The letter of a long name, or of the only one that begins so.
+    /// Returns the letter of a long name, or of the only one that begins so.
     fn letter(&self, name: &[u8]) -> Option<char> {
         let begun: Vec<_> = self.long.iter().filter(|(long, _)| long.as_bytes().starts_with(name)).collect();
         let exact = self.long.iter().find(|(long, _)| long.as_bytes() == name);
         match (exact, begun.as_slice()) {
-            (Some((_, letter)), _) | (None, [(_, letter)]) => Some(*letter),
+            (Some((_, letter)), _) => Some(*letter),
+            (None, [(_, letter)]) if self.abbreviated => Some(*letter),
             _ => None,
         }
     }
