@@ -6,7 +6,7 @@
 mod answering;
 mod error;
 mod frame;
-mod hpack;
+pub(crate) mod hpack;
 mod message;
 mod packed;
 mod peer;

@@ -9,6 +9,8 @@ mod closed_loop;
 mod decode;
 mod engine;
 mod failures;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http1;
 mod http2;
 mod inspect;

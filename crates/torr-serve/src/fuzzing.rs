@@ -1,13 +1,15 @@
-//! The state machine of one connection, open to the fuzzer; no part of the interface.
+//! The state machine of one connection and the parser of PROXY headers, open to the fuzzer; no part of the interface.
 
 use crate::app::{App, Pending};
 use crate::context::{Context, Shared};
 use crate::http1::{self, After, Http1, Long, Part};
 use crate::pool::Threads;
+use crate::proxy_protocol;
 use crate::response::Pieces;
 use crate::settings::Settings;
 use crate::stamp::Stamp;
 use crate::stream::{Made, Stream};
+use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 
 /// What every connection needs. Its date stands still, so that answers can be compared.
@@ -136,4 +138,31 @@ fn follows(after: After) -> Next {
         After::CloseGently => Next::CloseGently,
         After::HandOver(_) => Next::Close,
     }
+}
+
+/// A header of the PROXY protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProxyHeader {
+    /// The client's address.
+    pub source: Option<SocketAddr>,
+    /// The address that the client connected to.
+    pub destination: Option<SocketAddr>,
+    /// Whether the connection is that of a client whose address the proxy does not tell.
+    pub is_unknown: bool,
+    /// The length of the header in bytes.
+    pub length: usize,
+}
+
+/// Parses the PROXY header at the front of `bytes`. Returns `None` if more bytes may make it one.
+///
+/// # Errors
+/// The reason why the bytes are no header, in words.
+pub fn proxy_header(bytes: &[u8]) -> Result<Option<ProxyHeader>, String> {
+    let parsed = proxy_protocol::parse(bytes).map_err(|error| error.to_string())?;
+    Ok(parsed.map(|(header, length)| ProxyHeader {
+        source: header.source,
+        destination: header.destination,
+        is_unknown: header.is_unknown,
+        length,
+    }))
 }

@@ -8,18 +8,32 @@ mod input;
 
 pub mod body;
 pub mod client_connection;
+pub mod forwarded;
+pub mod front_arguments;
+pub mod hpack;
+pub mod http2_client;
+pub mod multipart;
+pub mod proxy_header;
 pub mod request_head;
 pub mod response;
 pub mod server_connection;
+pub mod tls_records;
 
 /// A check of one input.
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 5] = [
+pub const CHECKS: [(&str, Check); 12] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
     ("server_connection", server_connection::check),
     ("client_connection", client_connection::check),
+    ("hpack", hpack::check),
+    ("http2_client", http2_client::check),
+    ("tls_records", tls_records::check),
+    ("proxy_header", proxy_header::check),
+    ("forwarded", forwarded::check),
+    ("multipart", multipart::check),
+    ("front_arguments", front_arguments::check),
 ];

@@ -15,6 +15,11 @@ impl Decoder {
         self.table.reset();
     }
 
+    /// Returns the bytes of memory that are allocated for names and values.
+    pub fn held(&self) -> usize {
+        self.table.bytes.capacity()
+    }
+
     /// Gives the names and values of a head, one after another.
     ///
     /// # Errors
