@@ -9,6 +9,7 @@ mod closed_loop;
 mod decode;
 mod engine;
 mod failures;
+mod gathered;
 mod http1;
 mod http2;
 mod inspect;
@@ -25,6 +26,7 @@ mod session;
 mod sources;
 
 pub use closed_loop::{ClosedLoop, Ramp};
+pub use gathered::Gathered;
 pub use http1::Http1;
 pub use http2::Http2;
 pub use inspect::{Inspect, Inspection, Inspector};
