@@ -196,6 +196,25 @@ fn errors_have_their_times_and_the_first_failed_response_is_told() {
 }
 
 #[test]
+fn a_failed_response_is_told_wherever_a_redirect_led_and_however_it_ends() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            if !request.starts_with(b"GET /lost ") {
+                client.send(b"HTTP/1.1 302 Found\r\nLocation: /lost\r\nContent-Length: 0\r\n\r\n");
+                continue;
+            }
+            // Its content ends with the connection.
+            client.send(b"HTTP/1.0 404 Gone\r\n\r\nno ");
+            return client.send(b"such page");
+        }
+    });
+    let result = torr_json(&["-n", "4", "-c", "1", "--follow", &server.url()]);
+    adds_up(&result);
+    let sample = &result["failed_response"];
+    assert_eq!((&sample["status_line"], &sample["content"]), (&"HTTP/1.0 404 Gone".into(), &"no such page".into()));
+}
+
+#[test]
 fn an_interrupted_run_reports_what_it_measured() {
     for signal in ["INT", "TERM"] {
         let server = Script::start(answering(OK));

@@ -72,6 +72,7 @@ impl<I: Inspect> Session for Http1<I> {
         if asked.count == 0 && !input.is_empty() {
             return Err(failures::surplus());
         }
+        let is_first = !self.reader.is_inside();
         match self.reader.observe(input, asked.to_head, shared, &mut self.inspector) {
             // Nothing may come that was not asked for.
             Ok((used, Some(_))) if used < input.len() && asked.count == 1 => Err(failures::surplus()),
@@ -79,7 +80,7 @@ impl<I: Inspect> Session for Http1<I> {
                 if response.status >= 400
                     && let Some(gather) = asked.gather
                 {
-                    gather.last_piece(&input[..used], self.first_byte.is_none());
+                    gather.last_piece(&input[..used], is_first);
                 }
                 let Some(request) = self.inspector.redirected(&response) else {
                     return Ok((used, Some(Told::Answer(self.answer(response)))));
@@ -94,7 +95,7 @@ impl<I: Inspect> Session for Http1<I> {
             }
             Ok((used, None)) => {
                 if let Some(gather) = asked.gather {
-                    gather.piece(input, self.first_byte.is_none());
+                    gather.piece(input, is_first);
                 }
                 self.first_byte = self.first_byte.or(NonZero::new(at));
                 Ok((used, None))
