@@ -3,10 +3,11 @@
 mod support;
 
 use serde_json::Value;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-use support::program::{Running, torr_command, torr_json};
-use support::result::adds_up;
+use std::time::{Duration, Instant};
+use support::program::{Running, torr, torr_command, torr_json};
+use support::result::{adds_up, count};
 use support::script::{OK, Script, answering};
 use support::wait_until;
 
@@ -140,6 +141,77 @@ fn response_times_are_those_of_the_server() {
     assert!((29_900..60_000).contains(&last), "last byte after {last} us: {result}");
     assert!(first < 20_000, "first byte after {first} us: {result}");
     assert_eq!(result["verdict"]["factor"], "connections", "{result}");
+}
+
+#[test]
+fn errors_have_their_times_and_the_first_failed_response_is_told() {
+    const HEAD: &[u8] =
+        b"HTTP/1.1 503 Not now\r\nRetry-After: 3\r\nSet-Cookie: id=secret\r\nContent-Length: 13\r\n\r\n";
+    let server = |together: bool| {
+        let first = Mutex::new(None);
+        Script::start(move |client| {
+            while client.request().is_some() {
+                let begun = *first.lock().expect("nobody panics with it").get_or_insert_with(Instant::now);
+                match begun.elapsed().as_millis() {
+                    500..800 if together => client.send(&[HEAD, b"full\x1b[2Jhouse"].concat()),
+                    500..800 => {
+                        client.send(HEAD);
+                        std::thread::sleep(Duration::from_millis(1));
+                        client.send(b"full\x1b[2J");
+                        client.send(b"house");
+                    }
+                    _ => client.send(OK),
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        })
+    };
+    for (together, warmup) in [(true, &[][..]), (false, &[]), (true, &["--warmup", "200ms"])] {
+        let server = server(together);
+        let url = server.url();
+        let result = torr_json(&[warmup, &["-c", "4", "-t", "2", "-d", "1s", &url]].concat());
+        adds_up(&result);
+        let begins = if warmup.is_empty() { 0.5 } else { 0.3 };
+        let times = result["error_times"].as_array().expect("it is a list");
+        let (first, last) = (times[0]["first_s"].as_f64().unwrap(), times[0]["last_s"].as_f64().unwrap());
+        assert_eq!((times.len(), &times[0]["kind"], count(&times[0], "/status")), (1, &"status".into(), 503));
+        // Between the connect and the first request of the server's clock little time goes by.
+        assert!((begins..begins + 0.1).contains(&first), "{warmup:?}: {times:?}");
+        assert!((begins + 0.2..begins + 0.4).contains(&last), "{warmup:?}: {times:?}");
+        let sample = &result["failed_response"];
+        assert_eq!(
+            (&sample["status_line"], &sample["content"]),
+            (&"HTTP/1.1 503 Not now".into(), &"full\u{1b}[2Jhouse".into())
+        );
+        assert_eq!(sample["fields"].as_array().map(Vec::len), Some(2), "no cookies: {sample}");
+        let at = sample["at_s"].as_f64().unwrap();
+        assert!((at - first).abs() < 0.02, "{sample} {times:?}");
+    }
+    let server = server(false);
+    let report = torr(&["-c", "4", "-d", "1s", &server.url()]).stdout;
+    let told: Vec<_> =
+        report.lines().skip_while(|line| !line.contains("errors ")).skip(1).take(4).map(str::trim).collect();
+    assert!(told[0].starts_with("503 from 5") && told[0].contains(" ms to "), "{report}");
+    assert_eq!(told[1..], ["such as HTTP/1.1 503 Not now", "Retry-After: 3", "full\\u{1b}[2Jhouse"], "{report}");
+}
+
+#[test]
+fn a_failed_response_is_told_wherever_a_redirect_led_and_however_it_ends() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            if !request.starts_with(b"GET /lost ") {
+                client.send(b"HTTP/1.1 302 Found\r\nLocation: /lost\r\nContent-Length: 0\r\n\r\n");
+                continue;
+            }
+            // Its content ends with the connection.
+            client.send(b"HTTP/1.0 404 Gone\r\n\r\nno ");
+            return client.send(b"such page");
+        }
+    });
+    let result = torr_json(&["-n", "4", "-c", "1", "--follow", &server.url()]);
+    adds_up(&result);
+    let sample = &result["failed_response"];
+    assert_eq!((&sample["status_line"], &sample["content"]), (&"HTTP/1.0 404 Gone".into(), &"no such page".into()));
 }
 
 #[test]

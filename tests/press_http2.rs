@@ -131,6 +131,36 @@ fn one_stream_at_a_time_if_the_server_wants_no_more() {
 }
 
 #[test]
+fn the_wait_for_a_free_stream_is_in_the_latency() {
+    let mut manner = Manner { takes: Duration::from_millis(20), ..Manner::new(|_| Reply::ok("one")) };
+    manner.settings.max_concurrent_streams(1);
+    let server = Http2Server::start(manner);
+    let result = press(&server.url(), &["-c", "1", "--streams", "10", "-n", "150"]);
+    all_answered(&result, 150);
+    // One stream at a time, and nine requests before each: ten times what one takes. By Little's law too.
+    let median = count(&result, "/latency_us/p50") as f64;
+    let in_flight = result["rps"].as_f64().unwrap() * result["latency_us"]["mean"].as_f64().unwrap() / 1e6;
+    assert!((195_000.0..300_000.0).contains(&median), "{result}");
+    assert!((8.5..10.5).contains(&in_flight), "N = X R gives {in_flight} requests: {result}");
+}
+
+#[test]
+fn what_a_failed_response_said_is_told() {
+    let fields = || vec![("retry-after", "7".into()), ("set-cookie", "id=secret".into())];
+    let reply = move |n: usize| match n {
+        0..10 => Reply::ok("ok"),
+        _ => Reply::Answer(503, fields(), "the pool is empty".into(), None),
+    };
+    let server = Http2Server::start(Manner::new(reply));
+    let result = press(&server.url(), &["-c", "2", "--streams", "4", "-n", "60"]);
+    let sample = &result["failed_response"];
+    assert_eq!((sample["status_line"].as_str(), count(sample, "/status")), (Some("HTTP/2 503"), 503), "{sample}");
+    assert_eq!((sample["content"].as_str(), sample["complete"].as_bool()), (Some("the pool is empty"), Some(true)));
+    assert_eq!((&sample["fields"][0]["name"], &sample["fields"][0]["value"]), (&"retry-after".into(), &"7".into()));
+    assert!(!result.to_string().contains("secret"), "{sample}");
+}
+
+#[test]
 fn what_the_server_sees() {
     let server = Http2Server::start(Manner::new(|_| Reply::ok("")));
     let headers = ["-H", "Host: other.test", "-H", "X-Mine: 1", "-H", "Connection: close", "-H", "TE: gzip"];

@@ -118,6 +118,114 @@ fn what_comes_of_the_warm_up_is_kept_apart() {
 }
 
 #[test]
+fn throughput_is_what_completes_within_the_time_whenever_it_began() {
+    let server = Script::start(|client| {
+        while client.request().is_some() {
+            // Not synchronisation: this is how long a response takes.
+            std::thread::sleep(Duration::from_millis(400));
+            client.send(OK);
+        }
+    });
+    let result = torr_json(&["-c", "10", "-t", "1", "--warmup", "1s", "-d", "1200ms", &server.url()]);
+    adds_up(&result);
+    // All ten complete at 1.2, 1.6 and 2.0 s: three times in the time that it counts, one of them begun before.
+    assert_eq!((count(&result, "/requests"), count(&result, "/unfinished")), (20, 10), "{result}");
+    assert_eq!(count(&result, "/warmup/carried"), 10, "{result}");
+    let rps = result["rps"].as_f64().unwrap();
+    assert!((23.0..25.1).contains(&rps), "ten connections at 400 ms are 25 a second, not {rps}: {result}");
+    assert_eq!(count(&result, "/bytes/received"), 20 * OK.len() as u64, "{result}");
+}
+
+#[test]
+fn a_run_that_is_short_beside_a_response_says_how_wrong_its_throughput_may_be() {
+    let server = Script::start(|client| {
+        while client.request().is_some() {
+            std::thread::sleep(Duration::from_millis(400));
+            client.send(OK);
+        }
+    });
+    let finding = |args: &[&str]| {
+        let result = torr_json(&[&["-c", "10", "-t", "1"], args, &[&server.url()]].concat());
+        adds_up(&result);
+        let findings = result["validity"]["findings"].as_array().expect("it was examined").clone();
+        (findings.into_iter().find(|finding| finding["what"] == "unfinished"), result)
+    };
+    // Ten of forty are cut off: a quarter of the throughput.
+    let (unfinished, result) = finding(&["-d", "1400ms"]);
+    let unfinished = unfinished.unwrap_or_else(|| panic!("it is told: {result}"));
+    assert_eq!((&unfinished["ok"], &unfinished["value"]), (&false.into(), &0.25.into()), "{unfinished}");
+    let rps = result["rps"].as_f64().unwrap();
+    assert!((20.0..21.5).contains(&rps), "30 in 1.4 s: {result}");
+    for sound in [&["-d", "1400ms", "--warmup", "300ms"][..], &["-n", "20"]] {
+        assert_eq!(finding(sound).0, None, "{sound:?}");
+    }
+}
+
+#[test]
+fn so_many_requests_after_a_warm_up_bring_their_own_bytes_only() {
+    let server = Script::start(|client| {
+        while client.request().is_some() {
+            std::thread::sleep(Duration::from_millis(20));
+            client.send(OK);
+        }
+    });
+    for pipeline in ["1", "3"] {
+        let args = ["-n", "40", "-c", "4", "-t", "2", "--warmup", "200ms", "--pipeline", pipeline];
+        let result = torr_json(&[&args[..], &[&server.url()]].concat());
+        adds_up(&result);
+        assert_eq!((count(&result, "/requests"), count(&result, "/bytes/body")), (40, 80), "{pipeline}: {result}");
+        assert_eq!(count(&result, "/bytes/received"), 40 * OK.len() as u64, "{pipeline}: {result}");
+    }
+}
+
+#[test]
+fn the_series_ends_without_a_sliver() {
+    let server = Script::start(answering(OK));
+    let lines = |args: &[&str]| -> Vec<Vec<String>> {
+        let ended = support::program::torr(&[args, &["-q", "--csv", "-", &server.url()]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stdout.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    let rps = |line: &Vec<String>| line[3].parse::<f64>().ok().filter(|rps| rps.is_finite()).expect("it is a rate");
+    let two = lines(&["-c", "4", "-d", "2s"]);
+    assert_eq!(two.len(), 2, "{two:?}");
+    assert!(rps(&two[1]) < 20.0 * rps(&two[0]), "{two:?}");
+    // However short it is.
+    let one = lines(&["-c", "1", "-n", "1"]);
+    assert_eq!((one.len(), one[0][1].as_str()), (1, "1"), "{one:?}");
+    assert!(rps(&one[0]) < 1e6, "{one:?}");
+}
+
+#[test]
+fn a_ramp_that_falls_keeps_no_connection_that_has_nothing_to_do() {
+    let start = Instant::now();
+    let longest_idle = std::sync::Arc::new(Mutex::new(Duration::ZERO));
+    let seen = std::sync::Arc::clone(&longest_idle);
+    let number = AtomicUsize::new(0);
+    let server = Script::start(move |client| {
+        let number = number.fetch_add(1, Ordering::SeqCst);
+        while client.request().is_some() {
+            // All at once, every 50 ms; three of four connections end with their response, and do not say so.
+            let rest = 50 - start.elapsed().as_millis() as u64 % 50;
+            std::thread::sleep(Duration::from_millis(rest));
+            client.send(OK);
+            if number % 4 != 0 {
+                return;
+            }
+            let answered = Instant::now();
+            let _ = client.stream.peek(&mut [0]);
+            let mut longest = seen.lock().expect("nobody panics with it");
+            *longest = answered.elapsed().max(*longest);
+        }
+    });
+    let result = torr_json(&["--stages", "0:24c,500ms:24c,0:1c,1500ms:1c", "-t", "1", &server.url()]);
+    assert_eq!(count(&result, "/connections/peak"), 24, "{result}");
+    let longest = *longest_idle.lock().expect("nobody panics with it");
+    assert!(longest < Duration::from_secs(1), "a connection was kept idle for {longest:?}");
+    adds_up(&result);
+}
+
+#[test]
 fn a_run_that_ends_while_warming_up_has_measured_nothing() {
     let server = Script::start(answering(OK));
     let mut command = support::program::torr_command(&["--warmup", "60s", "--json", "-", &server.url()]);

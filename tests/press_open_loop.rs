@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use support::program::{torr, torr_json};
 use support::result::count;
@@ -51,6 +51,38 @@ fn few_connections_do_where_few_are_needed() {
     let result = torr_json(&["-r", "20", "-d", "2s", "-c", "100", "-t", "1", &server.url("/")]);
     let opened = count(&result, "/connections/opened");
     assert!(opened <= 10, "one at a time would do: {result}");
+}
+
+#[test]
+fn a_connection_that_ends_after_its_use_is_not_preferred_to_one_that_idles() {
+    let carried = std::sync::Arc::new(AtomicUsize::new(0));
+    let (number, counted) = (AtomicUsize::new(0), std::sync::Arc::clone(&carried));
+    let server = Script::start(move |client| {
+        // The first connection takes 60 ms for a response. All others take 30 ms, and end with it: while the first idles.
+        let is_first = number.fetch_add(1, Ordering::SeqCst) == 0;
+        while client.request().is_some() {
+            std::thread::sleep(Duration::from_millis(if is_first { 60 } else { 30 }));
+            client.send(OK);
+            if !is_first {
+                return;
+            }
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    // A request every 40 ms: each other one finds the first connection free.
+    let result = torr_json(&["-r", "25", "-d", "2s", "-c", "8", "-t", "1", &server.url()]);
+    let carried = carried.load(Ordering::SeqCst);
+    assert!(carried > 10, "the connection that was kept carried {carried} requests: {result}");
+}
+
+#[test]
+fn the_slots_of_a_connection_that_failed_wait_with_it() {
+    let server = Script::start(|client| drop(client.request()));
+    let args = ["-r", "100", "-d", "2s", "-c", "1", "-t", "1", "--pipeline", "16"];
+    let result = torr_json(&[&args[..], &[&server.url()]].concat());
+    let opened = count(&result, "/connections/opened");
+    // After each failure in a row the connection is opened again after a longer while: 0, 10, 20, 40 ... 500 ms.
+    assert!((2..=20).contains(&opened), "{opened} connections in two seconds: {result}");
 }
 
 #[test]

@@ -39,6 +39,18 @@ fn requests_go_through_tls_of_either_version() {
 }
 
 #[test]
+fn a_failed_response_is_told_as_it_was_before_it_was_encrypted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let server = Nginx::start_tls(&certificate, &key, "location / { return 503 'no room'; }");
+    let result = torr_json(&["-n", "20", "-c", "2", "--insecure", &server.https()]);
+    adds_up(&result);
+    let sample = &result["failed_response"];
+    assert!(sample["status_line"].as_str().is_some_and(|line| line.starts_with("HTTP/1.1 503 ")), "{sample}");
+    assert_eq!((&sample["content"], &sample["complete"]), (&"no room".into(), &true.into()), "{sample}");
+}
+
+#[test]
 fn sessions_are_resumed_or_not_as_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = self_signed(folder.path());

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::time::Duration;
 use support::program::{torr, torr_json};
 use support::proxy::proxy;
 use support::result::{adds_up, count};
@@ -54,6 +55,30 @@ fn a_proxy_is_asked_to_connect_further() {
     assert!(first.contains("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"), "{first}");
     let request = String::from_utf8(server.seen.first.lock().unwrap().clone()).unwrap();
     assert!(request.starts_with("GET / HTTP/1.1\r\n") && !request.contains("Proxy-"), "{request}");
+}
+
+#[test]
+fn the_way_of_a_later_connection_is_in_the_latency_and_that_of_the_first_is_not() {
+    // A proxy that takes 100 ms to connect further, before a server that answers at once.
+    let server = Script::start(answering(OK));
+    let proxy = Script::start(|client| {
+        let Some(head) = client.request() else { return };
+        let head = String::from_utf8_lossy(&head).into_owned();
+        let to = head.split(' ').nth(1).expect("it is a CONNECT").to_owned();
+        std::thread::sleep(Duration::from_millis(100));
+        client.send(b"HTTP/1.1 200 OK\r\n\r\n");
+        client.relay(&to);
+    });
+    let through = format!("http://{}", proxy.address);
+    // In each row: requests in flight and of a connection, and how many of the 12 are the first on a later connection.
+    for (deep, each, late) in [("1", "3", 3), ("2", "4", 4), ("1", "100", 0)] {
+        let args = ["-n", "12", "-c", "1", "-t", "1", "--pipeline", deep, "--requests-per-connection", each];
+        let result = torr_json(&[&args[..], &["-x", &through, &server.url()]].concat());
+        adds_up(&result);
+        let mean = result["latency_us"]["mean"].as_f64().unwrap();
+        let expected = 100_000.0 * f64::from(late) / 12.0;
+        assert!((expected..expected + 7_000.0).contains(&mean), "{deep} {each}: {mean}, not {expected}: {result}");
+    }
 }
 
 #[test]

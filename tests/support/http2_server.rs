@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local};
@@ -55,13 +56,15 @@ pub struct Manner {
     pub settings: Builder,
     /// It leaves a connection after so many streams.
     pub most: usize,
+    /// How long each request is worked on.
+    pub takes: Duration,
     /// The reply to the n-th request.
     pub reply: Arc<dyn Fn(usize) -> Reply + Send + Sync>,
 }
 
 impl Manner {
     pub fn new(reply: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Self {
-        Self { settings: Builder::new(), most: usize::MAX, reply: Arc::new(reply) }
+        Self { settings: Builder::new(), most: usize::MAX, takes: Duration::ZERO, reply: Arc::new(reply) }
     }
 }
 
@@ -110,7 +113,13 @@ async fn serve(socket: TcpStream, manner: Manner, seen: Arc<Seen>) {
     let mut streams = 0;
     while let Some(Ok((request, respond))) = connection.accept().await {
         let nth = seen.requests.fetch_add(1, Ordering::SeqCst);
-        spawn_local(answer(request, respond, (manner.reply)(nth), Arc::clone(&seen)));
+        let (reply, takes, seen) = ((manner.reply)(nth), manner.takes, Arc::clone(&seen));
+        spawn_local(async move {
+            if !takes.is_zero() {
+                tokio::time::sleep(takes).await;
+            }
+            answer(request, respond, reply, seen).await;
+        });
         streams += 1;
         if streams == manner.most {
             connection.graceful_shutdown();

@@ -20,5 +20,9 @@ pub fn adds_up(result: &Value) {
     assert_eq!(by_status, n(&result["requests"]), "{result}");
     let in_series: u64 =
         result["series"].as_array().expect("it is a list").iter().map(|point| n(&point["requests"])).sum();
-    assert_eq!(in_series, n(&result["requests"]), "{result}");
+    let carried = result.pointer("/warmup/carried").map_or(0, n);
+    assert_eq!(in_series, n(&result["requests"]) + carried, "{result}");
+    let times = result["error_times"].as_array().into_iter().flatten();
+    let timed: u64 = times.map(|span| count(span, "/count")).sum();
+    assert_eq!(timed, failed + count(result, "/errors/status"), "every error has its time: {result}");
 }

@@ -63,7 +63,7 @@ impl Trial {
 
     /// Answers per second that were no refusals.
     pub fn good_rps(&self) -> f64 {
-        self.run.requests.saturating_sub(self.run.errors.status) as f64 / self.run.duration_s.max(1e-6)
+        self.run.good_rps()
     }
 
     /// Requests that ended badly, as a share of those that ended.

@@ -1,5 +1,6 @@
 //! Merges the samples of all threads into one result.
 
+use crate::failed_response::FailedResponse;
 use crate::failure::Kind;
 use crate::generator::{Generator, ThreadUse, round3};
 use crate::host::Host;
@@ -12,6 +13,10 @@ use crate::validity::{self, Unseen};
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// An interval that the end of the run cut to less than this share of its length tells no rate. What it holds belongs to
+/// the interval before it.
+const SLIVER: f64 = 0.1;
 
 /// Takes the threads' samples in any order of threads, and each thread's in order.
 #[derive(Debug)]
@@ -98,9 +103,9 @@ impl ThreadCounts {
 pub struct Progress {
     /// Seconds since the run began.
     pub elapsed_s: f64,
-    /// Requests answered so far.
+    /// Responses completed so far, as the throughput counts them.
     pub requests: u64,
-    /// Requests failed so far.
+    /// Requests failed so far, likewise.
     pub errors: u64,
     /// Requests per second in the last interval.
     pub rps: f64,
@@ -147,6 +152,8 @@ pub struct RunFacts {
     pub signals: Option<Signals>,
     /// The first answer, if the plan asked to keep it.
     pub first: Option<FirstAnswer>,
+    /// The first response with a status of 400 or more, if there was one.
+    pub failed_response: Option<FailedResponse>,
     /// The names of the checks of each answer.
     pub checks: Vec<String>,
 }
@@ -172,7 +179,7 @@ impl Collector {
     pub fn take(&mut self, thread: usize, interval: u64, sample: &Sample, last: bool) -> Option<Progress> {
         self.threads[thread].add(sample);
         if !last {
-            self.thread_rates.record_number((sample.answered.count() as f64 / self.interval.as_secs_f64()) as u64);
+            self.thread_rates.record_number((sample.completed() as f64 / self.interval.as_secs_f64()) as u64);
         }
         let (reported, merged) = self.open.entry(interval).or_default();
         merged.add(sample);
@@ -199,13 +206,13 @@ impl Collector {
     fn close(&mut self, interval: u64, end_s: f64) -> Option<Progress> {
         let (_, sample) = self.open.remove(&interval)?;
         self.total.add(&sample);
-        let (requests, errors) = (sample.answered.count(), sample.failures.total() + sample.status.errors());
+        let (requests, errors) = (sample.completed(), sample.failed());
         let latency = sample.latency();
-        self.series.push(round3(end_s), requests, errors, &latency);
+        self.series.push(round6(end_s), requests, errors, &latency);
         Some(Progress {
             elapsed_s: end_s,
-            requests: self.total.answered.count(),
-            errors: self.total.failures.total() + self.total.status.errors(),
+            requests: self.total.completed(),
+            errors: self.total.failed(),
             rps: requests as f64 / self.interval.as_secs_f64(),
             p99_us: latency.quantile(0.99),
             latency,
@@ -222,8 +229,9 @@ impl Collector {
             self.close(interval, whole.min(duration_s))
         };
         let rest = open.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier));
+        self.series.merge_sliver(SLIVER * self.interval.as_secs_f64());
         let total = self.total;
-        let requests = total.answered.count();
+        let (requests, completed) = (total.answered.count(), total.completed());
         let mut first_byte = total.answered.clone();
         first_byte.subtract(&total.last_apart);
         first_byte.add(&total.first_apart);
@@ -232,6 +240,8 @@ impl Collector {
         // The age of an unfinished request may be anything from nothing up: it says nothing of the least.
         let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
+        // The threads' CPU time is that of the warm-up too.
+        let all_answered = requests + self.warmup.as_ref().map_or(0, |warmup| warmup.answered.count());
         let mut result = RunResult {
             schema: SCHEMA.into(),
             torr: env!("CARGO_PKG_VERSION").into(),
@@ -241,8 +251,8 @@ impl Collector {
             interrupted: facts.interrupted,
             asked: facts.asked,
             requests,
-            rps: round3(requests as f64 / duration_s.max(f64::MIN_POSITIVE)),
-            duration_s: (duration_s * 1e6).round() / 1e6,
+            rps: round3(completed as f64 / duration_s.max(f64::MIN_POSITIVE)),
+            duration_s: round6(duration_s),
             status: total.status.iter().collect(),
             bytes: Bytes { sent: total.sent, received: total.received, body: total.body },
             errors: Errors {
@@ -256,6 +266,8 @@ impl Collector {
                 ports: of(Kind::Ports),
             },
             causes: causes(&total.failures),
+            error_times: total.error_times.spans(),
+            failed_response: facts.failed_response,
             unfinished: total.unfinished,
             latency_us,
             phases_us: Phases {
@@ -269,17 +281,20 @@ impl Collector {
                 peak: facts.peak,
                 sources: facts.sources,
                 closed_by_server: total.closed_by_server,
-                requests_per_connection: round3(requests as f64 / (total.opened + facts.carried).max(1) as f64),
+                requests_per_connection: round3(completed as f64 / (total.opened + facts.carried).max(1) as f64),
             },
             sockets: total.sockets.summary(),
             tls: facts.tls.map(|tls| Tls { full: total.full_handshakes, resumed: total.resumed_handshakes, ..tls }),
+            generator: Generator::of(&facts.threads, all_answered, &total.lag),
             warmup: self.warmup.map(|warmup| Warmup {
                 requests: warmup.answered.count(),
                 errors: warmup.failures.total() + warmup.status.errors(),
                 p50: warmup.answered.quantile(0.5),
+                carried: total.carried.answered,
+                carried_errors: total.carried.status_errors,
+                carried_received: total.carried.received,
             }),
             series: self.series.points(),
-            generator: Generator::of(&facts.threads, requests, &total.lag),
             host: facts.signals.as_ref().and_then(Host::of),
             signals: facts.signals,
             redirects_followed: total.redirects,
@@ -292,6 +307,10 @@ impl Collector {
         result.validity = Some(validity::judge(&result, &unseen));
         Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
     }
+}
+
+fn round6(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }
 
 fn checks(names: Vec<String>, total: &Sample) -> Vec<Check> {
@@ -328,6 +347,48 @@ mod tests {
         let progress = collector.take(1, 0, &sample(4), true).expect("both intervals are complete");
         assert_eq!((progress.elapsed_s, progress.requests), (2.0, 7));
         assert_eq!((progress.rps, progress.latency.count()), (2.0, 7));
+    }
+
+    #[test]
+    fn the_end_of_a_run_leaves_no_sliver_of_an_interval() {
+        let finished = |duration_s: f64| {
+            let mut collector = Collector::new(1, Duration::from_secs(1));
+            collector.take(0, 0, &sample(100), false);
+            collector.take(0, 1, &sample(36), true);
+            let duration = Duration::from_secs_f64(duration_s);
+            let run = collector.finish(RunFacts { duration, ..RunFacts::default() }).result;
+            run.series.iter().map(|point| (point.t, point.requests)).collect::<Vec<_>>()
+        };
+        assert_eq!(finished(1.000_05), [(1.000_05, 136)]);
+        assert_eq!(finished(1.3), [(1.0, 100), (1.3, 36)]);
+        // A run that is shorter than a sliver is all that there is, and its length is told.
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        collector.take(0, 0, &sample(3), true);
+        let run = collector.finish(RunFacts { duration: Duration::from_micros(40), ..RunFacts::default() }).result;
+        assert_eq!(run.series.iter().map(|point| (point.t, point.requests)).collect::<Vec<_>>(), [(0.000_04, 3)]);
+    }
+
+    #[test]
+    fn throughput_counts_what_was_carried_over_from_the_warm_up_and_latency_does_not() {
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        let mut warm = sample(30);
+        warm.status.count(503);
+        collector.warmup(&warm);
+        let mut first = sample(90);
+        first.received = 900;
+        first.carried = crate::sample::Carried { answered: 10, status_errors: 1, failed: 2, received: 100 };
+        collector.take(0, 0, &first, false);
+        collector.take(0, 1, &sample(100), true);
+        let cpu = Duration::from_millis(22);
+        let threads = vec![ThreadUse { wall: Duration::from_secs(3), cpu, ..ThreadUse::default() }];
+        let facts = RunFacts { duration: Duration::from_secs(2), threads, ..RunFacts::default() };
+        let Measured { result, .. } = collector.finish(facts);
+        assert_eq!((result.requests, result.completed(), result.rps), (190, 200, 100.0));
+        assert_eq!((result.good_rps(), result.received_per_s(), result.bytes.received), (99.5, 500.0, 900));
+        let points: Vec<_> = result.series.iter().map(|point| (point.requests, point.errors)).collect();
+        assert_eq!(points, [(100, 3), (100, 0)]);
+        // Its CPU time is that of the whole run, and so are the requests that it is divided by.
+        assert_eq!(result.generator.cpu_us_per_request, 100.0);
     }
 
     #[test]

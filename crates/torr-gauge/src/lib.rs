@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod collector;
+pub mod error_times;
+pub mod failed_response;
 pub mod failure;
 pub mod generator;
 pub mod host;

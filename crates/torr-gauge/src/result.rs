@@ -1,5 +1,7 @@
 //! The result of a run: one versioned type that every output is made from.
 
+use crate::error_times::ErrorSpan;
+use crate::failed_response::FailedResponse;
 use crate::failure::{Kind, Side};
 use crate::generator::Generator;
 use crate::host::Host;
@@ -35,7 +37,7 @@ pub struct RunResult {
     pub asked: u64,
     /// Requests that were answered in full, whatever the status.
     pub requests: u64,
-    /// `requests` per second of `duration_s`.
+    /// [`RunResult::completed`] per second of `duration_s`: the throughput.
     pub rps: f64,
     /// From the first connect to the end, in seconds.
     pub duration_s: f64,
@@ -48,6 +50,12 @@ pub struct RunResult {
     /// Failed requests by cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// When errors of each kind and status happened, in the order of the first of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub error_times: Vec<ErrorSpan>,
+    /// The first response with a status of 400 or more, as a sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_response: Option<FailedResponse>,
     /// Requests without an answer when the run ended.
     pub unfinished: u64,
     /// From the moment a request was due to its last byte. Includes, at their age, requests that timed out or were
@@ -91,6 +99,26 @@ pub struct RunResult {
     /// What limits the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+}
+
+impl RunResult {
+    /// Returns the number of responses that were complete within the measured time, those to requests that began while
+    /// warming up included: what throughput is made of. Without a warm-up these are all of `requests`.
+    pub fn completed(&self) -> u64 {
+        self.requests + self.warmup.map_or(0, |warmup| warmup.carried)
+    }
+
+    /// Returns the responses per second with a status below 400: the goodput, of the same responses as `rps`.
+    pub fn good_rps(&self) -> f64 {
+        let failed = self.errors.status + self.warmup.map_or(0, |warmup| warmup.carried_errors);
+        self.completed().saturating_sub(failed) as f64 / self.duration_s.max(1e-6)
+    }
+
+    /// Returns the bytes per second that were received within the measured time.
+    pub fn received_per_s(&self) -> f64 {
+        let received = self.bytes.received + self.warmup.map_or(0, |warmup| warmup.carried_received);
+        received as f64 / self.duration_s.max(1e-6)
+    }
 }
 
 /// What was asked for.
@@ -162,6 +190,16 @@ pub struct Warmup {
     pub errors: u64,
     /// The median response time in microseconds.
     pub p50: Option<u64>,
+    /// Of `requests`, those that were in flight when the warm-up ended and were answered after that. `rps` and the series
+    /// count them; nothing else outside of this object does.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried: u64,
+    /// Of `carried`, responses with a status of 400 or more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_errors: u64,
+    /// Bytes that were received for them after the warm-up had ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_received: u64,
 }
 
 /// TLS of the run.
@@ -197,7 +235,7 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// Traffic in bytes, TCP and TLS overhead not counted.
+/// Traffic in bytes of the requests that count, TCP and TLS overhead not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Bytes {
     /// Sent.
@@ -294,7 +332,7 @@ pub struct Connections {
     pub sources: u64,
     /// How many would have been used again, had not the server ended them.
     pub closed_by_server: u64,
-    /// Answered requests per connection, on average.
+    /// Completed responses per connection, on average.
     pub requests_per_connection: f64,
 }
 

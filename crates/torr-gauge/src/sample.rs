@@ -1,5 +1,6 @@
 //! What one thread saw in one interval.
 
+use crate::error_times::ErrorTimes;
 use crate::sockets::SocketTally;
 use crate::{Failure, Kind, Latency};
 use std::collections::BTreeMap;
@@ -43,6 +44,10 @@ pub struct Sample {
     pub status: Statuses,
     /// Failures by kind and cause.
     pub failures: Failures,
+    /// When failures and responses with a status of 400 or more happened.
+    pub error_times: ErrorTimes,
+    /// What became, in this interval, of requests that began while warming up. Nothing else here counts them.
+    pub carried: Carried,
     /// Requests still unanswered when the run ended.
     pub unfinished: u64,
     /// Redirects that were followed.
@@ -79,6 +84,16 @@ impl Sample {
         latency
     }
 
+    /// Responses that were complete in this interval, whenever their requests began: what throughput is made of.
+    pub fn completed(&self) -> u64 {
+        self.answered.count() + self.carried.answered
+    }
+
+    /// Requests that failed in this interval, responses with a status of 400 or more included, whenever they began.
+    pub fn failed(&self) -> u64 {
+        self.failures.total() + self.status.errors() + self.carried.failed + self.carried.status_errors
+    }
+
     /// Adds what another sample holds.
     pub fn add(&mut self, other: &Self) {
         self.answered.add(&other.answered);
@@ -98,6 +113,8 @@ impl Sample {
         self.gaps.extend_from_slice(&other.gaps[..other.gaps.len().min(MOST_GAPS.saturating_sub(self.gaps.len()))]);
         self.status.add(&other.status);
         self.failures.add(&other.failures);
+        self.error_times.add(&other.error_times);
+        self.carried.add(&other.carried);
         self.unfinished += other.unfinished;
         self.sent += other.sent;
         self.received += other.received;
@@ -127,6 +144,8 @@ impl Sample {
             mut failed_checks,
             mut status,
             failures: _,
+            error_times: _,
+            carried: _,
             full_handshakes: _,
             resumed_handshakes: _,
             redirects: _,
@@ -159,6 +178,8 @@ impl Sample {
             failed_checks,
             status,
             failures: Failures::default(),
+            error_times: ErrorTimes::default(),
+            carried: Carried::default(),
             full_handshakes: 0,
             resumed_handshakes: 0,
             redirects: 0,
@@ -179,6 +200,28 @@ impl Sample {
         if self.gaps.len() < MOST_GAPS {
             self.gaps.push(nanos);
         }
+    }
+}
+
+/// What became within an interval of requests that began while warming up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Requests that were answered in full.
+    pub answered: u64,
+    /// Of those, with a status of 400 or more.
+    pub status_errors: u64,
+    /// Requests that failed without a whole response.
+    pub failed: u64,
+    /// Bytes received.
+    pub received: u64,
+}
+
+impl Carried {
+    fn add(&mut self, other: &Self) {
+        self.answered += other.answered;
+        self.status_errors += other.status_errors;
+        self.failed += other.failed;
+        self.received += other.received;
     }
 }
 
@@ -279,6 +322,8 @@ mod tests {
         parts.into_iter().chain(more).chain(detailed).for_each(|l| l.record(1000));
         used.count_checks(5);
         used.sockets.take(crate::sockets::Look::default(), None);
+        used.error_times.record(crate::error_times::Sort::Status(503), 9);
+        used.carried = Carried { answered: 1, status_errors: 2, failed: 3, received: 4 };
         (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
         assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));
     }

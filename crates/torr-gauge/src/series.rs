@@ -72,6 +72,16 @@ impl Series {
         self.merged = 2 * self.merged.max(1);
     }
 
+    /// Merges the last interval into the one before it, if it is shorter than this many seconds.
+    pub fn merge_sliver(&mut self, shortest_s: f64) {
+        if let [.., before, last] = &self.intervals[..]
+            && last.end_s - before.end_s < shortest_s
+        {
+            let last = self.intervals.pop().expect("the pattern has seen two");
+            self.intervals.last_mut().expect("the pattern has seen two").merge(last);
+        }
+    }
+
     /// What the result shows.
     pub fn points(&self) -> Vec<Point> {
         self.intervals.iter().map(Interval::point).collect()

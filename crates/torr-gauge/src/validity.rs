@@ -4,6 +4,7 @@
 //! enough to matter *and* less likely than [`CHANCE`] without a cause, so that a sound run is called bad at most once in
 //! a hundred times for all of them together.
 
+mod ends;
 mod exponential;
 mod pace;
 mod steady;
@@ -78,6 +79,8 @@ pub enum What {
     Steal,
     /// How many samples there are for percentiles.
     Samples,
+    /// The share of the requests that were without a response when a closed loop ended.
+    Unfinished,
 }
 
 /// What the result itself does not tell.
@@ -105,6 +108,7 @@ pub fn judge(run: &RunResult, unseen: &Unseen<'_>) -> Validity {
     findings.extend(run.generator.queued_share.map(queued));
     findings.extend(unseen.steal.map(steal));
     findings.extend(samples(run));
+    findings.extend(ends::unfinished(run));
     Validity { ok: findings.iter().all(|finding| finding.ok), findings }
 }
 

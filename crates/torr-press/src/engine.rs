@@ -8,22 +8,26 @@ mod connecting;
 mod connection;
 mod ending;
 mod looking;
+mod slots;
 mod tending;
 
 use crate::failures;
+use crate::gathered::Gathered;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
 use crate::request::Cursor;
 use crate::session::{Answer, Asked, Session, Told};
 use crate::sources::Sources;
 use connection::{Connection, Pending, Stage, current};
+use slots::FreeSlots;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 use torr_gauge::collector::FirstAnswer;
+use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::{Failure, Kind, Sample};
 use torr_net::tls::Secured;
 use torr_net::{Address, Clock, Event, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
@@ -100,6 +104,17 @@ pub(crate) struct Ended {
     /// How the first connection was secured.
     pub secured: Option<Secured>,
     pub first: Option<FirstAnswer>,
+    /// The first response with a status of 400 or more.
+    pub failed_response: Option<FailedResponse>,
+}
+
+/// A slot that becomes free at a later time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Wait {
+    until: Nanos,
+    at: u32,
+    /// A request that was begun in the slot has ended, which the pacer is still to be told.
+    begun: bool,
 }
 
 pub(crate) struct Engine<'r, S: Session, P, L> {
@@ -117,11 +132,10 @@ pub(crate) struct Engine<'r, S: Session, P, L> {
     events: Events,
     ready: Vec<Event>,
     again: Vec<Event>,
-    /// Places for a request; a connection that may have several under way stands here several times. On a schedule those
-    /// with a connection stand in front.
-    free: VecDeque<u32>,
-    /// Places that become free at their time: after a failure, or when somebody has thought.
-    later: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Slots that may take a request now.
+    free: FreeSlots,
+    /// Slots that become free at their time: after a failure, or a think time.
+    later: BinaryHeap<Reverse<Wait>>,
     // What a stage works on.
     arena: Box<[u8]>,
     arrivals: Vec<Arrival>,
@@ -154,6 +168,9 @@ pub(crate) struct Engine<'r, S: Session, P, L> {
     /// When the last request on a schedule was sent.
     last_sent: Option<Nanos>,
     secured: Option<Secured>,
+    /// Whether a failed response is still to be kept.
+    gathers: bool,
+    failed_response: Option<FailedResponse>,
 }
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
@@ -167,7 +184,6 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         link: &'r L,
         clock: Clock,
     ) -> io::Result<Self> {
-        let places = |at: usize| std::iter::repeat_n(at as u32, plan.depth.into());
         Ok(Self {
             plan,
             link,
@@ -180,7 +196,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             events: Events::with_capacity(EVENTS),
             ready: Vec::with_capacity(EVENTS),
             again: Vec::new(),
-            free: (0..numbers.len()).flat_map(places).collect(),
+            free: FreeSlots::new(numbers.len(), plan.depth, plan.prefers_open()),
             connections: numbers.map(|number| Connection::new(number, session())).collect(),
             shared: S::Shared::default(),
             later: BinaryHeap::new(),
@@ -209,6 +225,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             idle: 0,
             last_sent: None,
             secured: None,
+            gathers: plan.warmup.is_zero(),
+            failed_response: None,
         })
     }
 
@@ -260,7 +278,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if !self.again.is_empty() || (!self.free.is_empty() && self.next_due.is_none() && !self.all_begun) {
             return 0;
         }
-        let later = self.later.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+        let later = self.later.peek().map_or(Nanos::MAX, |Reverse(wait)| wait.until);
         let due = self.next_due.unwrap_or(Nanos::MAX);
         let next = self.deadline.min(self.next_sweep).min(self.next_sample()).min(later).min(due);
         next.saturating_sub(now)
@@ -326,7 +344,13 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 self.server_ended(at, arrival.at);
                 continue;
             }
-            self.sample.received += arrival.bytes.len() as u64;
+            let received = arrival.bytes.len() as u64;
+            match &self.warm {
+                Some(_) if connection.requests.oldest().is_some_and(|request| request.warm) => {
+                    self.sample.carried.received += received;
+                }
+                _ => self.sample.received += received,
+            }
             match connection.stage {
                 Stage::Tunnelling => self.read_tunnel(at, &mut arena[arrival.bytes], arrival.at),
                 _ => self.read(at, &mut arena[arrival.bytes], arrival.at),
@@ -357,7 +381,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         loop {
             let connection = &mut self.connections[at];
             let oldest = connection.requests.oldest().is_some_and(|request| request.is_head);
-            let asked = Asked { count: connection.written(), to_head: oldest };
+            let count = connection.written();
+            let gather = if self.gathers { Some(&mut connection.cold.gathered) } else { None };
+            let asked = Asked { count, to_head: oldest, gather };
             let start = self.out.len();
             let told = connection.session.receive(&mut self.shared, input, now, asked, &mut self.out);
             if self.out.len() > start {
@@ -403,7 +429,13 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let Some(request) = request else { return };
         connection.failures = 0;
         self.under_way -= 1;
-        let sample = sample_of(&mut self.sample, &mut self.warm, &request);
+        let sample = match &mut self.warm {
+            Some(warm) if request.warm => {
+                self.sample.carried.answered += 1;
+                warm
+            }
+            _ => &mut self.sample,
+        };
         let took = last_byte.saturating_sub(request.due);
         sample.answered.record(took);
         if let Some(first_byte) = answer.first_byte.filter(|first| first.get() != last_byte) {
@@ -422,13 +454,19 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             sample.processing.record(last_byte.saturating_sub(connected));
             sample.waiting.record(first_byte.saturating_sub(connected));
         }
-        if !answer.response.keep_alive || (connection.sending && !S::KEYED && connection.requests.is_empty()) {
+        let ends = !answer.response.keep_alive || (connection.sending && !S::KEYED && connection.requests.is_empty());
+        if answer.response.status >= 400 {
+            self.status_failed(at, &request, answer.response.status, last_byte);
+        }
+        if ends {
             self.server_closes(at);
         } else if self.carries.is_some() {
             self.retire(at);
         }
         match &self.plan.think {
-            Some(think) => self.later.push(Reverse((last_byte + think.time(), at as u32))),
+            Some(think) => {
+                self.later.push(Reverse(Wait { until: last_byte + think.time(), at: at as u32, begun: true }))
+            }
             None => self.set_free(at, last_byte),
         }
     }
@@ -437,12 +475,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[inline]
     fn set_free(&mut self, at: usize, now: Nanos) {
         self.pacer.freed(now);
-        if self.plan.prefers_open() && self.connections[at].socket.is_some() {
-            // The fewest connections that do, and the last one used, whose memory is still near.
-            self.free.push_front(at as u32);
-        } else {
-            self.free.push_back(at as u32);
-        }
+        self.free.put(at as u32);
     }
 
     /// Third stage: free places begin the requests that are due, and all of them are sent.
@@ -452,11 +485,12 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         // Of one connection all that are due go together.
         let mut filling = None;
         while openings < OPENINGS && self.out.len() < ENOUGH {
-            let Some(at) = self.free.pop_front() else {
+            let Some(at) = self.free.next(|at| self.connections[at as usize].socket.is_some()) else {
                 self.no_place = true;
                 break;
             };
-            if self.carries.is_some() && self.park(at) {
+            if (self.carries.is_some() && self.park(at)) || self.rests(at, now) {
+                self.free.take();
                 continue;
             }
             let (due, free) = match self.pacer.next(now) {
@@ -465,12 +499,10 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 Due::At(due) | Due::Later(due) => {
                     self.next_due = Some(due);
                     self.no_place = false;
-                    self.free.push_front(at);
                     break;
                 }
                 Due::NotBefore(time) => {
                     self.next_due = Some(time);
-                    self.free.push_front(at);
                     self.close_idle();
                     break;
                 }
@@ -481,6 +513,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                     break;
                 }
             };
+            self.free.take();
             self.next_due = None;
             self.under_way += 1;
             let warm = if free { now } else { due } < self.warm_until;
@@ -535,6 +568,10 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             }
             connection.unwritten -= 1;
             requests += 1;
+        }
+        if connection.unwritten > 0 && connection.stage == Stage::Open {
+            // The server has no room for them: from now on they wait for it.
+            connection.start_clocks(|| self.clock.now());
         }
         if let Err(failure) = connection.session.flush(&mut self.shared, &mut self.out) {
             return self.lose(at, failure);

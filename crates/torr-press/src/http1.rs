@@ -66,16 +66,22 @@ impl<I: Inspect> Session for Http1<I> {
         shared: &mut HeadMemory,
         input: &mut [u8],
         at: Nanos,
-        asked: Asked,
+        asked: Asked<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<Told>), Failure> {
         if asked.count == 0 && !input.is_empty() {
             return Err(failures::surplus());
         }
+        let is_first = !self.reader.is_inside();
         match self.reader.observe(input, asked.to_head, shared, &mut self.inspector) {
             // Nothing may come that was not asked for.
             Ok((used, Some(_))) if used < input.len() && asked.count == 1 => Err(failures::surplus()),
             Ok((used, Some(response))) => {
+                if response.status >= 400
+                    && let Some(gather) = asked.gather
+                {
+                    gather.last_piece(&input[..used], is_first);
+                }
                 let Some(request) = self.inspector.redirected(&response) else {
                     return Ok((used, Some(Told::Answer(self.answer(response)))));
                 };
@@ -88,6 +94,9 @@ impl<I: Inspect> Session for Http1<I> {
                 Ok((used, Some(Told::Unprocessed(0))))
             }
             Ok((used, None)) => {
+                if let Some(gather) = asked.gather {
+                    gather.piece(input, is_first);
+                }
                 self.first_byte = self.first_byte.or(NonZero::new(at));
                 Ok((used, None))
             }

@@ -17,6 +17,7 @@ mod stream;
 mod tests;
 
 use crate::failures;
+use crate::gathered::Parts;
 use crate::inspect::{Inspection, Inspector};
 use crate::plan::Target;
 use crate::request::Cursor;
@@ -75,6 +76,9 @@ pub struct Http2<'p> {
     /// Whether this connection has brought an answer, and how many before it have not.
     has_answered: bool,
     fruitless: u32,
+    /// Whether a failed response is to be kept, and the last one that was complete.
+    gathers: bool,
+    failed: Option<Box<Parts>>,
 }
 
 impl<'p> Http2<'p> {
@@ -105,6 +109,8 @@ impl<'p> Http2<'p> {
             chatter: 0,
             has_answered: true,
             fruitless: 0,
+            gathers: false,
+            failed: None,
         }
     }
 
@@ -163,6 +169,7 @@ impl Session for Http2<'_> {
             received: 0,
             window: self.peer.window,
             upload: None,
+            failed: None,
             inspector: self.inspection.map(|(what, target)| Box::new(Inspector::new(what, target))),
         });
         if !begun.body.is_empty() {
@@ -176,18 +183,23 @@ impl Session for Http2<'_> {
         _shared: &mut Packed,
         input: &mut [u8],
         at: Nanos,
-        _asked: Asked,
+        asked: Asked<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<Told>), Failure> {
         if let Some(told) = self.told.pop_front() {
             return Ok((0, Some(told)));
         }
-        self.read(input, at, out).map_err(|broken| {
+        self.gathers = asked.gather.is_some();
+        let read = self.read(input, at, out).map_err(|broken| {
             let mut reason = [0; 8];
             reason[4..].copy_from_slice(&broken.code.0.to_be_bytes());
             frame::whole(kind::GOAWAY, 0, &reason, out);
             self.plain_to_tls(input).unwrap_or_else(|| broken.failure())
-        })
+        });
+        if let (Some(gather), Some(failed)) = (asked.gather, self.failed.take()) {
+            gather.set(*failed);
+        }
+        read
     }
 
     fn end(&mut self) -> Result<Option<Told>, Failure> {

@@ -11,6 +11,7 @@ mod engine;
 mod failures;
 #[doc(hidden)]
 pub mod fuzzing;
+mod gathered;
 mod http1;
 mod http2;
 mod inspect;
@@ -27,6 +28,7 @@ mod session;
 mod sources;
 
 pub use closed_loop::{ClosedLoop, Ramp};
+pub use gathered::Gathered;
 pub use http1::Http1;
 pub use http2::Http2;
 pub use inspect::{Inspect, Inspection, Inspector};

@@ -126,6 +126,10 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         }),
         signals,
         first: ended.iter().find_map(|(e, _)| e.first.clone()),
+        failed_response: ended
+            .iter()
+            .filter_map(|(e, _)| e.failed_response.clone())
+            .min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
     }))
 }

@@ -87,7 +87,7 @@ impl<S: Session> Session for SecuredSession<S> {
         shared: &mut Self::Shared,
         input: &mut [u8],
         at: Nanos,
-        asked: Asked,
+        asked: Asked<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<Told>), Failure> {
         if let Some(failure) = self.failed.take() {

@@ -1,5 +1,6 @@
 //! The protocol on one connection: how requests are written and answers read.
 
+use crate::gathered::Gathered;
 use crate::request::Cursor;
 use std::num::NonZero;
 use torr_gauge::Failure;
@@ -60,7 +61,7 @@ pub trait Session {
         shared: &mut Self::Shared,
         input: &mut [u8],
         at: Nanos,
-        asked: Asked,
+        asked: Asked<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<Told>), Failure>;
 
@@ -90,12 +91,14 @@ pub trait Session {
 }
 
 /// What has been asked on a connection and not been answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+#[derive(Debug)]
+pub struct Asked<'g> {
     /// How many requests.
     pub count: usize,
     /// Whether the oldest is a HEAD.
     pub to_head: bool,
+    /// Where a response with a status of 400 or more is to be kept, as long as none has been.
+    pub gather: Option<&'g mut Gathered>,
 }
 
 /// What a session has to tell.

@@ -10,8 +10,8 @@ struct Line {
     t: f64,
     requests: u64,
     errors: u64,
-    /// Answers per second of this interval.
-    rps: f64,
+    /// Responses per second of this interval; unknown if it has no length.
+    rps: Option<f64>,
     p50_us: Option<u64>,
     p99_us: Option<u64>,
 }
@@ -25,12 +25,13 @@ pub fn series(run: &RunResult) -> Result<String, csv::Error> {
     writer.write_record(["t", "requests", "errors", "rps", "p50_us", "p99_us"])?;
     let mut begin = 0.0;
     for point in &run.series {
-        let rps = point.requests as f64 / (point.t - begin).max(f64::MIN_POSITIVE);
+        let length = point.t - begin;
+        let rps = (length > 0.0).then(|| point.requests as f64 / length);
         writer.serialize(Line {
             t: point.t,
             requests: point.requests,
             errors: point.errors,
-            rps: (rps * 1000.0).round() / 1000.0,
+            rps: rps.map(|rps| (rps * 1000.0).round() / 1000.0),
             p50_us: point.p50,
             p99_us: point.p99,
         })?;

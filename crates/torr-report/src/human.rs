@@ -50,6 +50,23 @@ pub fn percent(share: f64) -> String {
     format!("{:.digits$}%", share * 100.0)
 }
 
+/// Text from elsewhere, with what a terminal would obey or hide as an escape sequence of Rust: control characters, and
+/// those that change the direction of writing or have no width.
+pub fn printable(text: &str) -> String {
+    let is_hidden = |c: char| {
+        matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+            || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() || is_hidden(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
 fn three_digits(n: f64) -> String {
     match n {
         n if n < 9.995 => format!("{n:.2}"),
@@ -71,6 +88,7 @@ mod tests {
             ["1 us", "999 us", "1.00 ms", "41.2 ms", "1.00 s", "3600 s"]
         );
         assert_eq!([0.0, 999.0, 1000.0, 1.5e6, 2e15].map(bytes), ["0 B", "999 B", "1.00 kB", "1.50 MB", "2000 TB"]);
+        assert_eq!(printable("é \"x\"\n\u{1b}[31m\u{202e}"), "é \"x\"\\n\\u{1b}[31m\\u{202e}");
         assert_eq!([0.0, 0.004, 0.48, 1.0].map(percent), ["0%", "0.4%", "48%", "100%"]);
     }
 }

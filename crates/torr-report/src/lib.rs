@@ -4,6 +4,7 @@
 pub mod buckets;
 pub mod csv;
 pub mod expectations;
+pub mod failures;
 pub mod fronts;
 pub mod hlog;
 pub mod human;

@@ -1,9 +1,9 @@
 //! The report of one run, to be read at a glance.
 
-use crate::expectations;
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align;
+use crate::{expectations, failures};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
@@ -73,8 +73,8 @@ fn heading(run: &RunResult) -> String {
 
 fn throughput(run: &RunResult) -> String {
     let whole = format!("{} requests/s", rate(run.rps));
-    let received = bytes(run.bytes.received as f64 / run.duration_s.max(1e-9));
-    format!("{}   {} answered, {received}/s received", paint(STRONG, whole), count(run.requests))
+    let received = bytes(run.received_per_s());
+    format!("{}   {} answered, {received}/s received", paint(STRONG, whole), count(run.completed()))
 }
 
 fn status(run: &RunResult) -> String {
@@ -105,6 +105,9 @@ fn errors(run: &RunResult) -> String {
         format!("{}   {share} of {}{unfinished}", paint(BAD, kinds.join(", ")), plural(run.asked, "request"));
     for cause in &run.causes {
         let _ = write!(text, "\n  {:<12} {} x {}: {}", "", count(cause.count), cause.kind, cause.what);
+    }
+    for line in failures::lines(run) {
+        let _ = write!(text, "\n  {:<12} {line}", "");
     }
     text
 }
@@ -156,7 +159,11 @@ fn tls(tls: &Tls) -> String {
 
 fn warmup(warmup: &Warmup) -> String {
     let errors = if warmup.errors > 0 { format!(", {}", plural(warmup.errors, "error")) } else { String::new() };
-    format!("{}{errors} before anything counted", plural(warmup.requests, "answer"))
+    let carried = match warmup.carried {
+        0 => String::new(),
+        n => format!(", {} of them when it was over (only in throughput)", count(n)),
+    };
+    format!("{}{errors} before anything counted{carried}", plural(warmup.requests, "answer"))
 }
 
 fn traffic(run: &RunResult) -> String {

@@ -5,7 +5,7 @@
 use crate::input::{Input, Piece};
 use torr_gauge::Failure;
 use torr_press::request::Options;
-use torr_press::{Answer, Asked, Http1, Requests, Session, Target, Told};
+use torr_press::{Answer, Asked, Gathered, Http1, Requests, Session, Target, Told};
 use torr_wire::response::HeadMemory;
 
 /// Checks one input.
@@ -34,12 +34,13 @@ fn connect(
     let mut cursor = request.cursor(0, 1);
     session.open(&mut out);
     let to_head = session.start(memory, 0, &mut cursor, &mut out);
-    // Always one more than is answered, so that nothing is too much.
-    let asked = Asked { count: 2, to_head };
+    let mut gathered = Gathered::default();
     for (at, &Piece { bytes, .. }) in (1..).zip(pieces) {
         let mut piece = bytes.to_vec();
         let mut rest = &mut piece[..];
         while !rest.is_empty() {
+            // Always one more than is answered, so that nothing is too much.
+            let asked = Asked { count: 2, to_head, gather: Some(&mut gathered) };
             match session.receive(memory, rest, at, asked, &mut out) {
                 Ok((used, Some(Told::Answer(answer)))) => {
                     assert!(used > 0, "an answer of nothing");

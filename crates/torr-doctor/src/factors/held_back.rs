@@ -84,7 +84,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if ward.case.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none() {
         return Ok(None);
     }
-    let received = full.run.bytes.received as f64 / full.run.duration_s;
+    let received = full.run.received_per_s();
     let sent = full.run.bytes.sent as f64 / full.run.duration_s;
     let size = full.bytes_per_request();
     let head = ward.heads(0.7)?;

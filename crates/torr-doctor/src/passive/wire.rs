@@ -21,7 +21,7 @@ pub fn refusals(run: &RunResult) -> Option<Verdict> {
         return None;
     }
     let refused = format!("{} of the answers had status 429 or 503", percent(share));
-    let accepted = format!("{} were accepted", rate((run.requests - run.errors.status) as f64 / run.duration_s));
+    let accepted = format!("{} were accepted", rate(run.good_rps()));
     if too_many > unavailable || !server_is_full(run) {
         let verdict = likely(Factor::RateLimit, "A limiter refuses what comes above its rate.");
         let advice = "press below the limit with -r, or exempt the load generator from it";
@@ -119,7 +119,7 @@ pub fn link(run: &RunResult) -> Option<Verdict> {
     let (usual, least) = (sockets.rtt_us? / 1e3, sockets.min_rtt_us? as f64 / 1e3);
     // A server that does not answer at once puts its acknowledgement off by up to 40 ms.
     (usual > 4.0 * least + 50.0 && !server_is_full(run)).then(|| {
-        let megabits = run.bytes.received as f64 * 8.0 / 1e6 / run.duration_s;
+        let megabits = run.received_per_s() * 8.0 / 1e6;
         likely(Factor::Bandwidth, "The link to the service is full.")
             .because(format!("round trips took {usual:.0} ms instead of {least:.1}: packets wait"))
             .because(format!("{megabits:.1} Mbit/s were received"))

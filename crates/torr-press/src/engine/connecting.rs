@@ -11,6 +11,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         cold.next_address += 1;
         cold.opened_at = self.clock.now();
         cold.looked = None;
+        cold.gathered = Gathered::default();
         cold.begun = connection.requests.len() as u64;
         if let Some(from) = lag_from {
             // What comes after this is the time that connecting takes.
@@ -108,6 +109,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             (None, false) => Stage::Open,
         };
         if connection.stage == Stage::Open {
+            if connection.unwritten > 0 {
+                connection.start_clocks(|| now);
+            }
             self.reach();
         }
     }

@@ -1,6 +1,7 @@
 //! One connection's place, and the requests under way on it.
 
 use super::looking::Looked;
+use crate::gathered::Gathered;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use torr_net::{Nanos, Token};
@@ -55,6 +56,8 @@ pub(super) struct Cold {
     pub begun: u64,
     /// The next request's number, for sessions that tell answers apart by it.
     pub next_key: u32,
+    /// After a failure, when it may be opened again.
+    pub rests_until: Nanos,
     /// Further requests that could be under way here, but have to wait for another socket.
     pub parked: u16,
     /// What did not fit the socket's buffer.
@@ -65,6 +68,8 @@ pub(super) struct Cold {
     pub looked: Option<Box<Looked>>,
     /// What a proxy has answered so far.
     pub tunnel: ResponseReader,
+    /// What has come of a failed response, where one is to be kept.
+    pub gathered: Gathered,
 }
 
 impl Cold {
@@ -109,6 +114,12 @@ impl<S> Connection<S> {
     #[inline]
     pub fn written(&self) -> usize {
         self.requests.len() - usize::from(self.unwritten)
+    }
+
+    /// Starts the clocks of the requests that are not written yet, as far as they do not run.
+    #[cold]
+    pub fn start_clocks(&mut self, now: impl Fn() -> Nanos) {
+        self.requests.start_clocks(self.unwritten.into(), now);
     }
 }
 
@@ -205,6 +216,12 @@ impl Requests {
         }
     }
 
+    /// Starts the clocks of so many of the youngest requests, up to the first whose clock runs.
+    pub fn start_clocks(&mut self, youngest: usize, now: impl Fn() -> Nanos) {
+        let more = self.more.iter_mut().flat_map(|more| more.iter_mut());
+        set_due(self.first.iter_mut().chain(more).rev().take(youngest), &now);
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Pending> {
         self.first.iter().chain(self.more.iter().flat_map(|more| more.iter()))
     }
@@ -244,6 +261,10 @@ mod tests {
         assert_eq!(requests.take(1).map(|r| r.key), Some(1));
         assert_eq!((requests.take(3).is_none(), keys(&requests)), (true, vec![2, 4, 5]));
         assert_eq!([3, 2, 1].map(|back| requests.nth_youngest(back).map(|r| r.key)), [Some(2), Some(4), Some(5)]);
+        requests.push(request(8));
+        requests.start_clocks(1, || 7);
+        assert_eq!(requests.iter().map(|r| (r.due, r.free)).collect::<Vec<_>>()[2..], [(0, true), (7, false)]);
+        assert_eq!(requests.remove(3).map(|r| r.key), Some(8));
         requests.set_due(1, || 9);
         assert_eq!(requests.iter().map(|r| r.due).collect::<Vec<_>>(), [9, 9, 0], "the last is not sent yet");
         assert_eq!((requests.take_oldest().map(|r| r.key), requests.len()), (Some(2), 2));

@@ -1,6 +1,7 @@
 //! How requests and connections end other than by an answer.
 
 use super::*;
+use torr_gauge::error_times::Sort;
 
 impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// The server has ended its side.
@@ -83,10 +84,28 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
         connection.unwritten = 0;
         let until = self.back_off(at);
+        self.connections[at].cold.rests_until = until;
         while let Some(request) = self.connections[at].requests.take_oldest() {
             self.count_failed(request, failure.clone());
-            self.later.push(Reverse((until, at as u32)));
+            self.later.push(Reverse(Wait { until, at: at as u32, begun: true }));
         }
+    }
+
+    /// Lets a free slot of a connection that was lost wait until that may be opened again, like those in which requests
+    /// failed.
+    #[inline]
+    pub(super) fn rests(&mut self, at: u32, now: Nanos) -> bool {
+        let connection = &self.connections[at as usize];
+        connection.failures > 0 && connection.stage == Stage::Closed && self.let_rest(at, now)
+    }
+
+    #[cold]
+    fn let_rest(&mut self, at: u32, now: Nanos) -> bool {
+        let until = self.connections[at as usize].cold.rests_until;
+        if until > now {
+            self.later.push(Reverse(Wait { until, at, begun: false }));
+        }
+        until > now
     }
 
     /// One request has failed, but not its connection.
@@ -103,7 +122,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let Some(request) = self.connections[at].requests.remove(place) else { return };
         let until = self.back_off(at);
         self.count_failed(request, failure);
-        self.later.push(Reverse((until, at as u32)));
+        self.later.push(Reverse(Wait { until, at: at as u32, begun: true }));
         if self.carries.is_some() {
             self.retire(at);
         }
@@ -111,7 +130,34 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     fn count_failed(&mut self, request: Pending, failure: Failure) {
         self.under_way -= 1;
-        self.sample_of(&request).failures.count(failure);
+        self.sample.carried.failed += u64::from(self.is_carried(&request));
+        let at = self.clock.now().saturating_sub(self.warm_until);
+        let sample = self.sample_of(&request);
+        sample.error_times.record(Sort::Kind(failure.kind), at);
+        sample.failures.count(failure);
+    }
+
+    /// A response with a status of 400 or more is complete: it tells when that happened, and the first one stays as a
+    /// sample.
+    #[cold]
+    pub(super) fn status_failed(&mut self, at: usize, request: &Pending, status: u16, now: Nanos) {
+        let since = now.saturating_sub(self.warm_until);
+        self.sample.carried.status_errors += u64::from(self.is_carried(request));
+        self.sample_of(request).error_times.record(Sort::Status(status), since);
+        if !self.gathers {
+            return;
+        }
+        let gathered = std::mem::take(&mut self.connections[at].cold.gathered);
+        if let Some(response) = gathered.response().filter(|_| !request.warm) {
+            self.failed_response = Some(FailedResponse { at_s: since as f64 / 1e9, ..response });
+            self.gathers = false;
+            self.connections.iter_mut().for_each(|connection| connection.cold.gathered = Gathered::default());
+        }
+    }
+
+    /// Whether a request began while warming up, and has outlived that.
+    fn is_carried(&self, request: &Pending) -> bool {
+        request.warm && self.warm.is_some()
     }
 
     /// A request is to be written again, on another connection.
@@ -143,18 +189,14 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
         if self.carries.is_some() {
             let parked = std::mem::take(&mut connection.cold.parked);
-            self.free.extend(std::iter::repeat_n(at as u32, parked.into()));
+            (0..parked).for_each(|_| self.free.put(at as u32));
         }
     }
 
     /// Closes the connections that have nothing to do.
     pub(super) fn close_idle(&mut self) {
-        for n in 0..self.free.len() {
-            let at = self.free[n] as usize;
-            if self.connections[at].stage == Stage::Closed {
-                // Those with a connection stand in front.
-                break;
-            }
+        for n in 0..self.free.open().len() {
+            let at = self.free.open()[n] as usize;
             if self.connections[at].requests.is_empty() {
                 self.close(at);
             }

@@ -16,9 +16,11 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Frees places whose time has come, looks for time-outs, and at a connection.
     #[inline]
     pub(super) fn tend(&mut self, now: Nanos) {
-        while self.later.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-            if let Some(Reverse((_, at))) = self.later.pop() {
-                self.set_free(at as usize, now);
+        while self.later.peek().is_some_and(|Reverse(wait)| wait.until <= now) {
+            match self.later.pop() {
+                Some(Reverse(wait)) if wait.begun => self.set_free(wait.at as usize, now),
+                Some(Reverse(wait)) => self.free.put(wait.at),
+                None => {}
             }
         }
         if now >= self.next_sweep {
@@ -35,6 +37,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             self.warm = Some(Box::new(std::mem::replace(&mut self.sample, self.link.fresh_sample())));
             self.carried = self.open_now;
             self.peak = self.open_now;
+            self.gathers = true;
         }
     }
 
@@ -131,6 +134,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             sources: self.sources.used(),
             secured: self.secured,
             first,
+            failed_response: self.failed_response,
         }
     }
 }

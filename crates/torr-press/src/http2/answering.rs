@@ -4,6 +4,7 @@ use super::error::{self, Broken, Code};
 use super::frame::{self, Head, flag, kind};
 use super::message::Message;
 use super::{Http2, WINDOW};
+use crate::gathered::Parts;
 use crate::inspect::Inspect;
 use crate::session::{Answer, Told};
 use std::num::NonZero;
@@ -28,11 +29,11 @@ impl Http2<'_> {
         out: &mut Vec<u8>,
     ) -> Result<Option<Told>, Broken> {
         let (mut message, mut fields) = (Message::default(), Vec::new());
-        let keeps = self.inspection.is_some();
+        let (inspects, gathers) = (self.inspection.is_some(), self.gathers);
         // Whosever it is: it may change the table.
         self.decoder.decode(block, |name, value| {
             message.take(name, value);
-            if keeps {
+            if inspects || (gathers && message.status.is_some_and(|status| status >= 400)) {
                 fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
             }
         })?;
@@ -51,6 +52,10 @@ impl Http2<'_> {
                 if let Some(inspector) = &mut stream.inspector {
                     let fields: Vec<_> = fields.iter().map(|(name, value)| Header { name, value }).collect();
                     inspector.see_head(status, &fields);
+                }
+                if gathers && status >= 400 {
+                    fields.retain(|(name, _)| !name.starts_with(':'));
+                    stream.failed = Some(Box::new(Parts { status, fields, ..Parts::default() }));
                 }
                 Ok(())
             }
@@ -79,6 +84,9 @@ impl Http2<'_> {
             give_back(&mut stream.received, length, stream.id, out);
         }
         stream.body += content.len() as u64;
+        if let Some(failed) = &mut stream.failed {
+            failed.content(content);
+        }
         if let Some(inspector) = &mut stream.inspector {
             inspector.body(content);
         }
@@ -116,6 +124,9 @@ impl Http2<'_> {
         (self.has_answered, self.chatter, self.refused_at) = (true, 0, usize::MAX);
         let response = Response { status, keep_alive: true, body: stream.body };
         let failed_checks = stream.inspector.as_mut().map_or(0, |inspector| inspector.judge(&response));
+        if stream.failed.is_some() {
+            self.failed = stream.failed.take();
+        }
         let (key, first_byte) = (stream.key, stream.first_byte);
         Some(Told::Answer(Answer { key, first_byte, response, failed_checks, redirects: 0 }))
     }

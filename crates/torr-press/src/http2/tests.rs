@@ -73,8 +73,8 @@ impl Talk {
 
     fn hear(&mut self, bytes: &[u8]) -> Result<Vec<Told>, Failure> {
         let (mut input, mut all, mut told) = (bytes.to_vec(), Vec::new(), 0);
-        let asked = Asked { count: 0, to_head: false };
         loop {
+            let asked = Asked { count: 0, to_head: false, gather: None };
             let (used, next) = self.session.receive(&mut self.packed, &mut input[told..], 7, asked, &mut self.said)?;
             told += used;
             match next {

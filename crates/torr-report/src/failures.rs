@@ -1,0 +1,89 @@
+//! When errors happened, and what one failed response said: lines of the report.
+
+use crate::human::{micros, printable};
+use crate::style::{FAINT, paint};
+use torr_gauge::RunResult;
+use torr_gauge::error_times::ErrorSpan;
+use torr_gauge::failed_response::FailedResponse;
+
+/// The most kinds and statuses whose times are shown.
+const MOST_SPANS: usize = 4;
+/// The most field lines of the sample that are shown.
+const MOST_FIELDS: usize = 3;
+/// The most characters of a line that the server's bytes fill: with the label in front they fit a screen of 80 columns.
+const MOST_CHARS: usize = 64;
+/// Fields that frame the message, or say nothing of a failure.
+const PLAIN: [&str; 6] = ["connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"];
+
+/// The lines of a run, each without a label; none where nothing failed.
+pub fn lines(run: &RunResult) -> Vec<String> {
+    let mut lines: Vec<_> = run.error_times.iter().take(MOST_SPANS).map(span).collect();
+    if run.error_times.len() > MOST_SPANS {
+        lines.push(paint(FAINT, format!("and {} more kinds of errors", run.error_times.len() - MOST_SPANS)));
+    }
+    lines.extend(run.failed_response.iter().flat_map(sample));
+    lines
+}
+
+/// One kind or status, such as `503 from 2.90 s to 5.80 s`.
+fn span(span: &ErrorSpan) -> String {
+    let what = span.status.map_or_else(|| span.kind.to_string(), |status| status.to_string());
+    let at = |seconds: f64| micros(seconds * 1e6);
+    match (at(span.first_s), at(span.last_s)) {
+        (first, last) if first == last => format!("{what} at {first}"),
+        (first, last) => format!("{what} from {first} to {last}"),
+    }
+}
+
+/// The response that is shown for all that failed.
+fn sample(response: &FailedResponse) -> Vec<String> {
+    let short = |text: &str| cut(&printable(text));
+    let mut lines = vec![format!("{} {}", paint(FAINT, "such as"), short(&response.status_line))];
+    let is_plain = |name: &str| PLAIN.iter().any(|plain| name.eq_ignore_ascii_case(plain));
+    let told = response.fields.iter().filter(|field| !is_plain(&field.name)).take(MOST_FIELDS);
+    lines.extend(told.map(|field| format!("  {}", short(&format!("{}: {}", field.name, field.value)))));
+    let content = response.content.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !content.is_empty() {
+        lines.push(format!("  {}", short(&content)));
+    }
+    lines
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_CHARS) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(MOST_CHARS - 3).chain("...".chars()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use torr_gauge::Kind;
+    use torr_gauge::failed_response::Field;
+
+    #[test]
+    fn times_are_told_in_few_words() {
+        let of = |status, first_s, last_s| span(&ErrorSpan { kind: Kind::Timeout, status, count: 2, first_s, last_s });
+        assert_eq!(of(Some(503), 2.9, 5.8), "503 from 2.90 s to 5.80 s");
+        assert_eq!(of(None, 0.41, 0.41), "timeout at 410 ms");
+    }
+
+    #[test]
+    fn what_a_server_sends_does_nothing_to_the_terminal() {
+        let field = |name: &str, value: &str| Field { name: name.into(), value: value.into() };
+        let response = FailedResponse {
+            at_s: 1.0,
+            status: 500,
+            status_line: "HTTP/1.1 500 \u{1b}[2JOh".into(),
+            fields: vec![field("Date", "today"), field("X-Why", "a\u{202e}b\u{7}")],
+            content: format!("<p>\n  \u{1b}]0;owned\u{7}{}</p>", "long ".repeat(100)),
+            complete: true,
+        };
+        let lines = sample(&response);
+        let text = anstream::adapter::strip_str(&lines.join("\n")).to_string();
+        assert!(!lines[1..].concat().contains(|c: char| c.is_control()), "{lines:?}");
+        assert!(text.starts_with("such as HTTP/1.1 500 \\u{1b}[2JOh\n  X-Why: a\\u{202e}b\\u{7}\n  <p> "), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= MOST_CHARS + 8) && text.ends_with("..."), "{text}");
+    }
+}
