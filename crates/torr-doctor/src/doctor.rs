@@ -127,10 +127,11 @@ fn own_limit(ward: &Ward<'_>) -> Option<Verdict> {
     let allowed = ward.lab.patient.max_rate?;
     let most = ward.case.ladder.most();
     (most >= REACHED * allowed).then(|| {
-        Verdict::new(Factor::Unknown, Confidence::Unknown, "The service does all that --max-rate allows to ask for.")
+        Verdict::new(Factor::None, Confidence::Likely, "The service does all that --max-rate allows to ask for.")
             .because(format!("{} were answered of the {} that are allowed", rate(most), rate(allowed)))
             .because(format!("a request on its own takes {}", time(ward.case.service_s())))
-            .advice("raise --max-rate, if the service may be pressed harder")
+            .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
+            .advice("its headroom is unknown: raise --max-rate, if the service may be pressed harder")
     })
 }
 
