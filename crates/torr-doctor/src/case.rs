@@ -38,6 +38,8 @@ const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 /// The same for waiting for something to do.
 const IDLE: [&str; 5] = ["epoll", "accept", "poll_schedule", "select", "sigsuspend"];
 
+/// CPU in cores from which another program on the server's machine is named.
+pub const WORTH_TELLING: f64 = 0.05;
 /// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
 const SERVERS_PART: f64 = 0.8;
 
@@ -204,6 +206,12 @@ impl Case {
     /// The share of the server's machine's CPU that is used, by anybody.
     pub fn machine_share(&self) -> Option<f64> {
         self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
+    }
+
+    /// The other programs that used most of the server's machine's CPU, by name, as evidence.
+    pub fn others_told(&self) -> Option<String> {
+        let told = self.signals.as_ref()?.others_told(WORTH_TELLING)?;
+        Some(format!("the busiest other programs there: {told}"))
     }
 
     /// The share of the server's machine's CPU that the hypervisor gave to others.

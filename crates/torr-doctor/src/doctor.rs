@@ -151,7 +151,8 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
     .because_if(
         seen.zip(case.machine_share())
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
-    );
+    )
+    .because_if(case.others_told());
     let verdict = match ward.lab.has_time() {
         true => verdict,
         false => verdict.advice("give it more time with --budget: there was none left for further experiments"),

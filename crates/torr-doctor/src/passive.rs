@@ -7,7 +7,7 @@ mod behind;
 mod kept;
 mod wire;
 
-use crate::case::{FULL_THREAD, server_fills};
+use crate::case::{FULL_THREAD, WORTH_TELLING, server_fills};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
@@ -20,8 +20,6 @@ const FULL: f64 = 0.95;
 const NEARLY_FULL: f64 = 0.9;
 /// The share of the machine's CPU that others may use before a run says nothing.
 const DISTURBING: f64 = 0.25;
-/// CPU in cores from which another program is named.
-const WORTH_TELLING: f64 = 0.05;
 /// The share of the machine's CPU below which server and generator were not kept from more by want of it.
 const LITTLE: f64 = 0.5;
 /// The share of connections that must be at work rather than wait.
@@ -64,6 +62,12 @@ pub fn passive(run: &RunResult) -> Verdict {
 
 fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
     Verdict::new(factor, Confidence::Likely, summary)
+}
+
+/// The other programs that used the server's machine, by name, as evidence.
+fn others(run: &RunResult) -> Option<String> {
+    let told = run.signals.as_ref()?.others_told(WORTH_TELLING)?;
+    Some(format!("the busiest other programs here: {told}"))
 }
 
 fn undecided(summary: &str) -> Verdict {
@@ -299,7 +303,7 @@ fn unknown(run: &RunResult) -> Verdict {
         )),
         None => verdict.because("the server's processes cannot be seen from here"),
     };
-    verdict.advice(format!(
+    verdict.because_if(others(run)).advice(format!(
         "press again with half and with twice the connections ({} and {}) and compare",
         (run.plan.connections / 2).max(1),
         run.plan.connections * 2
@@ -332,6 +336,8 @@ mod tests {
             !verdict.summary.is_empty() && !verdict.because.is_empty() && !verdict.advice.is_empty(),
             "{verdict:?}"
         );
+        let counts_nothing = |told: &&String| told.split_whitespace().any(|word| word == "0");
+        assert_eq!(verdict.because.iter().find(counts_nothing), None, "zero is no evidence");
         assert_ne!(verdict.confidence, Confidence::Certain, "nothing was varied: {verdict:?}");
         assert_eq!(verdict.confidence == Confidence::Unknown, verdict.factor == Factor::Unknown, "{verdict:?}");
         verdict
@@ -557,7 +563,7 @@ mod tests {
                 "half of the responses took 180 us at most, 99% of them 500 us",
                 "the server used 0.05 of 4 CPUs, its busiest thread 5% of one",
                 "the generator's busiest thread had work 30% of the time",
-                "other programs used this machine's CPU: rustc 1.25 CPUs",
+                "the busiest other programs here: rustc 1.25 CPUs",
             ]
         );
         assert!(verdict.advice[0].contains("torr limit"), "{verdict:?}");

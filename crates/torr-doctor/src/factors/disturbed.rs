@@ -9,8 +9,6 @@ use torr_gauge::{Confidence, Factor, Verdict};
 const FULL: f64 = 0.9;
 /// The share that others may use before experiments mean nothing.
 const OTHERS: f64 = 0.25;
-/// CPU in cores from which another program is named.
-const WORTH_TELLING: f64 = 0.05;
 /// The share that the hypervisor may give to others.
 const STOLEN: f64 = 0.2;
 
@@ -24,14 +22,13 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if machine.cpu_share < FULL || !case.wants_cpu() || others < OTHERS && stolen < STOLEN {
         return Ok(None);
     }
-    let named = case.signals.as_ref().and_then(|signals| signals.others_told(WORTH_TELLING));
-    let named = named.map_or(String::new(), |named| format!(": {named}"));
     let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";
     Ok(Some(
         Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
             .because(format!("the machine's CPUs were used to {}", percent(machine.cpu_share)))
             .because(format!("the server, what it talks to and the generator used {} of them", percent(known / cores)))
-            .because_counted((others * 100.0).round() as u64, |others| format!("other programs used {others}%{named}"))
+            .because_counted((others * 100.0).round() as u64, |others| format!("other programs used {others}%"))
+            .because_if(case.others_told())
             .because_if((stolen > 0.01).then(|| format!("the hypervisor gave {} to other machines", percent(stolen))))
             .advice("examine it again when nothing else runs here"),
     ))

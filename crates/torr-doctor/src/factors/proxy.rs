@@ -6,7 +6,7 @@ use crate::laboratory::Halt;
 use crate::permission::is_ours;
 use crate::trail::Trial;
 use crate::ward::{Ward, reached};
-use crate::words::{counted, percent, rate};
+use crate::words::{counted, mean, percent, rate};
 use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Verdict};
@@ -58,9 +58,9 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 percent(first.kept.unwrap_or(0.0))
             ),
         }))
-        .because_if(
-            (!churns).then(|| format!("the proxy had at most {} connections to it at a time", first.connections_max)),
-        )
+        .because_if((!churns).then(|| {
+            format!("the proxy had {} connections to it, at most {}", mean(first.connections), first.connections_max)
+        }))
         .because_if(ward.case.server_cores().map(|cores| {
             let full = match ward.case.full_threads() {
                 0 => "and none of its threads was full".into(),

@@ -3,7 +3,7 @@
 use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecided};
 use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
-use crate::words::time;
+use crate::words::{mean, time};
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Factor, RunResult, Signals, Verdict};
 
@@ -139,14 +139,14 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     // Those that nobody has accepted yet have not been read either.
     let queued: f64 = signals.listeners.iter().filter_map(|listener| listener.queued_mean).sum();
     let there = signals.clients.map_or(many, |clients| clients.established + queued);
-    let digits = if held < 0.1 { 3 } else { 1 };
     let told = |verdict: Verdict| {
         verdict
             .because(format!("the server used {:.2} of {} CPUs", signals.server_cores(), machine.cores))
             .because(format!(
-                "requests took {} on average, {} at least: at the shortest time {held:.digits$} would be worked on at a time",
+                "requests took {} on average, {} at least: at the shortest time {} would be worked on at a time",
                 time(latency.mean / 1e6),
-                time(latency.min as f64 / 1e6)
+                time(latency.min as f64 / 1e6),
+                mean(held)
             ))
             .because_counted(hands.round() as u64, |hands| {
                 format!("{hands} of {there:.0} connections had a request in the server's hands")
@@ -173,9 +173,9 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
         Some(peer) if peer.connections < 0.5 * many => {
             likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
                 format!(
-                    "on {:.1} of {:.1} connections to {} an answer was waited for",
-                    peer.waiting.unwrap_or(0.0),
-                    peer.connections,
+                    "on {} of {} connections to {} an answer was waited for",
+                    mean(peer.waiting.unwrap_or(0.0)),
+                    mean(peer.connections),
                     peer.address
                 ),
             )

@@ -1,8 +1,8 @@
 //! Whether a run kept the rate that was asked of it. One that did has no limiting factor: its throughput is the rate.
 
-use super::{MANY_ERRORS, WORTH_TELLING, likely, percent, wire};
+use super::{MANY_ERRORS, likely, percent, wire};
 use crate::words::{counted, rate, time};
-use torr_gauge::{Factor, RunResult, Signals, Verdict};
+use torr_gauge::{Factor, RunResult, Verdict};
 
 /// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
 /// backlog is steady, and 2 where it has grown from nothing throughout the run.
@@ -57,7 +57,7 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
         .because_if(server(run))
         .because_if(throttled(run))
         .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)))
-        .because_if(others(run));
+        .because_if(super::others(run));
     let verdict = match wire::delayed_ack(run) {
         Some(acks) => verdict.because(format!("response times could be lower: {}", acks.summary)),
         None => verdict,
@@ -146,9 +146,4 @@ fn throttled(run: &RunResult) -> Option<String> {
         quota.cores,
         percent(quota.throttled_share())
     ))
-}
-
-fn others(run: &RunResult) -> Option<String> {
-    let signals: &Signals = run.signals.as_ref()?;
-    signals.others_told(WORTH_TELLING).map(|told| format!("other programs used this machine's CPU: {told}"))
 }

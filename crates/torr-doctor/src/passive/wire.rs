@@ -113,7 +113,10 @@ pub fn handshakes(run: &RunResult) -> Option<Verdict> {
         )
         .because(format!("{each:.2} connections were opened for each answer"))
         .because(format!("their handshakes took {} of the response times", percent(share)))
-        .because(format!("{} of {} resumed an earlier session", tls.resumed, tls.full + tls.resumed))
+        .because_counted(tls.full + tls.resumed, |all| match tls.resumed {
+            0 => format!("none of {all} resumed an earlier session"),
+            resumed => format!("{resumed} of {all} resumed an earlier session"),
+        })
         .advice("keep connections alive, let clients resume sessions, and use an ECDSA certificate")
     })
 }

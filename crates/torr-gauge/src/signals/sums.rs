@@ -46,7 +46,7 @@ impl Signals {
     pub fn full_accept_queue(&self) -> Option<String> {
         self.listeners.iter().find_map(|listener| {
             let (room, most) = (listener.backlog?, listener.queued_max?);
-            (most > 0 && most >= room).then(|| format!("the accept queue has room for {room}, and {most} waited in it"))
+            (most > 0 && most >= room).then(|| format!("its accept queue has room for {room}, and {most} waited in it"))
         })
     }
 
