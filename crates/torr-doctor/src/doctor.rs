@@ -119,7 +119,8 @@ fn examine(ward: &mut Ward<'_>, instruments: &Instruments<'_>) -> Result<Verdict
             return Ok(verdict);
         }
     }
-    Ok(unknown(ward))
+    // What fails needs no further experiment to be told, however little time there was.
+    Ok(factors::errors(ward)?.unwrap_or_else(|| unknown(ward)))
 }
 
 /// What was allowed is what was reached.
@@ -143,11 +144,12 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
         Confidence::Unknown,
         "What was seen does not tell what limits the service, or it points to several things.",
     )
-    .because(format!(
-        "throughput is at most {}; a request on its own takes {}",
-        rate(case.ladder.most()),
-        time(case.service_s())
-    ))
+    .because(match case.ladder.most() {
+        most if most > 0.0 => {
+            format!("throughput is at most {}; a request on its own takes {}", rate(most), time(case.service_s()))
+        }
+        _ => "no load had a good response".into(),
+    })
     .because_if(
         seen.zip(case.machine_share())
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),

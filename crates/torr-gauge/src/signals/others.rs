@@ -6,9 +6,12 @@ use super::task;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// How many programs a reading tells of, those that used most CPU time.
 const PROGRAMS: usize = 32;
+/// The least time between two looks at all processes, which cost some 10 us for each: experiments that follow each other share one.
+const REST: Duration = Duration::from_millis(100);
 
 /// All processes of this machine, as of the last look.
 #[derive(Debug)]
@@ -16,6 +19,8 @@ pub(super) struct Others {
     /// When this began, in the kernel's ticks since the machine started.
     began: u64,
     known: BTreeMap<i32, Known>,
+    /// When all processes were read last.
+    looked: Option<Instant>,
     /// What processes that have ended used, by their names, in microseconds.
     ended: BTreeMap<String, u64>,
 }
@@ -33,11 +38,15 @@ impl Others {
     pub fn new() -> Self {
         let since_boot = clock_gettime(ClockId::Boottime);
         let began = since_boot.tv_sec as u64 * procfs::ticks_per_second();
-        Self { began, known: BTreeMap::new(), ended: BTreeMap::new() }
+        Self { began, known: BTreeMap::new(), looked: None, ended: BTreeMap::new() }
     }
 
-    /// Reads the CPU time of all processes. Those among `mine`, which have a part in the run, are not counted once they have ended.
+    /// Reads the CPU time of all processes, unless that was done a moment ago. Those among `mine`, which have a part in the run, are not counted once they have ended.
     pub fn look(&mut self, mine: &BTreeSet<i32>) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < REST) {
+            return;
+        }
+        self.looked = Some(Instant::now());
         let mut before = std::mem::take(&mut self.known);
         for pid in numbers(Path::new("/proc")) {
             let Some(stat) = task::stat(&pid.to_string()) else { continue };
@@ -87,9 +96,9 @@ mod tests {
             others.look(mine);
             others.counts(mine).into_iter().find(|program| program.name == name).map(|program| program.cpu_us)
         };
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(20);
         let mut seen = None;
-        while seen.is_none() && std::time::Instant::now() < deadline {
+        while seen.is_none() && Instant::now() < deadline {
             seen = used(&mut others, &BTreeSet::new());
             std::thread::yield_now();
         }
@@ -98,6 +107,7 @@ mod tests {
         burner.wait().expect("it was ours");
         assert!(seen.is_some_and(|us| us > 0), "{seen:?}");
         assert!(!ours, "what has a part in the run is no other program");
+        others.looked = None;
         assert!(used(&mut others, &BTreeSet::new()) >= seen, "what it used stays once it has ended");
     }
 }
