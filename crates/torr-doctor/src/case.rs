@@ -331,7 +331,7 @@ impl Case {
         self.null_rps.filter(|&null| null >= self.rps())
     }
 
-    /// The same as evidence, beside what the target reaches.
+    /// Tells as evidence what a service that does nothing reaches beside the target, if it is a yardstick.
     pub fn yardstick_told(&self) -> Option<String> {
         let null = self.yardstick()?;
         Some(format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(self.rps())))

@@ -13,7 +13,8 @@ use torr_press::Plan;
 const STARVED: f64 = 0.25;
 /// A service that does nothing and reaches no more than this times the target shows what the generator can do.
 const NO_BETTER: f64 = 1.25;
-/// The same, below which it was slower than the target: throughput varies by as much from run to run.
+/// A service that does nothing and reaches less than this times the target was slower than it, and so was its own limit: throughput
+/// varies by as much from run to run.
 const AS_GOOD: f64 = 0.9;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {

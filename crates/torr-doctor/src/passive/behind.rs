@@ -11,7 +11,7 @@ use torr_gauge::{Factor, RunResult, Signals, Verdict};
 const ALL_WAIT: f64 = 0.5;
 /// The mean response time as a multiple of the least, from which requests wait.
 const WAITED: f64 = 2.0;
-/// The same, from which a limiter may hold requests back.
+/// The mean response time as a multiple of the least, from which a limiter may hold requests back.
 const HELD_BACK: f64 = 10.0;
 
 /// Connections per second from which they are a server's under load rather than other programs' on its machine.

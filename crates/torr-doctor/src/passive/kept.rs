@@ -7,22 +7,26 @@ use torr_gauge::{Factor, RunResult, Verdict};
 /// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
 /// backlog is steady, and 2 where it has grown from nothing throughout the run.
 const GREW: f64 = 1.6;
-/// The same for stages, which may end at their highest rate: more than the average is in flight then.
+/// The backlog at the end of a run in stages as such a multiple. Stages may end at their highest rate, with more than the average in
+/// flight.
 const GREW_IN_STAGES: f64 = 3.0;
 /// Standard deviations of a random count that are no growth.
 const DEVIATIONS: f64 = 3.0;
 /// Requests beyond that which may be in flight when a run ends, whatever its rate.
 const FEW: f64 = 2.0;
-/// The share of all requests from which a backlog is one, where many response times show that it had grown before ...
+/// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while.
 const BACKLOG: f64 = 0.01;
-/// ... though never more than those of so many seconds, however long the run.
+/// The requests of so many seconds bound a steady backlog as well, however long the run.
 const BACKLOG_S: f64 = 1.0;
-/// The share of all requests from which a backlog is one, however fast the others were answered: the service has stalled.
+/// The share of all requests that bounds a backlog however fast the others were answered: beyond it the service has stalled.
 const STALLED: f64 = 0.05;
-/// The 90th percentile as a share of the time by which the responses are behind, from which a backlog has grown for a while.
+/// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
+/// while.
 const LATE: f64 = 0.25;
 /// The share of `--max-rate` from which a closed loop ran at it.
 const AT_THE_CAP: f64 = 0.95;
+/// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.
+const ALL_IN_USE: f64 = 0.95;
 
 /// The rate was kept: nothing limited the run.
 pub fn rule(run: &RunResult) -> Option<Verdict> {
@@ -78,14 +82,28 @@ pub fn failures(run: &RunResult) -> Option<Verdict> {
 
 /// What is missing to a schedule that was not kept, as evidence. `None` for a closed loop.
 pub fn shortfall(run: &RunResult) -> Option<String> {
-    let is_missed = run.plan.is_scheduled() && run.unfinished > 0 && !kept_schedule(run);
-    is_missed.then(|| {
-        format!(
-            "the rate was not kept: of {} that were due {} had no answer when the run ended",
-            counted(run.asked as usize, "request"),
-            percent(run.unfinished as f64 / run.asked.max(1) as f64)
-        )
-    })
+    if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
+        return None;
+    }
+    let asked = counted(run.asked as usize, "request");
+    let missing = percent(run.unfinished as f64 / run.asked.max(1) as f64);
+    match (run.unfinished, last_due_s(run)) {
+        (0, None) => None,
+        (0, Some(due_s)) => Some(format!(
+            "the rate was not kept: the last of {asked} was due after {}, and the last response came after {}",
+            time(due_s),
+            time(run.duration_s)
+        )),
+        _ => Some(format!(
+            "the rate was not kept: of {asked} that were due {missing} had no response when the run ended"
+        )),
+    }
+}
+
+/// When the last request of a run with so many requests was due, in seconds. `None` where time ends the run, or stages.
+fn last_due_s(run: &RunResult) -> Option<f64> {
+    let rate = run.plan.rate.filter(|_| run.plan.requests.is_some())?;
+    Some(run.asked.saturating_sub(1) as f64 / rate)
 }
 
 fn fails(run: &RunResult) -> bool {
@@ -98,7 +116,7 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let Some(latency) = run.latency_us.filter(|_| run.plan.is_scheduled() && run.requests > 0) else { return false };
     let (asked, mean_s) = (run.asked as f64, latency.mean / 1e6);
     // A run of so many requests ends with the last response, which may be long after the last was due.
-    let last_due_s = run.plan.rate.filter(|_| run.plan.requests.is_some()).map(|rate| (asked - 1.0) / rate);
+    let last_due_s = last_due_s(run);
     let per_second = asked / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
     let overtime = last_due_s.map_or(0.0, |due_s| (run.duration_s - due_s).max(0.0) * per_second);
     let in_flight = per_second * mean_s;
@@ -114,9 +132,13 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
 /// Whether a closed loop began as many requests as `--max-rate` allows.
 fn ran_at_the_cap(run: &RunResult) -> bool {
     let (Some(cap), Some(latency)) = (run.plan.max_rate, run.latency_us) else { return false };
-    // None is begun while the last responses are waited for.
-    let sending_s = (run.duration_s - latency.mean / 1e6).max(run.duration_s / 2.0);
-    run.asked as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s
+    let mean_s = latency.mean / 1e6;
+    // A run of so many requests begins none while it waits for the last responses.
+    let waiting_s = if run.plan.requests.is_some_and(|requests| run.asked >= requests) { mean_s } else { 0.0 };
+    let sending_s = (run.duration_s - waiting_s).max(run.duration_s / 2.0);
+    let slots = run.plan.connections as f64 * f64::from(run.plan.depth);
+    let in_use = run.rps * (mean_s + run.plan.mean_think_s()) / slots;
+    run.asked as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
 }
 
 fn response_times(run: &RunResult) -> Option<String> {
@@ -132,7 +154,7 @@ fn server(run: &RunResult) -> Option<String> {
     let Some(host) = &run.host else { return Some("the server's processes cannot be seen from here".into()) };
     let busiest = host.server_threads.first().copied().unwrap_or(0.0);
     Some(format!(
-        "the server used {:.2} of {}, its busiest thread {} of one",
+        "the server used {:.2} of {}, its busiest thread {} of a CPU",
         host.server_cores,
         counted(host.cores, "CPU"),
         percent(busiest)

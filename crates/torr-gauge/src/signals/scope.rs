@@ -50,9 +50,9 @@ pub(super) struct Scope {
     shared: HashSet<SocketAddr>,
     /// Local addresses of connections that other programs on this machine have to the target.
     foreign_clients: HashSet<SocketAddr>,
-    /// Connections to peers that nobody was known to hold in the last sample.
+    /// Connections to peers, by inode, without a known holder in the last sample.
     unheld: HashSet<u64>,
-    /// Those of them that the server holds, and those that others do.
+    /// Connections that stayed without a known holder, by inode, and whether the server turned out to hold them.
     resolved: HashMap<u64, bool>,
 }
 
