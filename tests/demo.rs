@@ -33,6 +33,21 @@ fn the_demo_shows_its_table_and_writes_its_figures() {
     assert_eq!(demo["schema"], "torr.demo/1");
     let rows = demo["rows"].as_array().expect("it is a list");
     assert_eq!(rows.len(), 7, "{demo}");
+    // The doctor examines what the first row shows: both have one verdict, in the table as in the figures.
+    assert_eq!(rows[0]["run"]["verdict"]["factor"], demo["verdict"]["factor"], "{demo}");
+    let row = ended.stdout.lines().find(|line| line.trim_start().starts_with("100 connections, keep-alive"));
+    let factor = demo["verdict"]["factor"].as_str().expect("it is a text");
+    assert!(row.is_some_and(|row| row.contains(factor)), "no {factor} in {row:?}");
+    let because: Vec<_> =
+        demo["verdict"]["because"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let yardstick = because.iter().find_map(|told| told.strip_prefix("a service that does nothing reaches "));
+    if let Some((null, target)) = yardstick.and_then(|told| told.split_once(" here, this one ")) {
+        let per_second = |text: &str| match text.trim_end_matches("/s").split_once('k') {
+            Some((thousands, _)) => thousands.parse::<f64>().map(|thousands| thousands * 1000.0),
+            None => text.trim_end_matches("/s").parse(),
+        };
+        assert!(per_second(null).expect("a rate") >= per_second(target).expect("a rate"), "{because:?}");
+    }
     let paths: Vec<_> = rows[4..].iter().map(|row| row["path"].as_str().expect("it is a text")).collect();
     assert_eq!(paths, ["/db/raw", "/db/builder", "/db/model"]);
     for row in rows {

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use support::program::{torr, torr_json};
@@ -119,6 +120,50 @@ fn what_was_due_but_never_had_a_connection_is_unfinished_at_its_age() {
     assert_eq!((count(&result, "/asked"), count(&result, "/unfinished")), (200, 200), "{result}");
     let p50 = count(&result, "/latency_us/p50");
     assert!((900_000..1_200_000).contains(&p50), "ages spread evenly over two seconds: {result}");
+}
+
+#[test]
+fn a_rate_that_was_kept_has_no_limit_however_it_was_asked_for() {
+    let server = Serve::start(&["--workers", "1"]);
+    let asked: [(&[&str], &str); 7] = [
+        (&["-r", "100", "-d", "1s"], "/"),
+        (&["-r", "1000", "-d", "1s", "--fail-if", "p99>10s"], "/"),
+        (&["-r", "1000", "-n", "500"], "/"),
+        (&["-r", "100", "-d", "1s"], "/sleep/5"),
+        (&["-r", "200", "-d", "1s", "--arrivals", "poisson"], "/"),
+        (&["--stages", "500ms:500,500ms:500"], "/"),
+        (&["--max-rate", "500", "-d", "1s"], "/"),
+    ];
+    for (args, path) in asked {
+        let result = torr_json(&[args, &["-c", "50", "-t", "1", &server.url(path)]].concat());
+        assert_eq!(result["verdict"]["factor"], "none", "{args:?} {path}: {result}");
+        let summary = result["verdict"]["summary"].as_str().expect("a verdict has a summary");
+        assert!(summary.contains("kept"), "{args:?}: {summary}");
+        assert!(
+            result["verdict"]["advice"][0].as_str().is_some_and(|advice| advice.contains("torr limit")),
+            "{result}"
+        );
+    }
+    let wrk = torr(&["wrk", "-t1", "-c10", "-d1s", "-R500", &server.url("/")]);
+    assert!(wrk.stderr.contains("kept your rate") && !wrk.stderr.contains("limited by"), "{wrk:?}");
+}
+
+#[test]
+fn a_rate_that_was_not_kept_has_a_limit_or_an_unknown_one() {
+    // A request at a time, 5 ms each: 200 of the 1,000 that are asked for each second.
+    let lock = Mutex::new(());
+    let server = Script::start(move |client| {
+        while client.request().is_some() {
+            let held = lock.lock().expect("nobody panics with it");
+            std::thread::sleep(Duration::from_millis(5));
+            drop(held);
+            client.send(OK);
+        }
+    });
+    for args in [["-r", "1000", "-d", "1s"], ["-r", "1000", "-n", "500"]] {
+        let result = torr_json(&[&args[..], &["-c", "20", "-t", "1", &server.url()]].concat());
+        assert_ne!(result["verdict"]["factor"], "none", "{args:?}: {result}");
+    }
 }
 
 #[test]

@@ -15,9 +15,10 @@ pub struct Label {
 }
 
 impl Label {
-    /// Whether a verdict is right: a planted fault must be named; of a healthy service not to know is right as well.
+    /// Whether a verdict is right: a planted fault must be named; of a healthy service it is right as well
+    /// not to know, or that nothing limits.
     pub fn allows(&self, factor: Factor) -> bool {
-        self.factors.contains(&factor) || (!self.fault && factor == Factor::Unknown)
+        self.factors.contains(&factor) || (!self.fault && [Factor::None, Factor::Unknown].contains(&factor))
     }
 
     /// The factor that the list is ordered by.

@@ -56,8 +56,9 @@ mod tests {
             Lock => RateLimit,
             RateLimit => DelayedAck,
             DelayedAck => Errors,
-            Errors => Unknown,
-            Unknown => return None,
+            Errors => None,
+            None => Unknown,
+            Unknown => return Option::None,
         })
     }
 
@@ -69,7 +70,7 @@ mod tests {
             .map(|subject| subject.label.main().to_string())
             .collect();
         let factors = std::iter::successors(Some(Factor::Generator), |factor| next(*factor));
-        for factor in factors.filter(|factor| *factor != Factor::Unknown) {
+        for factor in factors.filter(|factor| ![Factor::None, Factor::Unknown].contains(factor)) {
             assert!(planted.contains(&factor.to_string()), "no fault is labelled {factor}");
         }
     }

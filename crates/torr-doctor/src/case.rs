@@ -1,6 +1,7 @@
 //! What is known of a patient after the experiments that are always made, as figures that the rules read.
 
 use crate::ladder::Ladder;
+use crate::words::rate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,6 +37,17 @@ const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
 /// The same for waiting for something to do.
 const IDLE: [&str; 5] = ["epoll", "accept", "poll_schedule", "select", "sigsuspend"];
+
+/// CPU in cores from which another program on the server's machine is named.
+pub const WORTH_TELLING: f64 = 0.05;
+/// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
+const SERVERS_PART: f64 = 0.8;
+
+/// Whether it is the server rather than the load generator that fills a machine which they share, by the CPU of each in cores. The
+/// verdict of a single run and that of the doctor both ask here, so that they agree on one load.
+pub fn server_fills(server: f64, generator: f64) -> bool {
+    server >= SERVERS_PART * generator
+}
 
 /// What is known.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -196,6 +208,12 @@ impl Case {
         self.signals.as_ref()?.machine.map(|machine| machine.cpu_share)
     }
 
+    /// The other programs that used most of the server's machine's CPU, by name, as evidence.
+    pub fn others_told(&self) -> Option<String> {
+        let told = self.signals.as_ref()?.others_told(WORTH_TELLING)?;
+        Some(format!("the busiest other programs there: {told}"))
+    }
+
     /// The share of the server's machine's CPU that the hypervisor gave to others.
     pub fn stolen_share(&self) -> f64 {
         self.signals.as_ref().map_or(0.0, Signals::stolen_share)
@@ -307,10 +325,25 @@ impl Case {
         self.signals.as_ref()?.in_hands()
     }
 
-    /// The share of what this machine can do in which it opened connections, if it opened so many per request.
+    /// What a service that does nothing reaches here, per second. `None` if it was not measured, or if it was slower than the target:
+    /// what is slower than the thing that it is to measure is no yardstick.
+    pub fn yardstick(&self) -> Option<f64> {
+        self.null_rps.filter(|&null| null >= self.rps())
+    }
+
+    /// Tells as evidence what a service that does nothing reaches beside the target, if it is a yardstick.
+    pub fn yardstick_told(&self) -> Option<String> {
+        let null = self.yardstick()?;
+        Some(format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(self.rps())))
+    }
+
+    /// The share of what this machine can do in which it opened connections, if it opened so many per request. `None` if the service
+    /// that does nothing does not tell: it was not measured, or opened fewer connections than the target under its load.
     pub fn connecting_share(&self, opened_per_request: f64) -> Option<f64> {
-        let cost = 1.0 / self.null_rps_connecting? - 1.0 / self.null_rps?;
-        Some((cost * self.rps() * opened_per_request).clamp(0.0, 1.0))
+        let (null, connecting) = (self.null_rps?, self.null_rps_connecting?);
+        let opened = self.rps() * opened_per_request;
+        let share = (1.0 / connecting - 1.0 / null) * opened;
+        (connecting <= null && opened <= connecting).then(|| share.clamp(0.0, 1.0))
     }
 }
 
@@ -429,7 +462,30 @@ mod tests {
         // 30 us for a connection, 200 of them a second.
         let share = case.connecting_share(1.0).expect("both were measured");
         assert!((share - 0.006).abs() < 1e-6, "{share}");
+        // A target that opens more connections than the service that does nothing could is not measured by it.
+        let fast =
+            Case { ladder: Ladder(vec![Rung { connections: 100, rps: 26_000.0, median_s: 0.004 }]), ..case.clone() };
+        assert_eq!((fast.connecting_share(1.0), fast.connecting_share(0.5).is_some()), (None, true));
         assert_eq!(Case::default().connecting_share(1.0), None);
+    }
+
+    #[test]
+    fn what_is_slower_than_the_thing_it_measures_is_no_yardstick() {
+        let with = |null_rps| Case { null_rps, ..case(4.0) };
+        assert_eq!(with(Some(1_000.0)).yardstick(), Some(1_000.0), "the target reaches 800/s");
+        let told = "a service that does nothing reaches 1000/s here, this one 800/s";
+        assert_eq!(with(Some(1_000.0)).yardstick_told().as_deref(), Some(told));
+        assert_eq!((with(Some(799.0)).yardstick(), with(Some(799.0)).yardstick_told()), (None, None));
+        assert_eq!(with(None).yardstick(), None);
+    }
+
+    #[test]
+    fn a_machine_that_both_fill_is_the_servers_down_to_four_fifths() {
+        for (server, generator, is_servers) in
+            [(1.1, 0.9, true), (0.9, 1.1, true), (0.8, 1.1, false), (0.2, 1.8, false)]
+        {
+            assert_eq!(server_fills(server, generator), is_servers, "{server} {generator}");
+        }
     }
 
     #[test]

@@ -119,7 +119,8 @@ fn examine(ward: &mut Ward<'_>, instruments: &Instruments<'_>) -> Result<Verdict
             return Ok(verdict);
         }
     }
-    Ok(unknown(ward))
+    // What fails needs no further experiment to be told, however little time there was.
+    Ok(factors::errors(ward)?.unwrap_or_else(|| unknown(ward)))
 }
 
 /// What was allowed is what was reached.
@@ -127,10 +128,11 @@ fn own_limit(ward: &Ward<'_>) -> Option<Verdict> {
     let allowed = ward.lab.patient.max_rate?;
     let most = ward.case.ladder.most();
     (most >= REACHED * allowed).then(|| {
-        Verdict::new(Factor::Unknown, Confidence::Unknown, "The service does all that --max-rate allows to ask for.")
+        Verdict::new(Factor::None, Confidence::Likely, "The service does all that --max-rate allows to ask for.")
             .because(format!("{} were answered of the {} that are allowed", rate(most), rate(allowed)))
             .because(format!("a request on its own takes {}", time(ward.case.service_s())))
-            .advice("raise --max-rate, if the service may be pressed harder")
+            .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
+            .advice("its headroom is unknown: raise --max-rate, if the service may be pressed harder")
     })
 }
 
@@ -142,15 +144,17 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
         Confidence::Unknown,
         "What was seen does not tell what limits the service, or it points to several things.",
     )
-    .because(format!(
-        "throughput is at most {}; a request on its own takes {}",
-        rate(case.ladder.most()),
-        time(case.service_s())
-    ))
+    .because(match case.ladder.most() {
+        most if most > 0.0 => {
+            format!("throughput is at most {}; a request on its own takes {}", rate(most), time(case.service_s()))
+        }
+        _ => "no load had a good response".into(),
+    })
     .because_if(
         seen.zip(case.machine_share())
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
-    );
+    )
+    .because_if(case.others_told());
     let verdict = match ward.lab.has_time() {
         true => verdict,
         false => verdict.advice("give it more time with --budget: there was none left for further experiments"),

@@ -44,7 +44,7 @@ pub const RULES: [Rule; 12] = [
     busy,
 ];
 
-pub use failing::out_of_ports;
+pub use failing::{errors, out_of_ports};
 
 /// Throughput still grows with connections.
 fn rising(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {

@@ -1,13 +1,14 @@
 //! The verdict of a plain run: what its signals alone point to. Nothing was varied, so it is never more than likely.
 //!
-//! The order matters: a run that fails, or runs out of ports, says nothing of the server's speed; and a generator that
-//! could not keep up says nothing of anything else.
+//! The order matters: a run that kept the rate it was asked for has no limit to be found; a run that fails, or runs out of ports,
+//! says nothing of the server's speed; and a generator that could not keep up says nothing of anything else.
 
 mod behind;
+mod kept;
 mod wire;
 
-use crate::case::FULL_THREAD;
-use crate::words::percent;
+use crate::case::{FULL_THREAD, WORTH_TELLING, server_fills};
+use crate::words::{counted, percent, rate, time};
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
 use torr_gauge::{Confidence, Factor, Signals, Verdict};
@@ -31,9 +32,11 @@ const OFTEN_CLOSED: f64 = 0.3;
 const UNQUEUED: f64 = 2.0;
 const JITTER_US: f64 = 50.0;
 
-/// Names the factor that limited a run, or says that it does not know.
+/// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Verdict {
     let rules = [
+        kept::rule,
+        kept::failures,
         client_ports,
         wire::delayed_ack,
         wire::backlog,
@@ -53,11 +56,18 @@ pub fn passive(run: &RunResult) -> Verdict {
         wire::link,
         behind::waiting,
     ];
-    rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run))
+    let verdict = rules.iter().find_map(|rule| rule(run)).unwrap_or_else(|| unknown(run));
+    verdict.because_if(kept::shortfall(run))
 }
 
 fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
     Verdict::new(factor, Confidence::Likely, summary)
+}
+
+/// The other programs that used the server's machine, by name, as evidence.
+fn others(run: &RunResult) -> Option<String> {
+    let told = run.signals.as_ref()?.others_told(WORTH_TELLING)?;
+    Some(format!("the busiest other programs here: {told}"))
 }
 
 fn undecided(summary: &str) -> Verdict {
@@ -147,9 +157,15 @@ fn disturbed(run: &RunResult) -> Option<Verdict> {
     (others >= DISTURBING).then(|| {
         let summary =
             "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
+        let named = run.signals.as_ref().and_then(|signals| signals.others_told(WORTH_TELLING));
+        let named = named.map_or(String::new(), |named| format!(": {named}"));
         undecided(summary)
             .because(format!("the machine's CPU was used to {}", percent(host.cpu_share)))
-            .because(format!("server and generator together used {} of it, others {}", percent(ours), percent(others)))
+            .because(format!(
+                "server and generator together used {} of it, others {}{named}",
+                percent(ours),
+                percent(others)
+            ))
             .advice("press again when nothing else runs here")
     })
 }
@@ -169,11 +185,14 @@ fn full_machine(run: &RunResult) -> Option<Verdict> {
     let generator = generator_cores(run);
     let cores = host.cores as f64;
     let part = |cores_used: f64| percent(cores_used / cores);
-    let (factor, advice) = match host.server_cores >= generator {
+    // What works behind the server works for it.
+    let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
+    let (factor, advice) = match server_fills(host.server_cores + behind, generator) {
         true => (Factor::ServerCpu, "make requests cheaper or give the server more CPU"),
         false => (Factor::Generator, "the service can take more than this: the generator needs CPU of its own"),
     };
-    let shares = format!("{} by the server, {} by the generator", part(host.server_cores), part(generator));
+    let behind = if behind < WORTH_TELLING { String::new() } else { format!("{} by what it talks to, ", part(behind)) };
+    let shares = format!("{} by the server, {behind}{} by the generator", part(host.server_cores), part(generator));
     let verdict = likely(factor, format!("The machine's CPU is used up: {shares}."))
         .because(format!("the machine's {} CPUs were used to {}", host.cores, percent(host.cpu_share)))
         .because(format!("a request cost the generator {:.2} us of CPU", run.generator.cpu_us_per_request))
@@ -227,29 +246,41 @@ fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdic
     verdict.because(spare).advice(format!("run more workers: one per core would be {cores}"))
 }
 
-/// Nobody is busy and nothing queues: there is simply too little asked at a time.
+/// Nothing is busy and nothing queues at the server: too little is asked at a time.
 fn connections(run: &RunResult) -> Option<Verdict> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
     let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
-    let unqueued = median <= UNQUEUED * min + JITTER_US;
-    let unpaced = run.plan.rate.or(run.plan.max_rate).is_none() && run.plan.warmup_s.is_none();
-    // Where a few are answered again and again, the others are not even begun with.
-    let in_flight = run.plan.connections as f64 * f64::from(run.plan.depth);
-    let at_work = run.rps * median / 1e6 / in_flight >= AT_WORK;
     // A thread that is full may take all connections in turns, so that each waits alike for the others.
     let nothing_is_full = idle && !run.generator.saturated && !a_thread_is_full(run);
-    if !(unpaced && at_work && unqueued && nothing_is_full && run.errors.timeout == 0) {
+    // On a schedule, response times have the time in them for which a request waited for a free connection on this side.
+    let scheduled = run.plan.is_scheduled();
+    let unqueued = scheduled || median <= UNQUEUED * min + JITTER_US;
+    let took_us = if scheduled { min } else { median } + run.plan.mean_think_s() * 1e6;
+    // Where a few are answered again and again, the others are not even begun with.
+    let in_flight = run.plan.connections as f64 * f64::from(run.plan.depth);
+    let at_work = run.rps * took_us / 1e6 / in_flight >= AT_WORK;
+    let without_warmup = run.plan.warmup_s.is_none();
+    if !(without_warmup && at_work && unqueued && nothing_is_full && run.errors.timeout == 0) {
         return None;
     }
     let verdict = likely(
         Factor::Connections,
-        "More connections would bring more throughput: nothing was full, and nothing queued.",
-    )
-    .because(format!(
-        "the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"
-    ))
-    .because(format!(
+        "More connections would bring more throughput: nothing was full, and nothing queued at the server.",
+    );
+    let verdict = match scheduled {
+        true => verdict.because(format!(
+            "at the shortest response time, {min:.0} us, {} bring no more than {}",
+            counted(run.plan.connections, "connection"),
+            rate(in_flight / min * 1e6)
+        )),
+        false => verdict.because(format!(
+            "the median response time, {median:.0} us, is near the least, {min:.0} us: requests do not wait for each other"
+        )),
+    };
+    let pauses =
+        || format!("each connection paused for {} between its requests (--think)", time(run.plan.mean_think_s()));
+    let verdict = verdict.because_if(run.plan.think_s.map(|_| pauses())).because(format!(
         "the generator's busiest thread was idle {} of the time",
         percent(1.0 - run.generator.busy_share)
     ));
@@ -272,7 +303,7 @@ fn unknown(run: &RunResult) -> Verdict {
         )),
         None => verdict.because("the server's processes cannot be seen from here"),
     };
-    verdict.advice(format!(
+    verdict.because_if(others(run)).advice(format!(
         "press again with half and with twice the connections ({} and {}) and compare",
         (run.plan.connections / 2).max(1),
         run.plan.connections * 2
@@ -305,6 +336,8 @@ mod tests {
             !verdict.summary.is_empty() && !verdict.because.is_empty() && !verdict.advice.is_empty(),
             "{verdict:?}"
         );
+        let counts_nothing = |told: &&String| told.split_whitespace().any(|word| word == "0");
+        assert_eq!(verdict.because.iter().find(counts_nothing), None, "zero is no evidence");
         assert_ne!(verdict.confidence, Confidence::Certain, "nothing was varied: {verdict:?}");
         assert_eq!(verdict.confidence == Confidence::Unknown, verdict.factor == Factor::Unknown, "{verdict:?}");
         verdict
@@ -352,7 +385,7 @@ mod tests {
             ),
             (
                 "full machine, generator",
-                json!({"generator": {"cpu_share": 0.99}, "host": {"cpu_share": 1.0, "server_cores": 1.9}}),
+                json!({"generator": {"cpu_share": 0.99}, "host": {"cpu_share": 1.0, "server_cores": 1.5}}),
                 Factor::Generator,
             ),
             (
@@ -390,8 +423,8 @@ mod tests {
             ),
             (
                 "nothing queues, but no more was to be asked",
-                json!({"rps": 95_000.0, "latency_us": {"min": 900}, "plan": {"max_rate": 1000.0}}),
-                Factor::Unknown,
+                json!({"rps": 10_000.0, "latency_us": {"min": 900, "p50": 950, "mean": 960.0}, "plan": {"max_rate": 10_000.0}}),
+                Factor::None,
             ),
             (
                 "nothing queues, full generator",
@@ -409,10 +442,168 @@ mod tests {
         }
     }
 
+    /// An open loop of 10 s at 1,000/s that a healthy service kept, changed as the test wants.
+    fn open_loop(changes: Value) -> Value {
+        let mut run = json!({
+            "plan": {"rate": 1000.0, "arrivals": "constant", "duration_s": 10.0},
+            "asked": 10_000, "requests": 10_000, "rps": 1000.0, "status": {"200": 10_000},
+            "latency_us": {"min": 80, "mean": 200.0, "p50": 180, "p90": 300, "p99": 500},
+            "host": {"cpu_share": 0.1, "server_cores": 0.05, "server_threads": [0.05]},
+            "signals": {
+                "machine": {"cores": 4, "cpu_share": 0.1},
+                "clients": {"established": 5.0, "unread": 0.0},
+                "processes": [{"name": "app", "cores": 0.05}]
+            }
+        });
+        merge(&mut run, changes);
+        run
+    }
+
+    #[test]
+    fn a_rate_that_was_kept_has_no_limit_and_one_that_was_not_has_one() {
+        let slow = json!({"min": 1_000_000, "mean": 1_000_000.0, "p50": 1_000_000, "p90": 1_000_000});
+        let behind = |mean: f64| json!({"min": 100, "mean": mean, "p50": mean as u64, "p90": (1.8 * mean) as u64});
+        let full = json!({"cpu_share": 0.4, "server_cores": 1.0, "server_threads": [0.99]});
+        for (what, changes, factor) in [
+            ("kept", json!({}), Factor::None),
+            ("kept by a server that nobody sees", json!({"host": null, "signals": null}), Factor::None),
+            ("some in flight at its end", json!({"requests": 9_998, "unfinished": 2}), Factor::None),
+            ("each takes a second", json!({"requests": 9_000, "unfinished": 1_000, "latency_us": slow}), Factor::None),
+            (
+                "a pause at its very end",
+                json!({"requests": 9_900, "unfinished": 100, "latency_us": {"mean": 600.0}}),
+                Factor::None,
+            ),
+            (
+                "random arrivals",
+                json!({"plan": {"arrivals": "poisson"}, "asked": 10_213, "requests": 10_210, "unfinished": 3}),
+                Factor::None,
+            ),
+            ("stages", json!({"plan": {"rate": null, "staged": true}}), Factor::None),
+            (
+                "so many requests, the last of them late",
+                json!({"plan": {"requests": 1_000, "duration_s": null}, "asked": 1_000, "requests": 1_000, "duration_s": 1.2}),
+                Factor::None,
+            ),
+            ("a few failures", json!({"errors": {"read": 20}, "requests": 9_980}), Factor::None),
+            (
+                "kept by a server that is nearly full",
+                json!({"host": full, "requests": 9_990, "unfinished": 10, "latency_us": {"mean": 9_000.0, "p90": 20_000}}),
+                Factor::None,
+            ),
+            (
+                "kept while other programs use the machine",
+                json!({"host": {"cpu_share": 1.0}, "signals": {"machine": {"cpu_share": 1.0}}, "generator": {"send_lag_p99_us": 9_000}}),
+                Factor::None,
+            ),
+            (
+                "answered by failures",
+                json!({"status": {"200": 0, "500": 10_000}, "errors": {"status": 10_000}}),
+                Factor::Errors,
+            ),
+            (
+                "answered by refusals, which say too many requests",
+                json!({"status": {"200": 5_000, "429": 5_000}, "errors": {"status": 5_000}}),
+                Factor::RateLimit,
+            ),
+            (
+                "a service that cannot, as after a database was killed",
+                json!({"status": {"200": 9_000, "503": 1_000}, "errors": {"status": 1_000}}),
+                Factor::Errors,
+            ),
+            (
+                "a full server that does two thirds",
+                json!({"requests": 6_700, "unfinished": 3_300, "rps": 670.0, "latency_us": behind(1_650_000.0), "host": full}),
+                Factor::SingleCore,
+            ),
+            (
+                "the same of so many requests",
+                json!({
+                    "plan": {"requests": 10_000, "duration_s": null}, "duration_s": 15.0, "rps": 667.0,
+                    "latency_us": behind(2_500_000.0), "host": full
+                }),
+                Factor::SingleCore,
+            ),
+            (
+                "a server that hangs in the end",
+                json!({"requests": 8_500, "unfinished": 1_500, "host": full}),
+                Factor::SingleCore,
+            ),
+            (
+                "two connections where ten are needed",
+                json!({
+                    "plan": {"connections": 2}, "requests": 2_000, "unfinished": 8_000, "rps": 200.0,
+                    "latency_us": {"min": 10_000, "mean": 4_000_000.0, "p50": 4_000_000, "p90": 7_000_000}
+                }),
+                Factor::Connections,
+            ),
+            (
+                "a limiter that holds back",
+                json!({"requests": 3_000, "unfinished": 7_000, "rps": 300.0, "latency_us": behind(3_500_000.0)}),
+                Factor::RateLimit,
+            ),
+        ] {
+            let verdict = verdict(open_loop(changes));
+            assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
+            let missed = verdict.because.iter().any(|reason| reason.contains("rate was not kept"));
+            // What was answered, be it by refusals, was not missed.
+            let was_answered = [Factor::None, Factor::Errors].contains(&factor) || what.contains("answered");
+            assert_eq!(missed, !was_answered, "{what}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_was_kept_says_what_was_used_and_where_its_headroom_is_to_be_found() {
+        let verdict = verdict(open_loop(json!({
+            "signals": {"others": [{"name": "rustc", "cores": 1.25}, {"name": "cat", "cores": 0.02}]}
+        })));
+        assert_eq!(verdict.summary, "The service kept your rate of 1000/s: nothing limited this run.");
+        assert_eq!(
+            verdict.because,
+            [
+                "10000 of 10000 requests that were due were answered",
+                "half of the responses took 180 us at most, 99% of them 500 us",
+                "the server used 0.05 of 4 CPUs, its busiest thread 5% of a CPU",
+                "the generator's busiest thread had work 30% of the time",
+                "the busiest other programs here: rustc 1.25 CPUs",
+            ]
+        );
+        assert!(verdict.advice[0].contains("torr limit"), "{verdict:?}");
+    }
+
+    #[test]
+    fn a_closed_loop_that_is_held_back_by_the_user_is_held_back_by_nothing_else() {
+        let paused = json!({"plan": {"connections": 10, "think_s": [0.02, 0.08]}, "rps": 199.0, "latency_us": {"min": 100, "mean": 250.0, "p50": 240}});
+        for (what, changes, factor) in [
+            ("at --max-rate", json!({"plan": {"max_rate": 1000.0}}), Factor::None),
+            (
+                "below --max-rate, since the connections are all in use",
+                json!({
+                    "plan": {"connections": 10, "max_rate": 15.0}, "duration_s": 2.0, "asked": 20, "requests": 20, "rps": 10.0,
+                    "latency_us": {"min": 990_000, "mean": 1_000_000.0, "p50": 1_000_000, "p75": 1_000_000}
+                }),
+                Factor::Connections,
+            ),
+            ("with pauses", paused, Factor::Connections),
+            (
+                "with connections that become more",
+                json!({"plan": {"staged": true}, "rps": 4_000.0, "latency_us": {"min": 5_000, "mean": 5_200.0, "p50": 5_100},
+                    "signals": {"clients": {"established": 25.0, "unread": 0.0}}}),
+                Factor::Unknown,
+            ),
+        ] {
+            let closed = json!({"plan": {"rate": null, "arrivals": null}, "latency_us": {"p75": 250}});
+            let mut run = open_loop(closed);
+            merge(&mut run, changes);
+            let verdict = verdict(run);
+            assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
+        }
+    }
+
     /// A server that idles with 100 requests, of which so many have not been read, and what else is seen of it.
     fn idle(rps: f64, min: u64, unread: f64, more: Value) -> Value {
         let mut run = json!({
-            "rps": rps, "latency_us": {"min": min, "p50": 100 * 1_000_000 / rps as u64},
+            "rps": rps, "latency_us": {"min": min, "mean": 1e8 / rps, "p50": 100 * 1_000_000 / rps as u64},
             "host": {"cpu_share": 0.1, "server_cores": 0.05, "server_threads": [0.05]},
             "signals": {
                 "machine": {"cores": 4, "cpu_share": 0.1},
@@ -423,6 +614,103 @@ mod tests {
         });
         merge(&mut run, more);
         run
+    }
+
+    #[test]
+    fn a_full_accept_queue_has_been_counted_and_a_full_link_or_a_lossy_one_is_none() {
+        let late = |p99: u64| json!({"min": 50, "mean": 90_000.0, "stddev": 1.0, "p99": p99, "max": 2_030_000});
+        let counted = |overflows| json!({"network": {"listen_overflows": overflows}});
+        let full_link = json!({"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0});
+        let lossy = json!({"looked_at": 9, "min_rtt_us": 100, "rtt_us": 900.0, "retransmitted_share": 0.02});
+        let queue = json!({"listeners": [{"address": "h:80", "sockets": 1, "backlog": 2, "queued_max": 3}]});
+        for (what, changes, factor) in [
+            (
+                "a full link, where the kernel counted nothing",
+                json!({"phases_us": {"connect": late(1_010_000)}, "signals": counted(0), "sockets": full_link,
+                    "bytes": {"received": 24_000_000}}),
+                Factor::Bandwidth,
+            ),
+            (
+                "the same to a server that nobody sees",
+                json!({"phases_us": {"connect": late(1_010_000)}, "sockets": full_link, "bytes": {"received": 24_000_000}}),
+                Factor::Bandwidth,
+            ),
+            ("a lossy way", json!({"phases_us": {"connect": late(1_010_000)}, "sockets": lossy}), Factor::Unknown),
+            (
+                "counted",
+                json!({"phases_us": {"connect": late(1_010_000)}, "signals": counted(585)}),
+                Factor::AcceptBacklog,
+            ),
+            (
+                "counted, of which the clients learn when they send",
+                json!({"phases_us": {"connect": {"min": 50, "mean": 90.0, "stddev": 1.0, "max": 900}}, "signals": counted(585),
+                    "latency_us": {"max": 1_020_000}}),
+                Factor::AcceptBacklog,
+            ),
+            (
+                "counted of another service on the machine",
+                json!({"phases_us": {"connect": {"min": 50, "mean": 90.0, "stddev": 1.0, "max": 900}}, "signals": counted(585)}),
+                Factor::Unknown,
+            ),
+            (
+                "not to be counted, on a quiet way",
+                json!({"phases_us": {"connect": late(1_010_000)}}),
+                Factor::AcceptBacklog,
+            ),
+        ] {
+            let mut run = idle(600.0, 900, 0.0, json!({"latency_us": {"p50": 100_000}}));
+            if changes["signals"].is_null() {
+                run["signals"] = Value::Null;
+            }
+            merge(&mut run, changes);
+            let verdict = verdict(run);
+            assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
+        }
+        let mut run =
+            idle(400.0, 900, 0.0, json!({"phases_us": {"connect": late(1_010_000)}, "signals": counted(585)}));
+        merge(&mut run, json!({"signals": queue}));
+        let because = verdict(run).because;
+        assert!(because[1].contains("585 overflows") && because[2].contains("room for 2, and 3"), "{because:?}");
+    }
+
+    #[test]
+    fn connections_of_other_programs_are_not_put_down_to_a_proxy() {
+        let peer = |kept: f64| json!([{"address": "127.0.0.1:9000", "connections": 4.0, "kept": kept, "processes": [{"name": "app"}]}]);
+        let run = |requests: u64, opened: u64, peers: Value| {
+            let rps = requests as f64 / 10.0;
+            let counts = json!({"asked": requests, "requests": requests, "rps": rps, "latency_us": {"min": 90_000}});
+            let mut run = json!({"signals": {"network": {"active_opens": opened + 100}, "peers": peers}});
+            merge(&mut run, counts);
+            run
+        };
+        for (what, changes, factor, told) in [
+            ("a connection for each request", run(10_000, 10_000, peer(0.1)), Factor::Proxy, "1.00 connections"),
+            ("other programs', beside a proxy that keeps its own", run(10_000, 10_000, peer(1.0)), Factor::Unknown, ""),
+            ("other programs', at a low rate", run(1_000, 1_500, json!([])), Factor::Unknown, ""),
+            ("other programs', at a low rate beside a proxy", run(1_000, 1_500, peer(0.1)), Factor::Unknown, ""),
+        ] {
+            let verdict = verdict(changes);
+            assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
+            let is_told = verdict.because.iter().any(|reason| reason.contains("were opened"));
+            assert_eq!(is_told, !told.is_empty(), "{what}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn what_fills_a_machine_is_told_with_what_works_behind_the_server_and_other_programs_are_named() {
+        let peer = json!({"address": "127.0.0.1:9000", "connections": 4.0, "kept": 1.0, "processes": [{"name": "app", "cores": 2.6}]});
+        let behind = verdict(json!({
+            "generator": {"cpu_share": 0.2}, "host": {"cpu_share": 1.0, "server_cores": 0.3},
+            "signals": {"machine": {"cores": 4, "cpu_share": 1.0}, "peers": [peer]}
+        }));
+        assert_eq!(behind.factor, Factor::ServerCpu, "{behind:?}");
+        assert!(behind.summary.contains("65% by what it talks to"), "{behind:?}");
+        let disturbed = verdict(json!({
+            "host": {"cpu_share": 1.0},
+            "signals": {"machine": {"cores": 4, "cpu_share": 1.0}, "others": [{"name": "rustc", "cores": 2.5}, {"name": "cc", "cores": 0.25}]}
+        }));
+        assert_eq!(disturbed.factor, Factor::Unknown, "{disturbed:?}");
+        assert!(disturbed.because[1].ends_with(": rustc 2.50 CPUs, cc 0.25"), "{disturbed:?}");
     }
 
     #[test]
@@ -477,8 +765,16 @@ mod tests {
             ),
             (
                 "a full link",
-                json!({"sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0}}),
+                json!({
+                    "sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0},
+                    "bytes": {"received": 24_000_000}
+                }),
                 Factor::Bandwidth,
+            ),
+            (
+                "round trips that are long though next to nothing is on the way",
+                json!({"sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0}, "bytes": {"received": 40_000}}),
+                Factor::Unknown,
             ),
             (
                 "held back acknowledgements",

@@ -7,6 +7,9 @@ use torr_gauge::latency::Summary;
 use torr_gauge::signals::QuotaUse;
 use torr_gauge::{RunResult, Sample, Signals};
 
+/// How many times as many requests one of two loads must have, for what differs between them to be put down to requests.
+const LOADS_APART: f64 = 2.0;
+
 /// An experiment that is about to be made, for who watches.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'s> {
@@ -103,12 +106,24 @@ impl Trial {
     /// Connections that were opened on the server's machine by others than the generator.
     pub fn opened_by_others(&self) -> Option<u64> {
         let opened = self.signals.as_ref()?.network?.active_opens?;
-        Some(opened.saturating_sub(self.run.connections.opened + self.run.connections.carried))
+        let connections = &self.run.connections;
+        let while_warming_up =
+            self.run.warmup.filter(|_| !self.run.plan.keep_alive).map_or(0, |warmup| warmup.requests);
+        Some(opened.saturating_sub(connections.opened + connections.carried + while_warming_up))
     }
 
-    /// The same for each answer.
-    pub fn upstream_opens(&self) -> Option<f64> {
-        Some(self.opened_by_others()? as f64 / self.answers().max(1) as f64)
+    /// Connections that the server opened for each request, as far as two loads tell: what is opened more under this load than
+    /// under a `gentle` one is the server's doing, and what is opened all the time is that of other programs. `None` if the kernel does
+    /// not tell, or if the loads are too much alike.
+    pub fn upstream_opens(&self, gentle: &Self) -> Option<f64> {
+        let per_second = |trial: &Self| {
+            let seconds = trial.signals.as_ref()?.seconds;
+            let opened = trial.opened_by_others()?;
+            (seconds > 0.0).then(|| (opened as f64 / seconds, trial.answers() as f64 / seconds))
+        };
+        let ((opened, answered), (less_opened, less_answered)) = (per_second(self)?, per_second(gentle)?);
+        let apart = answered >= LOADS_APART * less_answered;
+        apart.then(|| ((opened - less_opened) / (answered - less_answered)).max(0.0))
     }
 
     /// Bytes received for each answer.
@@ -135,4 +150,47 @@ impl Trial {
 /// A quantile that is told however few samples there are.
 pub fn quantile(latency: &torr_gauge::Latency, share: f64) -> Option<Duration> {
     (latency.count() > 0).then(|| Duration::from_micros(latency.histogram().value_at_quantile(share)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A second of so many requests, in which so many connections were opened beside the generator's one.
+    fn trial(requests: u64, opened: u64) -> Trial {
+        let run = json!({
+            "schema": "torr.run/1", "torr": "0", "target": "http://h/", "started_at": "",
+            "plan": {"connections": 1, "threads": 1, "keep_alive": true, "protocol": "http/1.1", "method": "GET", "timeout_s": 10.0},
+            "asked": requests, "requests": requests, "rps": requests, "duration_s": 1.0, "status": {}, "unfinished": 0,
+            "bytes": {"sent": 1, "received": 1, "body": 1},
+            "errors": {"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": 0, "ports": 0},
+            "latency_us": null, "phases_us": {"connect": null, "tls": null, "first_byte": null},
+            "connections": {"opened": 1, "peak": 1, "closed_by_server": 0, "requests_per_connection": 1.0}, "series": [],
+            "generator": {"cpu_us_per_request": 2.0, "cpu_share": 0.2, "busy_share": 0.3, "saturated": false}
+        });
+        let signals = json!({"seconds": 1.0, "network": {"active_opens": opened + 1}});
+        Trial {
+            experiment: String::new(),
+            why: String::new(),
+            run: serde_json::from_value(run).expect("it has the schema's form"),
+            signals: Some(serde_json::from_value(signals).expect("it has the schema's form")),
+            own_quota: None,
+            sample: Sample::default(),
+        }
+    }
+
+    #[test]
+    fn what_other_programs_open_all_the_time_is_not_put_down_to_requests() {
+        for (what, gentle, full, each) in [
+            ("only others open connections", (80, 150), (400, 150), Some(0.0)),
+            ("one for each request, and those of others", (80, 230), (400, 550), Some(1.0)),
+            ("one for each request", (80, 80), (4_000, 4_000), Some(1.0)),
+            ("others have stopped meanwhile", (80, 150), (400, 10), Some(0.0)),
+            ("a service that does no more under load", (80, 90), (100, 130), None),
+        ] {
+            let trial = |(requests, opened)| trial(requests, opened);
+            assert_eq!(trial(full).upstream_opens(&trial(gentle)), each, "{what}");
+        }
+    }
 }

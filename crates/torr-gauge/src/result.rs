@@ -140,6 +140,9 @@ pub struct PlanSummary {
     /// The most requests per second, in closed loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_rate: Option<f64>,
+    /// The least and the longest pause between a response and the next request of its slot in seconds, in closed loop.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub think_s: Option<[f64; 2]>,
     /// How requests are spread, in open loop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arrivals: Option<Arrivals>,
@@ -222,6 +225,16 @@ impl PlanSummary {
     /// Whether the same is asked for all the time: a closed loop, or an open one without stages.
     pub fn is_steady(&self) -> bool {
         !self.staged
+    }
+
+    /// Whether requests are due on a schedule, whatever the service does: an open loop.
+    pub fn is_scheduled(&self) -> bool {
+        self.arrivals.is_some() || self.rate.is_some()
+    }
+
+    /// The mean pause between a response and the next request of its slot, in seconds; 0 where there is none.
+    pub fn mean_think_s(&self) -> f64 {
+        self.think_s.map_or(0.0, |[least, most]| (least + most) / 2.0)
     }
 }
 

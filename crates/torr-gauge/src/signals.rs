@@ -9,6 +9,7 @@ pub(crate) mod holders;
 mod levels;
 mod machine;
 mod netlink;
+mod others;
 mod peers;
 mod processes;
 mod reading;
@@ -25,8 +26,8 @@ mod watcher;
 
 pub use levels::Levels;
 pub use reading::{
-    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, QuotaCounts, Reading,
-    SCHEMA as READING_SCHEMA, ThreadCounts,
+    ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, ProgramCounts, QuotaCounts,
+    Reading, SCHEMA as READING_SCHEMA, ThreadCounts,
 };
 pub use watcher::Watcher;
 
@@ -55,6 +56,19 @@ pub struct Signals {
     pub processes: Vec<ProcessUse>,
     /// Whom the server's processes talk to, those with the most traffic first.
     pub peers: Vec<PeerUse>,
+    /// Programs that have no part in the run and used at least a hundredth of a CPU, the busiest first; the eight busiest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<ProgramUse>,
+}
+
+/// All processes of one name that have no part in the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProgramUse {
+    /// The name.
+    pub name: String,
+    /// CPU time in cores: 1.5 is one and a half CPUs.
+    pub cores: f64,
 }
 
 /// The machine as a whole.

@@ -22,6 +22,8 @@ use words::percent;
 pub const CHANCE: f64 = 0.003;
 /// The share of the time for which threads may be ready without a CPU.
 const QUEUED: f64 = 0.1;
+/// CPU in cores from which another program is named where the generator waits for a CPU.
+const OTHERS: f64 = 0.05;
 /// The share of the machine's time that the hypervisor may give to others.
 const STOLEN: f64 = 0.01;
 /// Answers that it takes for the 99th percentile to be told.
@@ -105,7 +107,7 @@ pub fn judge(run: &RunResult, unseen: &Unseen<'_>) -> Validity {
     findings.extend(pace::rate(run, unseen.sent, behind));
     findings.extend(pace::arrivals(run, unseen.gaps));
     findings.push(generator(run));
-    findings.extend(run.generator.queued_share.map(queued));
+    findings.extend(run.generator.queued_share.map(|share| queued(share, run)));
     findings.extend(unseen.steal.map(steal));
     findings.extend(samples(run));
     findings.extend(ends::unfinished(run));
@@ -142,8 +144,10 @@ fn generator(run: &RunResult) -> Finding {
     Finding { ok: !run.generator.saturated, ..Finding::at_most(What::Generator, busy, limit, note) }.or(advice)
 }
 
-fn queued(share: f64) -> Finding {
-    let note = format!("the generator's threads waited for a CPU for {} of the time", percent(share));
+fn queued(share: f64, run: &RunResult) -> Finding {
+    let others = run.signals.as_ref().filter(|_| share > QUEUED).and_then(|signals| signals.others_told(OTHERS));
+    let others = others.map_or(String::new(), |others| format!(", while other programs used it: {others}"));
+    let note = format!("the generator's threads waited for a CPU for {} of the time{others}", percent(share));
     Finding::at_most(What::Queued, share, QUEUED, note)
         .or("latency is not the service's alone: press from another machine, or leave this one a CPU free")
 }

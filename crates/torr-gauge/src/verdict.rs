@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The one factor that limits throughput.
+/// The one factor that limits throughput, or that none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Factor {
@@ -45,6 +45,8 @@ pub enum Factor {
     DelayedAck,
     /// Requests fail.
     Errors,
+    /// Nothing limits: the service kept the rate that was asked of it, and its headroom is unknown.
+    None,
     /// What was seen does not tell.
     Unknown,
 }
@@ -71,6 +73,7 @@ impl fmt::Display for Factor {
             Self::RateLimit => "rate-limit",
             Self::DelayedAck => "delayed-ack",
             Self::Errors => "errors",
+            Self::None => "none",
             Self::Unknown => "unknown",
         })
     }
@@ -142,6 +145,13 @@ impl Verdict {
         }
     }
 
+    /// Adds a piece of evidence that rests on a count. A count of zero is no evidence, so `tell` is not called then and the verdict
+    /// stays as it is.
+    #[must_use]
+    pub fn because_counted(self, count: u64, tell: impl FnOnce(u64) -> String) -> Self {
+        if count > 0 { self.because(tell(count)) } else { self }
+    }
+
     /// With something more to do.
     #[must_use]
     pub fn advice(mut self, advice: impl Into<String>) -> Self {
@@ -170,8 +180,18 @@ mod tests {
 
     #[test]
     fn a_factor_is_spelled_alike_on_screen_and_in_results() {
-        for factor in [Factor::ServerCpu, Factor::KeepAlive, Factor::ClientPorts, Factor::Unknown] {
+        for factor in [Factor::ServerCpu, Factor::KeepAlive, Factor::ClientPorts, Factor::None, Factor::Unknown] {
             assert_eq!(serde_json::to_value(factor).unwrap(), factor.to_string());
         }
+    }
+
+    #[test]
+    fn a_count_of_zero_is_no_evidence() {
+        let verdict = |count| {
+            let verdict = Verdict::new(Factor::AcceptBacklog, Confidence::Likely, "connections are dropped");
+            verdict.because_counted(count, |count| format!("the kernel counted {count} overflows")).because
+        };
+        assert_eq!(verdict(0), Vec::<String>::new());
+        assert_eq!(verdict(585), ["the kernel counted 585 overflows"]);
     }
 }

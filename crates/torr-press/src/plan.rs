@@ -158,6 +158,7 @@ impl Plan {
                 _ => None,
             },
             max_rate: self.max_rate.filter(|_| !self.is_scheduled()),
+            think_s: self.think.as_ref().map(|Think { range }| [range.start(), range.end()].map(Duration::as_secs_f64)),
             arrivals: match &self.pace {
                 Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
                 Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),

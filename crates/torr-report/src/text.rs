@@ -8,7 +8,7 @@ use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
-use torr_gauge::{Confidence, Kind, Validity, Verdict};
+use torr_gauge::{Confidence, Factor, Kind, Validity, Verdict};
 
 /// The whole report, with colours.
 pub fn report(run: &RunResult) -> String {
@@ -209,6 +209,8 @@ fn cautions(validity: &Validity) -> String {
 pub fn verdict(verdict: &Verdict) -> String {
     let name = match verdict.confidence {
         Confidence::Unknown => paint(STRONG, "unknown"),
+        // That the rate was kept was counted.
+        _ if verdict.factor == Factor::None => paint(STRONG, verdict.factor),
         confidence => format!("{} {}", paint(STRONG, verdict.factor), paint(FAINT, format!("({confidence})"))),
     };
     let mut text = format!("  {:<12} {name}\n  {:<12} {}\n", paint(STRONG, "verdict") + "     ", "", verdict.summary);

@@ -15,6 +15,8 @@ const CLOSED: f64 = 0.5;
 const MUCH: f64 = 0.1;
 /// The same, from which there is no doubt: what a connection costs a service that does nothing is the least that it may cost.
 const MOST: f64 = 0.25;
+/// How many times apart an estimate and a measurement may be to stand beside each other.
+const ALIKE: f64 = 2.0;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.full_trial();
@@ -63,14 +65,16 @@ struct Cost {
 }
 
 impl Cost {
-    fn told(&self) -> String {
-        match self.by_cpu {
-            Some(share) => format!(
-                "at what a connection costs here, {} of the machine's work went into connections",
-                percent(share)
-            ),
-            None => format!("connecting took {} of a single request's time", percent(self.connecting)),
-        }
+    /// What connections cost, as evidence beside what was measured in turns. `ratio` is how many times the throughput kept connections
+    /// brought. `None` where the estimate contradicts that: what was measured counts for more than what was estimated.
+    fn told(&self, ratio: Option<f64>) -> Option<String> {
+        let (share, told) = match self.by_cpu {
+            Some(share) => (share, "at what a connection costs here, {} of the machine's work went into connections"),
+            None => (self.connecting, "connecting took {} of a single request's time"),
+        };
+        let expected = 1.0 / (1.0 - share).max(0.01);
+        let agrees = ratio.is_none_or(|ratio| (1.0 / ALIKE..=ALIKE).contains(&(expected / ratio)));
+        agrees.then(|| told.replace("{}", &percent(share)))
     }
 }
 
@@ -86,7 +90,7 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
     let verdict = Verdict::new(Factor::TlsHandshake, confidence, summary)
         .because(format!("{:.2} connections were opened for each answer, although keep-alive was offered", cost.opened))
         .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
-        .because(format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
+        .because_counted(of, |of| format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
         .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
     let verdict = match tls.resumed {
         0 => verdict
@@ -122,7 +126,7 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     Ok(Some(
         Verdict::new(factor, Confidence::Certain, summary)
             .because(format!("{:.2} connections were opened for each answer, as you asked", cost.opened))
-            .because(cost.told())
+            .because_if(cost.told(Some(contrast.of.ratio)))
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
             .gain(format!("{:.1} times the throughput", contrast.of.ratio))
@@ -143,8 +147,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         "{closed_by_server} of {opened} connections were closed by the server, though keep-alive was \
          offered: {:.1} answers each",
         1.0 / cost.opened
-    ))
-    .because(cost.told());
+    ));
     let condition = ward.lab.keep_alive.as_ref().and_then(|found| found.kept_if.first().cloned());
     if let Some(condition) = condition {
         let kept = ward.variation(condition.change, 0.7)?;
@@ -156,6 +159,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             "whether the condition for keep-alive is this",
         )?;
         let verdict = verdict
+            .because_if(cost.told(Some(contrast.of.ratio)))
             .because(format!("connections are kept {}: {contrast}", condition.what))
             .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
             .gain(format!("{:.1} times the throughput", contrast.of.ratio));
@@ -170,11 +174,14 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         ("keep-alive not offered", &not),
         "whether it makes a difference to offer keep-alive",
     )?;
-    let (null, connecting) = (ward.case.null_rps, ward.case.null_rps_connecting);
+    // One that does no more than the target, which opens a connection for each request, is no yardstick.
+    let connecting = ward.case.null_rps_connecting.filter(|&connecting| connecting >= ward.case.rps());
+    let null = ward.case.null_rps;
     let alone = time(ward.case.alone_mean_s);
     let verdict = verdict
+        .because_if(cost.told(None))
         .because(format!("when it was not offered at all, {contrast}"))
-        .because_if(null.zip(connecting).map(|(null, connecting)| {
+        .because_if(null.zip(connecting).filter(|(null, connecting)| connecting <= null).map(|(null, connecting)| {
             format!(
                 "a service that does nothing reaches {} here with connections kept, {} without",
                 rate(null),
@@ -189,4 +196,22 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     let sure = contrast.of.high < 1.3 && contrast.of.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= MOST);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(Verdict { confidence, ..verdict }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_that_contradicts_what_was_measured_is_not_told() {
+        let cost = |by_cpu| Cost { opened: 1.0, connecting: 0.6, securing: 0.0, by_cpu };
+        let told = |by_cpu, ratio| cost(by_cpu).told(ratio);
+        // 15% of the work cannot become 27 times as many.
+        assert_eq!(told(Some(0.15), Some(26.97)), None);
+        assert_eq!(told(None, Some(26.97)), None);
+        let share = "at what a connection costs here, 63% of the machine's work went into connections";
+        assert_eq!(told(Some(0.63), Some(4.02)).as_deref(), Some(share));
+        assert_eq!(told(Some(0.63), None).as_deref(), Some(share));
+        assert_eq!(told(None, Some(2.5)).as_deref(), Some("connecting took 60% of a single request's time"));
+    }
 }

@@ -1,6 +1,6 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
-use crate::case::{FULL_THREAD, THROTTLED};
+use crate::case::{FULL_THREAD, THROTTLED, server_fills};
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
@@ -48,14 +48,17 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             _ => "One thread of the server does all the work and is full: it can use one CPU only.",
         };
         Verdict::new(Factor::SingleCore, sure, summary)
-            .because(format!("the server used {used:.2} of {cores} CPUs, with {} full", counted(full, "thread")))
+            .because(match full {
+                0 => format!("the server used {used:.2} of {cores} CPUs, and none of its threads was full"),
+                _ => format!("the server used {used:.2} of {cores} CPUs, with {} full", counted(full, "thread")),
+            })
             .because_if(told)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(format!("up to {cores} times the throughput"))
     } else if used >= ALL * cores as f64
         || (full >= cores && used >= NEARLY_ALL * cores as f64)
-        || (machine >= NEARLY_ALL && wants && used >= ward.case.generator_there() * 0.8)
+        || (machine >= NEARLY_ALL && wants && server_fills(used, ward.case.generator_there()))
     {
         let (generator, others) =
             (ward.case.generator_there(), machine * cores as f64 - used - ward.case.generator_there());
@@ -70,9 +73,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 percent(machine)
             ))
             .because_if(told)
-            .because_if(ward.case.null_rps.map(|null| {
-                format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))
-            }))
+            .because_if(ward.case.yardstick_told())
             .because_if(handler(ward))
             .advice("make requests cheaper, or give the server more CPU")
             .advice(if shared {
@@ -97,9 +98,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             counted(cores, "CPU")
         ))
         .because_if(told)
-        .because_if(ward.case.null_rps.map(|null| {
-            format!("a service that does nothing reaches {} here, this one {}", rate(null), rate(ward.case.rps()))
-        }))
+        .because_if(ward.case.yardstick_told())
         .advice("run the generator on another machine, where it takes no CPU from the server")
         .gain("unknown from here: the service was not at its limit")
     } else if full >= 2 && is_free {

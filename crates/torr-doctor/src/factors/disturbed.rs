@@ -26,11 +26,9 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     Ok(Some(
         Verdict::new(Factor::Unknown, Confidence::Unknown, summary)
             .because(format!("the machine's CPUs were used to {}", percent(machine.cpu_share)))
-            .because(format!(
-                "the server, what it talks to and the generator used {} of them, others {}",
-                percent(known / cores),
-                percent(others)
-            ))
+            .because(format!("the server, what it talks to and the generator used {} of them", percent(known / cores)))
+            .because_counted((others * 100.0).round() as u64, |others| format!("other programs used {others}%"))
+            .because_if(case.others_told())
             .because_if((stolen > 0.01).then(|| format!("the hypervisor gave {} to other machines", percent(stolen))))
             .advice("examine it again when nothing else runs here"),
     ))

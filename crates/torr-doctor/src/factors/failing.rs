@@ -57,7 +57,11 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (share, count) = late(full);
     let network = full.signals.as_ref().and_then(|signals| signals.network);
     let overflows = full.signals.as_ref().and_then(Signals::listen_overflows);
-    if share < 0.01 && overflows.unwrap_or(0) < OVERFLOWS {
+    let queue = full.signals.as_ref().and_then(Signals::full_accept_queue);
+    // All listeners of the machine are counted together: something of this load must have been late as well, or its queue full.
+    let is_ours =
+        count > 0 || queue.is_some() || full.run.latency_us.is_some_and(|latency| latency.max >= SYN_TIMEOUT_US);
+    if share < 0.01 && !(is_ours && overflows.unwrap_or(0) >= OVERFLOWS) {
         return Ok(None);
     }
     if network.is_some_and(|network| network.listen_overflows == Some(0) && network.half_open_drops == Some(0)) {
@@ -79,10 +83,6 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if overflows.is_none() && are_lost_behind_answers(ward, share)? {
         return Ok(None);
     }
-    let queue = ward.full_trial().signals.iter().flat_map(|signals| &signals.listeners).find_map(|listener| {
-        let (backlog, most) = (listener.backlog?, listener.queued_max?);
-        (most >= backlog).then(|| format!("its accept queue has room for {backlog}, and {most} waited in it"))
-    });
     let plan = ward.plan_with(fewest.min(ward.case.asked), 0.8);
     let few = ward.lab.run(
         "as few connections as it does its most with",
@@ -96,7 +96,7 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
     let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
-        .because_if((count > 0).then(|| {
+        .because_counted(count, |count| {
             format!(
                 "{count} connections ({}) took longer than the second after which a SYN is sent again, or failed; with {} at a \
                  time it was {}",
@@ -104,11 +104,11 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 counted(fewest, "connection"),
                 percent(few_share)
             )
-        }))
-        .because_if(overflows.filter(|&count| count > 0).map(|count| {
+        })
+        .because_counted(overflows.unwrap_or(0), |count| {
             let few = few_overflows.map(|few| format!(", and {few} with {}", counted(fewest, "connection")));
             format!("the kernel counted {count} overflows of the accept queue{}", few.unwrap_or_default())
-        }))
+        })
         .because_if(queue)
         .because_if(
             has_none

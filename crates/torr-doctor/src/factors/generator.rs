@@ -13,6 +13,9 @@ use torr_press::Plan;
 const STARVED: f64 = 0.25;
 /// A service that does nothing and reaches no more than this times the target shows what the generator can do.
 const NO_BETTER: f64 = 1.25;
+/// A service that does nothing and reaches less than this times the target was slower than it, and so was its own limit: throughput
+/// varies by as much from run to run.
+const AS_GOOD: f64 = 0.9;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let generator = ward.full_trial().run.generator;
@@ -53,7 +56,9 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
     )
     .advice("give it more threads with -t, more CPU, or a machine of its own");
-    let null = ward.case.null_rps.filter(|&null| null < NO_BETTER * ward.case.rps());
+    // Where it was slower than the target, it was itself the limit, and shows nothing of the generator.
+    let alike = AS_GOOD * ward.case.rps()..NO_BETTER * ward.case.rps();
+    let null = ward.case.null_rps.filter(|null| alike.contains(null));
     if let Some(null) = null {
         let verdict = verdict
             .because(format!(

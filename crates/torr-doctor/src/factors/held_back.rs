@@ -5,7 +5,7 @@ use crate::case::{LEAST_HELD, THROTTLED};
 use crate::contrast::Contrast;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
-use crate::words::{counted, percent, rate, time};
+use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
 use torr_gauge::signals::{QuotaUse, Signals};
 use torr_gauge::{Confidence, Factor, Verdict};
@@ -99,16 +99,15 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !contrast.is_above(1.3) {
         return Ok(None);
     }
-    let megabits = |bytes: f64| bytes * 8.0 / 1e6;
     Ok(Some(
         Verdict::new(Factor::Bandwidth, Confidence::Certain, "The link to the service is full.")
             .because(format!(
-                "{:.1} Mbit/s were received and {:.1} sent, however many connections there were",
-                megabits(received),
-                megabits(sent)
+                "{} were received and {} sent, however many connections there were",
+                bits(received),
+                bits(sent)
             ))
             .because_if(
-                (delay > 0.0)
+                (delay >= LINK_DELAY_S)
                     .then(|| format!("connecting, which the kernel answers, took {} longer under load", time(delay))),
             )
             .because_if(

@@ -6,7 +6,7 @@ use crate::laboratory::Halt;
 use crate::permission::is_ours;
 use crate::trail::Trial;
 use crate::ward::{Ward, reached};
-use crate::words::{counted, percent, rate};
+use crate::words::{counted, mean, percent, rate};
 use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Verdict};
@@ -35,7 +35,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let name = format!("directly to {}", told(&addresses));
     let contrast =
         Contrast::of(&mut ward.lab, ("through the proxy", &through), (&name, &direct), "what the proxy costs")?;
-    let opened = ward.full_trial().upstream_opens();
+    let opened = ward.full_trial().upstream_opens(ward.alone_trial());
     // A proxy that keeps connections changes them after so many requests (nginx: 1,000), which at high rates is soon: what
     // it opens for each request tells more than whether a connection is still there.
     let churns = opened.map_or(first.kept.is_some_and(|kept| kept < KEPT), |opened| opened > 0.3);
@@ -59,10 +59,14 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             ),
         }))
         .because_if((!churns).then(|| {
-            format!("the proxy had {:.1} connections to it, at most {}", first.connections, first.connections_max)
+            format!("the proxy had {} connections to it, at most {}", mean(first.connections), first.connections_max)
         }))
         .because_if(ward.case.server_cores().map(|cores| {
-            format!("the proxy itself used {cores:.2} CPUs, with {}", counted(ward.case.full_threads(), "full thread"))
+            let full = match ward.case.full_threads() {
+                0 => "and none of its threads was full".into(),
+                full => format!("with {}", counted(full, "full thread")),
+            };
+            format!("the proxy itself used {cores:.2} CPUs, {full}")
         }));
     let verdict = verdict.advice(match churns {
         true => {

@@ -5,7 +5,7 @@ use crate::case::{LEAST_HELD, ONE};
 use crate::factors::cpu::round_trips;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
-use crate::words::{counted, rate, time};
+use crate::words::{counted, mean, rate, time};
 use torr_gauge::signals::PeerUse;
 use torr_gauge::{Confidence, Factor, Verdict};
 
@@ -90,7 +90,7 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
             case.taking_turns()
         ));
     }
-    if let Some(hands) = case.in_hands() {
+    if let Some(hands) = case.in_hands().filter(|hands| hands.round() > 0.0) {
         told.push(format!(
             "of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet",
             case.asked
@@ -158,7 +158,7 @@ fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
         confidence,
         "Requests wait for a connection to the database: its pool is in use, and CPU idles.",
     )
-    .because(format!("there were {:.1} connections to {name}, at most {}", peer.connections, peer.connections_max))
+    .because(format!("there were {} connections to {name}, at most {}", mean(peer.connections), peer.connections_max))
     .because_if(
         peer.waiting
             .filter(|waiting| *waiting > 0.5)

@@ -3,8 +3,21 @@
 use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecided};
 use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
-use torr_gauge::signals::Role;
+use crate::words::{mean, time};
+use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Factor, RunResult, Signals, Verdict};
+
+/// The share of the connections that must have a request under way on average, for requests to wait for each other.
+const ALL_WAIT: f64 = 0.5;
+/// The mean response time as a multiple of the least, from which requests wait.
+const WAITED: f64 = 2.0;
+/// The mean response time as a multiple of the least, from which a limiter may hold requests back.
+const HELD_BACK: f64 = 10.0;
+
+/// Connections per second from which they are a server's under load rather than other programs' on its machine.
+const MANY_OPENED: f64 = 200.0;
+/// The share of connections that are still there a moment later, from which they are kept alive.
+const KEPT: f64 = 0.6;
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
@@ -73,10 +86,13 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let own = run.connections.opened + run.connections.carried + run.warmup.map_or(0, |warmup| warmup.requests);
     let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
-    if each <= 0.3 {
+    // All programs of the machine are counted together, so that few may be anybody's.
+    if each <= 0.3 || (opened as f64) < MANY_OPENED * run.duration_s {
         return None;
     }
-    let Some(behind) = signals.peers.iter().find(|peer| peer.role == Role::Other && !peer.processes.is_empty()) else {
+    let is_behind = |peer: &&PeerUse| peer.role == Role::Other && !peer.processes.is_empty();
+    let churns = |peer: &&PeerUse| peer.kept.is_none_or(|kept| kept < KEPT);
+    let Some(behind) = signals.peers.iter().filter(is_behind).find(churns) else {
         // So short are they that none was seen, if there is no peer at all.
         let summary =
             "Somebody opens a connection for each request: a proxy to the service, or the service to what it asks.";
@@ -113,39 +129,53 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     }
     let held = at_a_time(run)?;
     let hands = signals.in_hands()?;
+    let many = run.plan.connections as f64;
+    // Requests wait only where nearly all connections have one under way: with pauses, or fewer connections at times, none may wait.
+    let latency = run.latency_us?;
+    let in_flight = run.rps * latency.mean / 1e6;
+    if in_flight < ALL_WAIT * many * f64::from(run.plan.depth) || latency.mean < WAITED * latency.min as f64 {
+        return None;
+    }
+    // Those that nobody has accepted yet have not been read either.
+    let queued: f64 = signals.listeners.iter().filter_map(|listener| listener.queued_mean).sum();
+    let there = signals.clients.map_or(many, |clients| clients.established + queued);
     let told = |verdict: Verdict| {
         verdict
             .because(format!("the server used {:.2} of {} CPUs", signals.server_cores(), machine.cores))
             .because(format!(
-                "at the shortest response time about {held:.1} requests would be worked on at a time, \
-                 while {hands:.0} of {} were in the server's hands",
-                run.plan.connections
+                "requests took {} on average, {} at least: at the shortest time {} would be worked on at a time",
+                time(latency.mean / 1e6),
+                time(latency.min as f64 / 1e6),
+                mean(held)
             ))
+            .because_counted(hands.round() as u64, |hands| {
+                format!("{hands} of {there:.0} connections had a request in the server's hands")
+            })
             .advice("let 'torr doctor' tell: it varies the load")
     };
     let pool = signals.peers.iter().find(|peer| {
         peer.role != Role::Other
             && peer.waiting.is_some_and(|waiting| waiting > 0.6 * peer.connections && waiting > 0.5)
     });
-    let many = run.plan.connections as f64;
     // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
     let (holding, turns) = (case.holding() as f64, case.taking_turns());
     let verdict = match pool {
-        _ if held < 0.4 => {
+        // A few connections whose responses vary look alike, but hardly so much.
+        _ if held < 0.4 && latency.mean > HELD_BACK * latency.min as f64 => {
             likely(Factor::RateLimit, "A limiter holds requests back: they wait though nothing is busy.")
         }
         _ if held < ONE && turns >= 2 => {
             likely(Factor::Lock, "Requests wait for a lock: one at a time goes on, and threads take turns at it.")
         }
-        _ if holding >= 1.0 && holding < 1.5 * held + 0.5 || hands < 0.4 * many => {
+        _ if holding >= 1.0 && holding < 1.5 * held + 0.5 || hands < 0.4 * there => {
             likely(Factor::Workers, "All workers are taken, and wait: CPU is free.")
         }
         Some(peer) if peer.connections < 0.5 * many => {
             likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
                 format!(
-                    "on {:.1} of {:.1} connections to {} an answer was waited for",
-                    peer.waiting.unwrap_or(0.0),
-                    peer.connections,
+                    "on {} of {} connections to {} an answer was waited for",
+                    mean(peer.waiting.unwrap_or(0.0)),
+                    mean(peer.connections),
                     peer.address
                 ),
             )

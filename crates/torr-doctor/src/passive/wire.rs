@@ -2,13 +2,19 @@
 
 use super::{likely, percent, server_is_full, undecided};
 use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
-use crate::words::{rate, time};
+use crate::words::{bits, rate, time};
 use torr_gauge::{Factor, RunResult, Signals, Verdict};
 
 /// The share of answers or connections that makes something worth a verdict.
 const MANY: f64 = 0.01;
 /// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
 const DELAYED_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
+/// Overflows of the accept queue up to which they are an accident.
+const FEW_OVERFLOWS: u64 = 10;
+/// The share of segments that were sent again from which a way loses packets.
+const LOSSY: f64 = 0.001;
+/// Bytes that must wait on a full link: two packets of Ethernet.
+const QUEUE_BYTES: f64 = 3000.0;
 /// The share of the time that TLS handshakes must take.
 const MOSTLY_TLS: f64 = 0.3;
 
@@ -40,17 +46,37 @@ pub fn refusals(run: &RunResult) -> Option<Verdict> {
 /// Connections that were dropped before they were accepted.
 pub fn backlog(run: &RunResult) -> Option<Verdict> {
     let connect = run.phases_us.connect?;
-    let slow = connect.p99.unwrap_or(connect.max) >= SYN_TIMEOUT_US || run.errors.connect > 0;
-    let overflows = run.signals.as_ref().and_then(Signals::listen_overflows).unwrap_or(0);
-    ((slow || overflows > 10) && !server_is_full(run) && super::at_a_time(run)? < LEAST_HELD).then(|| {
+    let overflows = run.signals.as_ref().and_then(Signals::listen_overflows);
+    let longest = connect.max.max(run.latency_us.map_or(0, |latency| latency.max));
+    let is_dropped = match overflows {
+        // All listeners of the machine are counted together: a connection of this run's must have been late as well.
+        Some(overflows) => overflows > FEW_OVERFLOWS && longest >= SYN_TIMEOUT_US,
+        // On a full link, or one that loses packets, connections are late as well.
+        None => connect.p99.unwrap_or(connect.max) >= SYN_TIMEOUT_US && !is_queueing(run) && !loses_packets(run),
+    };
+    (is_dropped && !server_is_full(run) && super::at_a_time(run)? < LEAST_HELD).then(|| {
+        let late = (connect.max >= SYN_TIMEOUT_US).then(|| {
+            format!("connecting took up to {}: a SYN is sent again after a second", time(connect.max as f64 / 1e6))
+        });
         likely(Factor::AcceptBacklog, "Connections are dropped before the service accepts them.")
-            .because(format!(
-                "connecting took up to {}: a SYN is sent again after a second",
-                time(connect.max as f64 / 1e6)
-            ))
-            .because(format!("the kernel counted {overflows} overflows of the accept queue"))
+            .because_if(late)
+            .because_counted(overflows.unwrap_or(0), |count| {
+                format!("the kernel counted {count} overflows of the accept queue")
+            })
+            .because_if(run.signals.as_ref().and_then(Signals::full_accept_queue))
             .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn")
     })
+}
+
+/// Whether packets to the service waited for long on the way.
+fn is_queueing(run: &RunResult) -> bool {
+    let rtts = run.sockets.and_then(|sockets| Some((sockets.rtt_us? / 1e3, sockets.min_rtt_us? as f64 / 1e3)));
+    // A server that does not answer at once puts its acknowledgement off by up to 40 ms.
+    rtts.is_some_and(|(usual, least)| usual > 4.0 * least + 50.0)
+}
+
+fn loses_packets(run: &RunResult) -> bool {
+    run.sockets.and_then(|sockets| sockets.retransmitted_share).is_some_and(|share| share > LOSSY)
 }
 
 /// Nagle's algorithm against delayed acknowledgements.
@@ -87,7 +113,10 @@ pub fn handshakes(run: &RunResult) -> Option<Verdict> {
         )
         .because(format!("{each:.2} connections were opened for each answer"))
         .because(format!("their handshakes took {} of the response times", percent(share)))
-        .because(format!("{} of {} resumed an earlier session", tls.resumed, tls.full + tls.resumed))
+        .because_counted(tls.full + tls.resumed, |all| match tls.resumed {
+            0 => format!("none of {all} resumed an earlier session"),
+            resumed => format!("{resumed} of {all} resumed an earlier session"),
+        })
         .advice("keep connections alive, let clients resume sessions, and use an ECDSA certificate")
     })
 }
@@ -116,13 +145,14 @@ pub fn delay(run: &RunResult) -> Option<Verdict> {
 /// The link is full: round trips wait in its queue.
 pub fn link(run: &RunResult) -> Option<Verdict> {
     let sockets = run.sockets?;
-    let (usual, least) = (sockets.rtt_us? / 1e3, sockets.min_rtt_us? as f64 / 1e3);
-    // A server that does not answer at once puts its acknowledgement off by up to 40 ms.
-    (usual > 4.0 * least + 50.0 && !server_is_full(run)).then(|| {
-        let megabits = run.received_per_s() * 8.0 / 1e6;
+    let (usual, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
+    let (received, sent) = (run.received_per_s(), run.bytes.sent as f64 / run.duration_s);
+    // What waits on a link is what passes it in the time that it waits.
+    let waiting = received.max(sent) * (usual - least);
+    (is_queueing(run) && waiting >= QUEUE_BYTES && !server_is_full(run)).then(|| {
         likely(Factor::Bandwidth, "The link to the service is full.")
-            .because(format!("round trips took {usual:.0} ms instead of {least:.1}: packets wait"))
-            .because(format!("{megabits:.1} Mbit/s were received"))
+            .because(format!("round trips took {} instead of {}: packets wait", time(usual), time(least)))
+            .because(format!("{} were received, and {} sent", bits(received), bits(sent)))
             .advice("send less (compress bodies), or get a faster link")
     })
 }

@@ -4,10 +4,15 @@ use super::reading::{
     ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, QuotaCounts, Reading,
     ThreadCounts,
 };
-use super::{ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Signals, ThreadUse};
+use super::{
+    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, ProgramUse, QuotaUse, Signals, ThreadUse,
+};
 
 /// Of how many threads of a process is told.
 const THREADS: usize = 100;
+/// Of how many programs beside the server is told, and the least CPU in cores of each.
+const PROGRAMS: usize = 8;
+const LEAST_CORES: f64 = 0.01;
 
 impl Signals {
     /// What happened between two readings of one watcher, the earlier one first. Nothing is known between those of two
@@ -35,6 +40,7 @@ impl Signals {
             clients: later.clients.as_ref().and_then(|now| span.clients(earlier.clients.as_ref(), now)),
             processes: span.processes(&earlier.processes, &later.processes),
             peers,
+            others: span.others(earlier, later),
         }
     }
 }
@@ -190,6 +196,18 @@ impl Span<'_> {
         }
     }
 
+    /// The programs that have no part in the run.
+    fn others(&self, earlier: &Reading, later: &Reading) -> Vec<ProgramUse> {
+        let before = |name: &str| earlier.others.iter().find(|then| then.name == name).map_or(0, |then| then.cpu_us);
+        let cores = |name: &str, now: u64| ratio(rise(before(name), now) / 1e6, self.seconds).unwrap_or_default();
+        let uses =
+            later.others.iter().map(|now| ProgramUse { name: now.name.clone(), cores: cores(&now.name, now.cpu_us) });
+        let mut uses: Vec<_> = uses.filter(|program| program.cores >= LEAST_CORES).collect();
+        uses.sort_by(|a, b| b.cores.total_cmp(&a.cores));
+        uses.truncate(PROGRAMS);
+        uses
+    }
+
     /// `None` for one that there was no connection to.
     fn peer(&self, earlier: &Reading, now: &PeerCounts) -> Option<PeerUse> {
         let none = PeerCounts::default();
@@ -220,7 +238,7 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Levels;
+    use super::super::{Levels, ProgramCounts};
     use super::*;
 
     fn quota(periods: u64, throttled_periods: u64, used_us: Option<u64>) -> QuotaCounts {
@@ -253,6 +271,21 @@ mod tests {
         assert_eq!(seen.processes[0].cores, 0.5);
         // Its cgroup is not known from before.
         assert_eq!(seen.processes[0].quota, None);
+    }
+
+    #[test]
+    fn other_programs_are_told_by_their_cpu_in_this_stretch_of_time_the_busiest_first() {
+        let program = |name: &str, cpu_us| ProgramCounts { name: name.into(), cpu_us };
+        let earlier =
+            Reading { others: vec![program("idle", 900_000), program("cc", 100_000)], ..reading(1_000_000, vec![]) };
+        let others = vec![program("idle", 900_000), program("cc", 500_000), program("new", 1_000_000)];
+        let later = Reading { others, ..reading(3_000_000, vec![]) };
+        let seen = Signals::between(&earlier, &later);
+        let told: Vec<_> = seen.others.iter().map(|program| (program.name.as_str(), program.cores)).collect();
+        assert_eq!(told, [("new", 0.5), ("cc", 0.2)]);
+        assert_eq!(seen.others_told(0.3).as_deref(), Some("new 0.50 CPUs"));
+        assert_eq!(seen.others_told(0.1).as_deref(), Some("new 0.50 CPUs, cc 0.20"));
+        assert_eq!(seen.others_told(0.6), None);
     }
 
     #[test]

@@ -32,6 +32,18 @@ pub struct Reading {
     pub processes: Vec<ProcessCounts>,
     /// Whom they talk to.
     pub peers: Vec<PeerCounts>,
+    /// The programs on the machine that have no part in the run, those that used most CPU time first.
+    pub others: Vec<ProgramCounts>,
+}
+
+/// All processes of one name.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProgramCounts {
+    /// The name.
+    pub name: String,
+    /// CPU time since the watcher began, in microseconds.
+    pub cpu_us: u64,
 }
 
 /// The machine's CPUs.

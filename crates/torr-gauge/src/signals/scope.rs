@@ -48,6 +48,17 @@ pub(super) struct Scope {
     pub peers: BTreeMap<String, BTreeSet<i32>>,
     /// Peers that others on this machine have connections to as well.
     shared: HashSet<SocketAddr>,
+    /// Local addresses of connections that other programs on this machine have to the target.
+    foreign_clients: HashSet<SocketAddr>,
+    /// Connections to peers, by inode, without a known holder in the last sample.
+    unheld: HashSet<u64>,
+    /// Connections that stayed without a known holder, by inode, and whether the server turned out to hold them.
+    resolved: HashMap<u64, bool>,
+}
+
+/// An address as IPv4 where it is a mapped one: a listener for both families has those.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// The sockets of a sample by what they are to the target.
@@ -61,8 +72,9 @@ pub(super) struct Sorted<'a> {
 
 impl Scope {
     pub fn new(target: Target, with_self: bool) -> Self {
-        let (server, peers, shared) = Default::default();
-        Self { target, with_self, holders: Holders::default(), server, peers, shared }
+        let (server, peers, shared, foreign_clients, unheld, resolved) = Default::default();
+        let holders = Holders::default();
+        Self { target, with_self, holders, server, peers, shared, foreign_clients, unheld, resolved }
     }
 
     /// Looks at all processes again. `peers` are the addresses that the server is known to talk to.
@@ -71,6 +83,17 @@ impl Scope {
         self.server = self.family(&self.target.listeners());
         let foreign = |socket: &&TcpSocket| peers.contains(&socket.remote) && self.is_foreign(socket.inode);
         self.shared = sockets.iter().filter(foreign).map(|socket| socket.remote).collect();
+        let this = std::process::id() as i32;
+        let client = |socket: &&TcpSocket| {
+            let is_ours = || self.holders.holders(socket.inode).contains(&this);
+            !socket.listens && self.target.takes(socket.remote) && self.is_foreign(socket.inode) && !is_ours()
+        };
+        // A watcher of a port does not know who loads it: that may be another program of this machine.
+        let knows_load = matches!(self.target, Target::Tcp(_));
+        let clients = sockets.iter().filter(|socket| knows_load && client(socket));
+        self.foreign_clients = clients.map(|socket| canonical(socket.local)).collect();
+        // Whoever held them has been seen by this look.
+        (self.unheld, self.resolved) = Default::default();
         self.peers.clear();
         for &peer in peers {
             let behind = sockets.iter().filter(|socket| socket.listens && takes(socket.local, peer));
@@ -103,6 +126,30 @@ impl Scope {
         let local =
             |remote: &SocketAddr| sockets.iter().any(|s| s.remote == *remote && listening.contains(&s.local.port()));
         opened.filter(|remote| !local(remote)).collect()
+    }
+
+    /// Finds out who holds the connections to known peers that have come since the last look and are still there a sample later:
+    /// those that the server does not hold are other programs', and so may be others to the same peer.
+    pub fn resolve(&mut self, sockets: &[TcpSocket], known: impl Fn(SocketAddr) -> bool) {
+        let is_unheld = |socket: &&TcpSocket| {
+            let comes =
+                !socket.listens && socket.inode != 0 && known(socket.remote) && !self.target.takes(socket.local);
+            comes && self.holders.holders(socket.inode).is_empty() && !self.resolved.contains_key(&socket.inode)
+        };
+        let unheld: Vec<_> = sockets.iter().filter(is_unheld).map(|socket| (socket.inode, socket.remote)).collect();
+        let stays: Vec<_> = unheld.iter().filter(|(inode, _)| self.unheld.contains(inode)).copied().collect();
+        self.unheld = unheld.into_iter().map(|(inode, _)| inode).collect();
+        if stays.is_empty() {
+            return;
+        }
+        let held: HashSet<u64> = self.server.iter().flat_map(|&pid| socket_inodes(pid)).collect();
+        for (inode, remote) in stays {
+            let is_servers = held.contains(&inode);
+            self.resolved.insert(inode, is_servers);
+            if !is_servers {
+                self.shared.insert(remote);
+            }
+        }
     }
 
     /// The ports that the server's processes listen on.
@@ -145,9 +192,10 @@ impl Scope {
         let is_target = |socket: &&TcpSocket| socket.listens && self.target.takes(socket.local);
         let listeners: Vec<_> = sockets.iter().filter(is_target).collect();
         let came_in = |socket: &TcpSocket| listeners.iter().any(|listener| takes(listener.local, socket.local));
-        // One without an inode waits in a listener's queue.
-        let accepted =
-            sockets.iter().filter(|socket| !socket.listens && socket.inode != 0 && came_in(socket)).collect();
+        // One without an inode waits in a listener's queue. What other programs of this machine ask is no part of the load.
+        let is_load = |socket: &TcpSocket| !self.foreign_clients.contains(&canonical(socket.remote));
+        let was_accepted = |socket: &TcpSocket| !socket.listens && socket.inode != 0 && came_in(socket);
+        let accepted = sockets.iter().filter(|socket| was_accepted(socket) && is_load(socket)).collect();
         Sorted { listeners, accepted, opened: self.opened(sockets, known) }
     }
 
@@ -159,6 +207,9 @@ impl Scope {
             }
             // One that has come since the last look has no known holder. Where nobody else on this machine talks to that
             // address, it is the server's too.
+            if let Some(&is_servers) = self.resolved.get(&socket.inode) {
+                return is_servers;
+            }
             let holders = self.holders.holders(socket.inode);
             let is_new = holders.is_empty() && known(socket.remote) && !self.shared.contains(&socket.remote);
             is_new || holders.iter().any(|pid| self.server.contains(pid))

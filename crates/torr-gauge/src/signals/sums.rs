@@ -21,6 +21,17 @@ impl Signals {
         self.peers.iter().map(PeerUse::cores).sum()
     }
 
+    /// The programs that have no part in the run and used at least so much CPU in cores, for people: the three busiest. `None` if
+    /// there are none or they cannot be seen.
+    pub fn others_told(&self, least_cores: f64) -> Option<String> {
+        let busy = self.others.iter().filter(|program| program.cores >= least_cores).take(3);
+        let told: Vec<_> = busy
+            .zip(0..)
+            .map(|(program, n)| format!("{} {:.2}{}", program.name, program.cores, if n == 0 { " CPUs" } else { "" }))
+            .collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    }
+
     /// The share of the machine's CPU that the hypervisor gave to others; 0 as well if it does not tell.
     pub fn stolen_share(&self) -> f64 {
         self.machine.and_then(|machine| machine.steal_share).unwrap_or(0.0)
@@ -29,6 +40,14 @@ impl Signals {
     /// Connections that the kernel counted as having found the accept queue full. `None` if it is not told.
     pub fn listen_overflows(&self) -> Option<u64> {
         self.network?.listen_overflows
+    }
+
+    /// An accept queue that was seen full, for people. `None` if none was, or if the kernel does not tell.
+    pub fn full_accept_queue(&self) -> Option<String> {
+        self.listeners.iter().find_map(|listener| {
+            let (room, most) = (listener.backlog?, listener.queued_max?);
+            (most > 0 && most >= room).then(|| format!("its accept queue has room for {room}, and {most} waited in it"))
+        })
     }
 
     /// How many times as much CPU those that ran had wanted than they got: what the hypervisor gives to others, it takes from who

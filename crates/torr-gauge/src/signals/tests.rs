@@ -85,6 +85,64 @@ fn unread_requests_and_unsent_answers_are_told_apart() {
     assert!(held.clients.and_then(|clients| clients.window_limited).is_some_and(|share| share > 0.5));
 }
 
+/// Another program that is connected to an address as long as this lives.
+struct Foreign(std::process::Child);
+
+impl Foreign {
+    fn connect(to: SocketAddr) -> Self {
+        let connect = format!("exec 3<>/dev/tcp/{}/{}; read", to.ip(), to.port());
+        let mut bash = std::process::Command::new("bash");
+        let child = bash.args(["-c", &connect]).stdin(std::process::Stdio::piped()).spawn();
+        Self(child.expect("bash runs"))
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn connections_of_other_programs_to_the_server_are_no_part_of_the_load() {
+    let listener = listen("[::]:0", 16);
+    let port = address(&listener).port();
+    let to = SocketAddr::from(([127, 0, 0, 1], port));
+    let _foreign = Foreign::connect(to);
+    let (_accepted_foreign, _) = listener.accept().expect("it connects");
+    let _ours = TcpStream::connect(to).expect("it listens");
+    let (_accepted, _) = listener.accept().expect("it is there");
+    let established = |watcher: &Watcher| {
+        let begin = watcher.reading();
+        until(watcher, &begin, |signals| signals.clients.is_some()).clients.expect("it has been waited for").established
+    };
+    assert_eq!(established(&watch(Target::Tcp(vec![to]))), 1.0);
+    // Who watches a port for others does not know who loads it.
+    assert_eq!(established(&watch(Target::Port(port))), 2.0);
+}
+
+#[test]
+fn connections_of_other_programs_to_a_peer_are_not_the_servers() {
+    let server = listen("127.0.0.1:0", 16);
+    let upstream = listen("127.0.0.2:0", 16);
+    let to = address(&upstream);
+    let _opened = TcpStream::connect(to).expect("it listens");
+    let (_at_upstream, _) = upstream.accept().expect("it is there");
+    let watcher = watch_tcp(&server);
+    // It comes after the watcher has looked who holds what.
+    let _foreign = Foreign::connect(to);
+    let (_foreign_at_upstream, _) = upstream.accept().expect("it connects");
+    // A sample may count it before it is seen to stay; those after that do not.
+    until(&watcher, &watcher.reading(), |signals| {
+        let samples = signals.seconds > 0.2;
+        samples && Upstream::seen(signals, to).is_some()
+    });
+    let begin = watcher.reading();
+    let seen = until(&watcher, &begin, |signals| signals.seconds > 0.2 && Upstream::seen(signals, to).is_some());
+    assert_eq!(Upstream::seen(&seen, to).map(|peer| peer.connections), Some(1.0), "{seen:#?}");
+}
+
 /// What a thread of this process does, told by its name.
 fn thread<'a>(signals: &'a Signals, name: &str) -> Option<&'a super::ThreadUse> {
     signals.processes.iter().flat_map(|process| &process.threads).find(|thread| thread.name == name)

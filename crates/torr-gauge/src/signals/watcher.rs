@@ -3,6 +3,7 @@
 use super::clients::Clients;
 use super::machine::{machine, network};
 use super::netlink::Netlink;
+use super::others::Others;
 use super::peers::{Link, PEERS, Peers};
 use super::processes::Processes;
 use super::reading::{Reading, SCHEMA};
@@ -138,6 +139,7 @@ struct State {
     /// Whether there is anything to see among Unix sockets.
     over_unix: bool,
     processes: Processes,
+    others: Others,
     /// All processes that were the server's at some time.
     server: BTreeSet<i32>,
     /// All that were behind a peer at some time.
@@ -159,6 +161,7 @@ impl State {
             new_peers: false,
             over_unix: false,
             processes: Processes::new(),
+            others: Others::new(),
             server: BTreeSet::new(),
             behind: BTreeMap::new(),
         }
@@ -181,6 +184,13 @@ impl State {
         let followed = self.processes.pids();
         self.server.retain(|pid| followed.contains(pid));
         self.behind.values_mut().for_each(|pids| pids.retain(|pid| followed.contains(pid)));
+        self.others.look(&self.mine());
+    }
+
+    /// The processes that have a part in the run: the server's, those that it talks to, and this one.
+    fn mine(&self) -> BTreeSet<i32> {
+        let behind = self.behind.values().flatten();
+        self.server.iter().chain(behind).copied().chain([std::process::id() as i32]).collect()
     }
 
     fn sample(&mut self) {
@@ -192,6 +202,7 @@ impl State {
         for address in new.into_iter().take(room) {
             self.new_peers |= self.talked_to.insert(address);
         }
+        self.scope.resolve(&sockets, |address| self.talked_to.contains(&address));
         let unix = if self.over_unix { unix::sockets(netlink).unwrap_or_default() } else { vec![] };
         let sorted = self.scope.sort(&sockets, |address| self.talked_to.contains(&address));
         match &self.scope.target {
@@ -218,6 +229,8 @@ impl State {
 
     fn reading(&mut self) -> Reading {
         self.processes.refresh();
+        let mine = self.mine();
+        self.others.look(&mine);
         let (listeners, clients) = self.clients.counts();
         let mut peers = self.peers.counts();
         for peer in &mut peers {
@@ -236,6 +249,7 @@ impl State {
             clients: (self.samples > 0).then_some(clients),
             processes: self.processes.counts(&self.server),
             peers,
+            others: self.others.counts(&mine),
         }
     }
 }

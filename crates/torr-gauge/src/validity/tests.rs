@@ -4,6 +4,7 @@ use super::*;
 use crate::collector::{Collector, RunFacts};
 use crate::generator::ThreadUse;
 use crate::result::{Arrivals, PlanSummary};
+use crate::signals::{ProgramUse, Signals};
 use crate::{Failure, Kind, Latency, Sample, Side};
 use fastrand::Rng;
 use std::time::Duration;
@@ -190,6 +191,18 @@ fn arrivals_are_those_of_independent_users_or_not() {
 fn what_this_machine_lacked_is_told() {
     let queued = ThreadUse { queued: Some(SECOND / 3), ..at_ease() };
     assert_eq!(bad(&run(plan(), queued, |_| (1000, 500), |_| ())), [What::Queued]);
+    // Who had the CPU meanwhile is named.
+    let others = vec![ProgramUse { name: "rustc".into(), cores: 1.5 }, ProgramUse { name: "cat".into(), cores: 0.01 }];
+    let signals = Some(Signals { others, ..Signals::default() });
+    let named = |thread| {
+        let run = RunResult { signals: signals.clone(), ..run(plan(), thread, |_| (1000, 500), |_| ()) };
+        let findings = judge(&run, &Unseen { sent: 0, gaps: &[], steal: None }).findings;
+        findings.into_iter().find(|finding| finding.what == What::Queued).map(|finding| finding.note)
+    };
+    let note =
+        "the generator's threads waited for a CPU for 33% of the time, while other programs used it: rustc 1.50 CPUs";
+    assert_eq!(named(queued).as_deref(), Some(note));
+    assert!(named(at_ease()).is_some_and(|note| !note.contains("rustc")), "nobody was in the way");
     let unknown = ThreadUse { queued: None, ..at_ease() };
     assert_eq!(of(&run(plan(), unknown, |_| (1000, 500), |_| ()), What::Queued), None);
     let busy = ThreadUse { idle: Duration::ZERO, ..at_ease() };

@@ -7,13 +7,14 @@ pub mod spread;
 mod units;
 pub mod wrk;
 
-use torr_gauge::Latency;
 use torr_gauge::collector::Measured;
+use torr_gauge::{Factor, Latency};
 
 /// The one line beside another program's layout: what limits the service, and which figures differ from that program's.
 pub fn verdict_line(measured: &Measured, notes: &[String]) -> String {
-    let limit = measured.result.verdict.as_ref().map(|verdict| match verdict.factor.to_string().as_str() {
-        "unknown" => format!("what limits it is unknown: {}", verdict.summary),
+    let limit = measured.result.verdict.as_ref().map(|verdict| match verdict.factor {
+        Factor::Unknown => format!("what limits it is unknown: {}", verdict.summary),
+        Factor::None => verdict.summary.clone(),
         factor => format!("limited by {factor} ({}): {}", verdict.confidence, verdict.summary),
     });
     let sentences: Vec<_> = limit.iter().chain(notes).map(|text| text.trim_end_matches('.')).collect();

@@ -94,10 +94,10 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
     let workers = cpus();
     let server = Server::start(workers, &["--database", EMBEDDED])?;
     let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
-    let rows = press_all(&server, each, &stop)?;
-    let of_first_row = || rows.first().and_then(|row| row.run.verdict.clone());
-    let verdict = diagnose(&server, budget, &stop)?.or_else(of_first_row);
+    let mut rows = press_all(&server, each, &stop)?;
+    let diagnosed = diagnose(&server, budget, &stop)?;
     drop(server);
+    let verdict = agree(&mut rows, diagnosed);
     let demo = Demo {
         schema: "torr.demo/1",
         torr: env!("CARGO_PKG_VERSION"),
@@ -132,6 +132,16 @@ fn press_all(server: &Server, each: Duration, stop: &AtomicBool) -> Result<Vec<R
     }
     live.clear();
     Ok(rows)
+}
+
+/// The verdict of the page, which is the first row's as well: the doctor has examined that very load, and knows more than the row.
+/// Where it has not, the row's verdict stands for the page.
+fn agree(rows: &mut [Row], diagnosed: Option<Verdict>) -> Option<Verdict> {
+    let first = rows.first_mut()?;
+    if diagnosed.is_some() {
+        first.run.verdict = diagnosed;
+    }
+    first.run.verdict.clone()
 }
 
 /// What limits the page, unless somebody has ended it all.

@@ -3,6 +3,7 @@
 use super::curve;
 use std::fmt::Write;
 use torr_doctor::limit::{ABOVE, Answer, Course, Fit, Outcome, Overload, Rung, Sustained};
+use torr_gauge::{Factor, Verdict};
 use torr_report::human::{count, micros, percent, rate};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
@@ -201,7 +202,8 @@ fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
             advice.push("see what one request at a time takes: torr URL -c 1; or ask for less with --slo".into())
         }
         Answer::Limit => {
-            let what = outcome.verdict.as_ref().filter(|verdict| verdict.factor != torr_gauge::Factor::Unknown);
+            let names_one = |verdict: &&Verdict| ![Factor::None, Factor::Unknown].contains(&verdict.factor);
+            let what = outcome.verdict.as_ref().filter(names_one);
             advice.extend(what.map(|verdict| {
                 format!("at the rate that failed it looked like {}: {}", verdict.factor, verdict.summary)
             }));

@@ -1,0 +1,171 @@
+//! Whether a run kept the rate that was asked of it. One that did has no limiting factor: its throughput is the rate.
+
+use super::{MANY_ERRORS, likely, percent, wire};
+use crate::words::{counted, rate, time};
+use torr_gauge::{Factor, RunResult, Verdict};
+
+/// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
+/// backlog is steady, and 2 where it has grown from nothing throughout the run.
+const GREW: f64 = 1.6;
+/// The backlog at the end of a run in stages as such a multiple. Stages may end at their highest rate, with more than the average in
+/// flight.
+const GREW_IN_STAGES: f64 = 3.0;
+/// Standard deviations of a random count that are no growth.
+const DEVIATIONS: f64 = 3.0;
+/// Requests beyond that which may be in flight when a run ends, whatever its rate.
+const FEW: f64 = 2.0;
+/// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while.
+const BACKLOG: f64 = 0.01;
+/// The requests of so many seconds bound a steady backlog as well, however long the run.
+const BACKLOG_S: f64 = 1.0;
+/// The share of all requests that bounds a backlog however fast the others were answered: beyond it the service has stalled.
+const STALLED: f64 = 0.05;
+/// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
+/// while.
+const LATE: f64 = 0.25;
+/// The share of `--max-rate` from which a closed loop ran at it.
+const AT_THE_CAP: f64 = 0.95;
+/// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.
+const ALL_IN_USE: f64 = 0.95;
+
+/// The rate was kept: nothing limited the run.
+pub fn rule(run: &RunResult) -> Option<Verdict> {
+    if fails(run) {
+        return None;
+    }
+    let verdict = if kept_schedule(run) {
+        let asked =
+            run.plan.rate.map_or("the rates of your stages".into(), |asked| format!("your rate of {}", rate(asked)));
+        let unfinished = match run.unfinished {
+            0 => String::new(),
+            count => format!(", {count} still in flight when the run ended"),
+        };
+        likely(Factor::None, format!("The service kept {asked}: nothing limited this run.")).because(format!(
+            "{} of {} that were due were answered{unfinished}",
+            run.requests,
+            counted(run.asked as usize, "request")
+        ))
+    } else if ran_at_the_cap(run) {
+        let cap = run.plan.max_rate?;
+        likely(
+            Factor::None,
+            format!("The service kept the {} of --max-rate: nothing else limited this run.", rate(cap)),
+        )
+        .because(format!("{} were answered of the {} that were allowed", rate(run.rps), rate(cap)))
+    } else {
+        return None;
+    };
+    let verdict = verdict
+        .because_counted(run.errors.total(), |failed| format!("{failed} of them failed, which is too few to matter"))
+        .because_if(response_times(run))
+        .because_if(server(run))
+        .because_if(throttled(run))
+        .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)))
+        .because_if(super::others(run));
+    let verdict = match wire::delayed_ack(run) {
+        Some(acks) => verdict.because(format!("response times could be lower: {}", acks.summary)),
+        None => verdict,
+    };
+    Some(verdict.advice("how much more it takes is unknown: 'torr limit' finds the highest rate that it sustains"))
+}
+
+/// Responses kept up with a schedule or a cap, but too many were failures: no limit was met, the service failed.
+pub fn failures(run: &RunResult) -> Option<Verdict> {
+    if !fails(run) || !(kept_schedule(run) || ran_at_the_cap(run)) {
+        return None;
+    }
+    let count = |status: u16| run.status.get(&status).copied().unwrap_or(0);
+    // 503 says many things, 429 one (RFC 6585, section 4).
+    let limited = || wire::refusals(run).filter(|_| count(429) > count(503));
+    super::client_ports(run).or_else(limited).or_else(|| super::errors(run))
+}
+
+/// What is missing to a schedule that was not kept, as evidence. `None` for a closed loop.
+pub fn shortfall(run: &RunResult) -> Option<String> {
+    if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
+        return None;
+    }
+    let asked = counted(run.asked as usize, "request");
+    let missing = percent(run.unfinished as f64 / run.asked.max(1) as f64);
+    match (run.unfinished, last_due_s(run)) {
+        (0, None) => None,
+        (0, Some(due_s)) => Some(format!(
+            "the rate was not kept: the last of {asked} was due after {}, and the last response came after {}",
+            time(due_s),
+            time(run.duration_s)
+        )),
+        _ => Some(format!(
+            "the rate was not kept: of {asked} that were due {missing} had no response when the run ended"
+        )),
+    }
+}
+
+/// When the last request of a run with so many requests was due, in seconds. `None` where time ends the run, or stages.
+fn last_due_s(run: &RunResult) -> Option<f64> {
+    let rate = run.plan.rate.filter(|_| run.plan.requests.is_some())?;
+    Some(run.asked.saturating_sub(1) as f64 / rate)
+}
+
+fn fails(run: &RunResult) -> bool {
+    run.requests == 0 || run.errors.total() as f64 > MANY_ERRORS * run.asked as f64
+}
+
+/// Whether an open loop's requests were answered as they became due. How late they were sent does not matter here: all that were due
+/// are among those asked, at their age, whether a slot was free for them or not.
+pub(super) fn kept_schedule(run: &RunResult) -> bool {
+    let Some(latency) = run.latency_us.filter(|_| run.plan.is_scheduled() && run.requests > 0) else { return false };
+    let (asked, mean_s) = (run.asked as f64, latency.mean / 1e6);
+    // A run of so many requests ends with the last response, which may be long after the last was due.
+    let last_due_s = last_due_s(run);
+    let per_second = asked / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
+    let overtime = last_due_s.map_or(0.0, |due_s| (run.duration_s - due_s).max(0.0) * per_second);
+    let in_flight = per_second * mean_s;
+    let steady = in_flight * if run.plan.staged { GREW_IN_STAGES } else { GREW } + DEVIATIONS * in_flight.sqrt() + FEW;
+    let backlog = (run.unfinished as f64).max(overtime);
+    let p90_s = latency.p90.unwrap_or(latency.max) as f64 / 1e6;
+    let had_grown = p90_s * per_second >= LATE * backlog;
+    let stalled = run.unfinished as f64 - steady > STALLED * asked;
+    let grew = backlog - steady > (BACKLOG * asked).min(BACKLOG_S * per_second) && had_grown;
+    !stalled && !grew
+}
+
+/// Whether a closed loop began as many requests as `--max-rate` allows.
+fn ran_at_the_cap(run: &RunResult) -> bool {
+    let (Some(cap), Some(latency)) = (run.plan.max_rate, run.latency_us) else { return false };
+    let mean_s = latency.mean / 1e6;
+    // A run of so many requests begins none while it waits for the last responses.
+    let waiting_s = if run.plan.requests.is_some_and(|requests| run.asked >= requests) { mean_s } else { 0.0 };
+    let sending_s = (run.duration_s - waiting_s).max(run.duration_s / 2.0);
+    let slots = run.plan.connections as f64 * f64::from(run.plan.depth);
+    let in_use = run.rps * (mean_s + run.plan.mean_think_s()) / slots;
+    run.asked as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
+}
+
+fn response_times(run: &RunResult) -> Option<String> {
+    let latency = run.latency_us?;
+    let told = |us: u64| time(us as f64 / 1e6);
+    Some(match latency.p99 {
+        Some(p99) => format!("half of the responses took {} at most, 99% of them {}", told(latency.p50?), told(p99)),
+        None => format!("half of the responses took {} at most, the longest {}", told(latency.p50?), told(latency.max)),
+    })
+}
+
+fn server(run: &RunResult) -> Option<String> {
+    let Some(host) = &run.host else { return Some("the server's processes cannot be seen from here".into()) };
+    let busiest = host.server_threads.first().copied().unwrap_or(0.0);
+    Some(format!(
+        "the server used {:.2} of {}, its busiest thread {} of a CPU",
+        host.server_cores,
+        counted(host.cores, "CPU"),
+        percent(busiest)
+    ))
+}
+
+fn throttled(run: &RunResult) -> Option<String> {
+    let quota = run.signals.as_ref()?.quota().filter(|quota| quota.throttled_periods > 0)?;
+    Some(format!(
+        "its CPU quota of {:.2} throttled it in {} of the periods",
+        quota.cores,
+        percent(quota.throttled_share())
+    ))
+}
