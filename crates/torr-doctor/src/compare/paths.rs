@@ -1,7 +1,8 @@
 //! Paths of the same server: what one way to make an answer costs beside another.
 
 use super::measuring::Turns;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish, flags};
+use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::invocation::Invocation;
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::Step;
 use crate::words::{counted, rate};
@@ -20,11 +21,11 @@ pub fn paths(
     let mut lab = Laboratory::open(patient, None, stop, tell);
     let turns = Turns::of(&mut lab, ways, "what this path costs beside the others")?;
     let rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
-    let conclusion = conclude(&rows, ways, turns.rounds());
+    let conclusion = conclude(&rows, ways, turns.rounds(), &patient.again);
     Ok(finish(Kind::Paths, lab, &turns, rows, conclusion))
 }
 
-fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
+fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -> Conclusion {
     let first = &rows[0];
     let told = |row: &Row| {
         let ratio = row.ratio?;
@@ -61,7 +62,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
     let verify = rows
         .iter()
         .position(|row| row.name == worst.name)
-        .map(|at| format!("torr {} {}", ways[at].plan.target.url, flags(&ways[at].plan)));
+        .map(|at| again.press_other(&ways[at].plan.target.url, &[("-c", &ways[at].plan.connections)]));
     Conclusion {
         summary,
         because: rows.iter().filter_map(told).chain(rows.iter().flat_map(Row::doubts)).collect(),

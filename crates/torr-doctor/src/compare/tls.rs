@@ -66,7 +66,7 @@ pub fn tls(
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
     let compared = Compared { lab: &lab, turns: &turns, transports, rows: &rows };
     let url = ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or("", |target| &target.url);
-    let verify = format!("torr {url} -c {} --no-keepalive", patient.plan.connections);
+    let verify = patient.again.press_once_each(url, &[("-c", &patient.plan.connections)]);
     let conclusion = compared.conclude(verify);
     Ok(finish(Kind::Tls, lab, &turns, rows, conclusion))
 }

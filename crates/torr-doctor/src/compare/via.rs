@@ -2,7 +2,8 @@
 
 use super::measuring::Turns;
 use super::row::cpu_us;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish, flags};
+use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::invocation::{Flag, Invocation};
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::{Step, Trial};
 use crate::turns::Ratio;
@@ -11,7 +12,6 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::signals::PeerUse;
 use torr_net::Address;
-use torr_press::Plan;
 
 /// Connections to the service for each request, from which the proxy does not keep them.
 const CHURN: f64 = 0.3;
@@ -34,7 +34,7 @@ pub fn via(
     let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
     look_behind(&mut rows[1], [&turns.trials(&lab, 0), &turns.trials(&lab, 1)], &direct);
-    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), ways);
+    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), verify(&patient.again, ways));
     Ok(finish(Kind::Via, lab, &turns, rows, conclusion))
 }
 
@@ -82,7 +82,7 @@ fn service<'t>(trial: &'t Trial, direct: &[SocketAddr]) -> Option<&'t PeerUse> {
     peers.iter().find(is_it)
 }
 
-fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
+fn conclude(rows: &[Row], ratio: Ratio, verify: String) -> Conclusion {
     let (direct, through) = (&rows[0], &rows[1]);
     let interval = format!("{}, {} rounds", ratio.told(), ratio.pairs);
     let summary = match () {
@@ -141,11 +141,12 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
         summary,
         because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
         advice: advice.into_iter().flatten().collect(),
-        verify: Some(verify(&ways[0].plan, &ways[1].plan)),
+        verify: Some(verify),
     }
 }
 
 /// The same again, after something was changed.
-fn verify(direct: &Plan, through: &Plan) -> String {
-    format!("torr doctor {} --via {} {}", direct.target.url, through.target.url, flags(direct))
+fn verify(again: &Invocation, [direct, through]: &[Way<'_>; 2]) -> String {
+    let flags: &[Flag<'_>] = &[("--via", &through.plan.target.url), ("-c", &direct.plan.connections)];
+    again.doctor_at(Some(&direct.plan.target.url), flags)
 }

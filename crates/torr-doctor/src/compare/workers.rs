@@ -83,7 +83,7 @@ pub fn workers(
         cores: sweep.cores,
         command: sweep.command,
         url: sweep.url,
-        plan: &patient.plan,
+        patient,
     };
     let conclusion = advised.conclude();
     let found = finish(Kind::Workers, lab, &turns, rows, conclusion);

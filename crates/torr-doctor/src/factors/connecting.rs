@@ -126,7 +126,7 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
             .gain(format!("{:.1} times the throughput", contrast.of.ratio))
-            .verify(format!("torr {} -c {}", ward.lab.patient.plan.target.url, ward.case.asked)),
+            .verify(ward.lab.patient.again.press_kept_alive(&[("-c", &ward.case.asked)])),
     ))
 }
 

@@ -117,7 +117,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         Some(orm) if verdict.factor != Factor::Generator => orm,
         // Which part of the CPU is the way to the database's is not known.
         _ if asks => Verdict { confidence: Confidence::Likely, ..verdict }
-            .advice("compare ways to the same data by 'torr doctor URL --paths', to see what of it is the ORM's"),
+            .advice("compare ways to the same data with 'torr doctor' and '--paths', to see what of it is the ORM's"),
         _ => verdict,
     }))
 }

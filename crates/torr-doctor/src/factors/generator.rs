@@ -26,7 +26,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !is_limit {
         return Ok(None);
     }
-    let url = &ward.lab.patient.plan.target.url;
+    let again = &ward.lab.patient.again;
     let verdict = Verdict::new(
         Factor::Generator,
         Confidence::Likely,
@@ -62,7 +62,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 rate(ward.case.rps())
             ))
             .gain("unknown from here: the service was not at its limit")
-            .verify(format!("torr {url} from another machine, or with more CPU"));
+            .advice("run the command below on another machine, or where the generator has more CPU")
+            .verify(again.press(&[("-c", &ward.case.asked)]));
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
     }
     let threads = ward.case.generator_threads;
@@ -84,6 +85,6 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let verdict = verdict
         .because(format!("with another thread {contrast}"))
         .gain(format!("at least {:.2} times the throughput", contrast.of.ratio))
-        .verify(format!("torr {} -c {} -t {}", ward.lab.patient.plan.target.url, ward.case.asked, threads + 1));
+        .verify(again.press(&[("-c", &ward.case.asked), ("-t", &(threads + 1))]));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

@@ -169,7 +169,7 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                  that you want to measure",
             )
             .gain("up to what the service does without the limiter, which cannot be seen from here")
-            .verify(format!("torr {} -r {:.0}", ward.lab.patient.plan.target.url, (case.rps() * 0.9).max(1.0))),
+            .verify(ward.lab.patient.again.press(&[("-c", &case.asked), ("-r", &(case.rps() * 0.9).max(1.0).round())])),
     ))
 }
 

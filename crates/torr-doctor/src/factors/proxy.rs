@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::contrast::Contrast;
+use crate::invocation::Flag;
 use crate::laboratory::Halt;
 use crate::permission::is_ours;
 use crate::trail::Trial;
@@ -74,12 +75,19 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              (access_log off)"
         }
     });
-    let target = &ward.lab.patient.plan.target;
-    Ok(Some(
-        verdict
-            .gain(format!("at most {:.1} times the throughput, {}", contrast.of.ratio, rate(contrast.rates.1)))
-            .verify(format!("torr doctor http://{}{} --via {}", addresses[0], target.path(), target.url)),
-    ))
+    let verdict =
+        verdict.gain(format!("at most {:.1} times the throughput, {}", contrast.of.ratio, rate(contrast.rates.1)));
+    let plan = &ward.lab.patient.plan;
+    // Flags for the way to the proxy would lead the direct requests to the proxy too, or have no meaning for them.
+    let is_the_same_way = !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some());
+    Ok(Some(match is_the_same_way {
+        true => {
+            let direct = format!("http://{}{}", addresses[0], plan.target.path());
+            let flags: &[Flag<'_>] = &[("--via", &plan.target.url), ("-c", &ward.case.asked)];
+            verdict.verify(ward.lab.patient.again.doctor_at(Some(&direct), flags))
+        }
+        false => verdict,
+    }))
 }
 
 /// Those that the server talks to and that give the same answer when they are asked directly: a service of its own that it

@@ -1,10 +1,11 @@
 //! What a sweep of workers says, beside the rule of thumb: one per core for work that computes, several for work that waits.
 
-use super::super::{Conclusion, Row, flags};
+use super::super::{Conclusion, Row};
+use crate::invocation::Flag;
+use crate::laboratory::Patient;
 use crate::turns::Ratio;
 use crate::words::{counted, rate};
 use std::ops::RangeInclusive;
-use torr_press::Plan;
 
 /// A number of workers that gives this part of the best throughput is about as good.
 pub const ENOUGH: f64 = 0.97;
@@ -34,8 +35,8 @@ pub struct Advised<'a> {
     pub command: &'a str,
     /// Where it is asked, if that was said.
     pub url: Option<&'a str>,
-    /// How it was loaded.
-    pub plan: &'a Plan,
+    /// How it was loaded, and for how long.
+    pub patient: &'a Patient,
 }
 
 /// What the work of a worker is.
@@ -76,9 +77,9 @@ impl Advised<'_> {
             }),
             Some(self.rule()),
         ];
-        let few = self.plan.connections < self.counts.last().copied().unwrap_or(1);
+        let few = self.patient.plan.connections < self.counts.last().copied().unwrap_or(1);
         let advice = [
-            Some(format!("start it with {workers}: {}", self.command.replace("{n}", &chosen.to_string()))),
+            Some(format!("start it with {workers}: {chosen} in the place of '{{n}}'")),
             self.fewer.filter(Ratio::is_vague).map(|_| {
                 "throughput varies too much to be sure: give a longer --budget, on a machine where nothing else runs".into()
             }),
@@ -86,10 +87,10 @@ impl Advised<'_> {
             few.then(|| {
                 format!(
                     "only {} pressed it: give more with -c than there are workers",
-                    counted(self.plan.connections, "connection")
+                    counted(self.patient.plan.connections, "connection")
                 )
             }),
-            all_same.then(|| "if that is less than it should give, 'torr doctor URL' names what limits it".to_owned()),
+            all_same.then(|| "if that is less than it should give, 'torr doctor' names what limits it".to_owned()),
         ];
         Conclusion {
             summary,
@@ -149,18 +150,17 @@ impl Advised<'_> {
             true => vec![chosen, chosen + chosen.div_ceil(2), 2 * chosen],
             false => self.counts[at.saturating_sub(1)..=at + 1].to_vec(),
         };
-        let counts: Vec<_> = counts.iter().map(ToString::to_string).collect();
-        format!(
-            "torr doctor --sweep workers --counts {} --command {}{} {}",
-            counts.join(","),
-            quoted(self.command),
-            self.url.map_or(String::new(), |url| format!(" {}", quoted(url))),
-            flags(self.plan)
-        )
+        // More numbers than were tried need more time.
+        let budget = self.patient.budget.mul_f64((counts.len() as f64 / self.counts.len() as f64).max(1.0));
+        let budget = format!("{}s", budget.as_secs_f64().ceil());
+        let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let flags: &[Flag<'_>] = &[
+            ("--sweep", &"workers"),
+            ("--counts", &counts),
+            ("--command", &self.command),
+            ("-c", &self.patient.plan.connections),
+            ("--budget", &budget),
+        ];
+        self.patient.again.doctor_at(self.url, flags)
     }
-}
-
-/// As a shell takes it for one word.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
