@@ -7,6 +7,7 @@ mod acceptor;
 mod client;
 mod files;
 mod identities;
+mod key;
 mod records;
 mod server;
 mod settings;

@@ -74,3 +74,138 @@ fn variable(name: &str, what: &str, variables: &mut Vec<(String, String)>) -> St
     variables.push((name.clone(), what.to_owned()));
     name
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{RequestArgs, TransportArgs};
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        given: Given,
+        url: String,
+        #[command(flatten)]
+        request: RequestArgs,
+        #[command(flatten)]
+        transport: TransportArgs,
+    }
+
+    fn parsed(words: &[&str]) -> Only {
+        Only::try_parse_from([&["torr"], words].concat()).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    }
+
+    /// The words of the printed command, as a shell would make them with these variables.
+    fn shell(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let filled = variables
+            .iter()
+            .fold(command.to_owned(), |text, (name, value)| text.replace(&format!("${name}\""), &format!("{value}\"")));
+        shlex::split(&filled).expect("its quotes are closed")
+    }
+
+    #[test]
+    fn what_is_printed_is_what_was_given() {
+        let line = [
+            "https://h:1/a?b=$c&d='e'",
+            "--cacert",
+            "ca file.pem",
+            "-X",
+            "PUT",
+            "-H",
+            "X-Odd: it's \"$HOME\"",
+            "--data",
+            "first=1",
+            "--data-urlencode",
+            "b=c d",
+            "--data-raw",
+            "-@x",
+            "--url-query",
+            "q=1",
+            "-A",
+            "",
+            "-e",
+            "http://from/",
+            "--compressed",
+            "--feeder=records.csv",
+            "--feeder-order",
+            "random",
+            "--bind",
+            "127.0.0.2,127.0.0.3",
+            "--resolve",
+            "h:1:127.0.0.1",
+            "--resolve",
+            "[::2]:1:[::1]",
+            "--http2",
+            "--streams",
+            "4",
+            "--sni=other",
+            "--tlsv1.3",
+            "--cert",
+            "c.pem",
+            "--key",
+            "k.pem",
+            "--tls-resumption",
+            "full",
+        ];
+        let first = parsed(&line);
+        let again = invocation(&first.given, Some(&first.url));
+        assert_eq!(again.variables, []);
+        let words = shell(&again.press(&[]), &[]);
+        let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(
+            format!("{:?} {:?}", first.request, first.transport),
+            format!("{:?} {:?}", second.request, second.transport)
+        );
+        assert_eq!(first.url, second.url);
+        // The order of pieces of data is that of the body.
+        let order: Vec<_> =
+            first.given.flags.iter().map(|flag| flag.id.as_str()).filter(|id| id.starts_with("data")).collect();
+        assert_eq!(order, ["data", "data_urlencode", "data_raw"]);
+    }
+
+    #[test]
+    fn secrets_are_variables() {
+        let line = [
+            "http://me:s3cret0@h/",
+            "-H",
+            "Authorization: s3cret1",
+            "-H",
+            "X-Api-Key: s3cret2",
+            "-H",
+            "Accept: text/plain",
+            "-b",
+            "id=s3cret3",
+            "-b",
+            "id=s3cret4",
+            "-x",
+            "http://p:1",
+            "--proxy-user",
+            "p:s3cret5",
+        ];
+        let first = parsed(&line);
+        let again = invocation(&first.given, Some(&first.url));
+        let command = again.press(&[]);
+        assert!(!command.contains("s3cret"), "{command}");
+        let variables = [
+            ("TORR_AUTHORIZATION", "s3cret1"),
+            ("TORR_X_API_KEY", "s3cret2"),
+            ("TORR_COOKIE", "id=s3cret3"),
+            ("TORR_COOKIE_2", "id=s3cret4"),
+            ("TORR_PROXY_USER", "p:s3cret5"),
+            ("TORR_USER", "me:s3cret0"),
+        ];
+        let names: Vec<_> = again.variables.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, variables.map(|(name, _)| name));
+        let words = shell(&command, &variables);
+        let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(second.request.headers, first.request.headers);
+        assert_eq!(
+            (second.request.cookies, second.transport.proxy_user),
+            (first.request.cookies, first.transport.proxy_user)
+        );
+        assert_eq!((second.request.user.as_deref(), second.url.as_str()), (Some("me:s3cret0"), "http://h/"));
+        let token = parsed(&["http://h/", "--oauth2-bearer", "s3cret"]);
+        assert!(invocation(&token.given, Some(&token.url)).press(&[]).ends_with("--oauth2-bearer \"$TORR_TOKEN\""));
+    }
+}

@@ -26,6 +26,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !is_limit {
         return Ok(None);
     }
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let again = &ward.lab.patient.again;
     let verdict = Verdict::new(
         Factor::Generator,
@@ -52,7 +53,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .server_cores()
             .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
     )
-    .advice("give it more threads with -t, more CPU, or a machine of its own");
+    .advice(match ward.case.generator_threads < cpus {
+        true => "give it more threads with -t, more CPU, or a machine of its own",
+        false => "give it more CPU, or a machine of its own",
+    });
     let null = ward.case.null_rps.filter(|&null| null < NO_BETTER * ward.case.rps());
     if let Some(null) = null {
         let verdict = verdict
@@ -67,7 +71,6 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
     }
     let threads = ward.case.generator_threads;
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if quota.is_some() || threads >= cpus || threads >= ward.case.asked {
         return Ok(Some(verdict.gain("unknown from here: the service was not at its limit")));
     }

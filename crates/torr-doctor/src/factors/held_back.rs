@@ -61,8 +61,8 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             )
             .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
             .gain(format!(
-                "up to {:.1} times the throughput, in proportion to the quota",
-                (machine as f64 / quota.cores).max(1.0)
+                "{}, in proportion to the quota",
+                ward.case.gain_by_workers((machine as f64 / quota.cores).max(1.0))
             )),
     ))
 }

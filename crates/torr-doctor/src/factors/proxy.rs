@@ -1,6 +1,6 @@
 //! A proxy in between: what is behind it is asked directly, where that can be found.
 
-use crate::case::Case;
+use crate::case::{Before, Case};
 use crate::contrast::Contrast;
 use crate::invocation::Flag;
 use crate::laboratory::Halt;
@@ -47,6 +47,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(None);
     }
     if full && !churns {
+        // The CPU of the machine is what is scarce. The rules after this one tell whose it is.
+        ward.case.before = Some(before(&ward.case, &peers, &contrast));
         return Ok(None);
     }
     let name = first.processes.first().map_or("the service", |process| &process.name);
@@ -71,8 +73,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              'proxy_http_version 1.1' and an empty Connection header"
         }
         false => {
-            "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, its log \
-             (access_log off)"
+            "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, and its log, if it \
+             writes one"
         }
     });
     let verdict =
@@ -111,6 +113,20 @@ fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
         }
     }
     Ok(found)
+}
+
+/// Who takes the CPU of a machine that proxy and service share.
+fn before(case: &Case, behind: &[PeerUse], contrast: &Contrast) -> Before {
+    let mut names: Vec<_> = case.processes().map(|process| process.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    Before {
+        proxy: names.join(", "),
+        proxy_cores: case.server_cores().unwrap_or(0.0),
+        behind: behind.iter().map(PeerUse::told).collect::<Vec<_>>().join(", "),
+        behind_cores: behind.iter().map(PeerUse::cores).sum(),
+        contrast: contrast.to_string(),
+    }
 }
 
 /// The one that does the work though nobody can ask it directly, since it speaks another protocol (FastCGI, AJP) or listens where
