@@ -90,6 +90,9 @@ mod tests {
         request: RequestArgs,
         #[command(flatten)]
         transport: TransportArgs,
+        /// What a flag of the transport excludes.
+        #[arg(long)]
+        no_keepalive: bool,
     }
 
     fn parsed(words: &[&str]) -> Only {

@@ -1,6 +1,6 @@
 //! The turns of a comparison, and the ratios between its ways.
 
-use super::schedule::{MOST_ROUNDS, Schedule};
+use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
 use super::{Row, Way};
 use crate::laboratory::{Halt, Laboratory};
 use crate::trail::{Trial, quantile};
@@ -51,7 +51,7 @@ impl Turns {
                 let ratios: Vec<_> = (1..ways).map(|way| ratio(lab, rounds, 0, way)).collect();
                 let narrow = ratios.iter().all(|ratio| ratio.is_above(ratio.ratio / NARROW));
                 let vague = ratios.iter().any(Ratio::is_vague);
-                next > lab.patient.budget
+                (next > lab.patient.budget && rounds.len() >= LEAST_ROUNDS)
                     || (rounds.len() >= MOST_ROUNDS && !vague)
                     || (rounds.len() >= USUAL_ROUNDS.min(schedule.rounds) && narrow)
             },

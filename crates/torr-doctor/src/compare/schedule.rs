@@ -8,7 +8,7 @@ const ROUNDS: [usize; 5] = [MOST_ROUNDS, 6, 5, 4, LEAST_ROUNDS];
 /// Rounds after which another is only made where the intervals are still wide.
 pub const MOST_ROUNDS: usize = 8;
 /// With fewer rounds the interval is too wide to say anything.
-const LEAST_ROUNDS: usize = 3;
+pub const LEAST_ROUNDS: usize = 3;
 /// A turn of this length is worth a round less.
 const GOOD: Duration = Duration::from_millis(600);
 /// Longer turns tell nothing more.
