@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use support::certificates::self_signed;
+use support::printed;
 use support::program::{Running, run, torr, torr_command, torr_json};
 use support::servers::{Nginx, Serve, free_port};
 use support::wait_until;
@@ -76,6 +77,10 @@ fn texts(value: &Value) -> String {
     value.as_array().expect("it is a list").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
 }
 
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
 fn number(row: &Value, name: &str) -> f64 {
     row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"))
 }
@@ -94,9 +99,9 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
         "--counts",
         "8,1",
         "-c",
-        "8",
+        "16",
         "--budget",
-        "12s",
+        "14s",
         "-q",
     ]);
     assert_eq!((&found["schema"], &found["kind"]), (&"torr.compare/1".into(), &"workers".into()));
@@ -109,8 +114,62 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
     let conclusion = &found["conclusion"];
     assert!(texts(&conclusion["because"]).contains("3 to 8 times the cores"), "{conclusion}");
     let advice = texts(&conclusion["advice"]);
-    assert!(advice.contains("{port} 8") && advice.contains("try more"), "{conclusion}");
+    assert!(advice.contains("start it with 8 workers") && advice.contains("try more"), "{conclusion}");
     assert_eq!(program.processes(), 0);
+    printed::runs(text(&conclusion["verify"]), &[], |_| program.processes() > 1);
+    assert_eq!(program.processes(), 0);
+}
+
+#[test]
+fn connections_that_bind_say_nothing_of_workers() {
+    let _alone = alone();
+    let command = format!("{} serve --listen 127.0.0.1:{{port}} --workers {{n}}", env!("CARGO_BIN_EXE_torr"));
+    let sweep = ["doctor", "--sweep", "workers", "--command", &command, "http://127.0.0.1:{port}/sleep/20"];
+    let found = torr_json(&[&sweep[..], &["--counts", "1,2", "-c", "8", "--budget", "9s", "-q"]].concat());
+    assert!(found.get("workers").is_none(), "{}", found["workers"]);
+    let conclusion = &found["conclusion"];
+    let summary = text(&conclusion["summary"]);
+    assert!(summary.starts_with("The 8 connections limit the throughput, not the workers"), "{conclusion}");
+    assert!(
+        texts(&conclusion["advice"]).contains("-c 32") && text(&conclusion["verify"]).contains("-c 32"),
+        "{conclusion}"
+    );
+}
+
+#[test]
+fn every_printed_command_sends_the_same_requests_on_the_same_way() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = self_signed(folder.path());
+    let log = folder.path().join("requests.log");
+    let wants = "if ($http_x_wanted != 'a b') { return 400; } if ($http_authorization != 'Basic dTpwdw==') { return 401; } \
+                 if ($request_method != PUT) { return 405; } if ($http_content_length != 7) { return 411; } return 200 ok;";
+    let site = format!("access_log {}; location /wanted {{ {wants} }} location / {{ return 404; }}", log.display());
+    let nginx = Nginx::start_tls(&certificate, &key, &site);
+    let url = format!("{}wanted?x=1&y=$z", nginx.https());
+    let certificate = certificate.display().to_string();
+    let given =
+        ["--cacert", &certificate, "-H", "X-Wanted: a b", "-X", "PUT", "--data", "a=b&c=d", "-u", "u:pw", "-q", &url];
+    let requests = || {
+        let lines = std::fs::read_to_string(&log).unwrap_or_default();
+        lines.lines().filter(|line| line.contains("/wanted")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for asked in [
+        &["doctor", "-c", "6", "--budget", "5s"][..],
+        &["limit", "--budget", "5s", "--max-connections", "8", "--slo", "p99<5s,errors<1%"],
+    ] {
+        let ended = torr(&[asked, &given[..]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(!ended.stdout.contains("u:pw") && ended.stdout.contains("$TORR_USER"), "{}", ended.stdout);
+        let commands = printed::commands(&ended.stdout);
+        assert!(!commands.is_empty(), "{}", ended.stdout);
+        for command in commands {
+            let before = requests().len();
+            printed::runs(&command, &[("TORR_USER", "u:pw")], |_| requests().len() > before + 20);
+        }
+    }
+    let refused: Vec<_> = requests().into_iter().filter(|line| !line.contains("\" 200 ")).collect();
+    assert_eq!(refused, [""; 0]);
 }
 
 #[test]
@@ -174,6 +233,7 @@ fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
         assert_eq!(opened < 0.3, keeps, "{rows:?}");
         let advice = texts(&found["conclusion"]["advice"]);
         assert_eq!(advice.contains("proxy_http_version 1.1"), !keeps, "{advice}");
+        printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
     }
 }
 
@@ -182,11 +242,11 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
     let _alone = alone();
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let (certificate, key) = self_signed(folder.path());
-    let text = |path: &std::path::Path| path.display().to_string();
+    let name = |path: &std::path::Path| path.display().to_string();
     let plain = Serve::start(&["--workers", "1"]);
-    let secured = Serve::start(&["--workers", "1", "--tls-cert", &text(&certificate), "--tls-key", &text(&key)]);
+    let secured = Serve::start(&["--workers", "1", "--tls-cert", &name(&certificate), "--tls-key", &name(&key)]);
     let https = format!("https://{}/", secured.address);
-    let always = ["--cacert", &text(&certificate), "-c", "4", "--budget", "10s", "-q"];
+    let always = ["--cacert", &name(&certificate), "-c", "6", "--budget", "10s", "-q"];
     let found = torr_json(&[&["doctor", &plain.url("/"), "--tls", &https], &always[..]].concat());
     let rows = found["rows"].as_array().expect("there are rows");
     let at = |secured: &str, keep_alive: bool| {
@@ -209,6 +269,9 @@ fn handshakes_cost_what_they_cost_on_short_connections_only() {
     let told = |text: &str| ended.stdout.contains(text);
     assert!(told("one per request") && told("TLS, resumed, kept alive") && !told("plain, kept"), "{}", ended.stdout);
     assert!(told("verify torr https://"), "{}", ended.stdout);
+    assert!(!told("ECDSA"), "the server's certificate is for a key of that kind: {}", ended.stdout);
+    let [command] = &printed::commands(&ended.stdout)[..] else { panic!("one command: {}", ended.stdout) };
+    printed::runs(command, &[], printed::has_sockets);
 }
 
 #[test]
@@ -216,7 +279,7 @@ fn paths_are_compared_with_the_first() {
     let _alone = alone();
     let serve = Serve::start(&["--workers", "1"]);
     let url = serve.url("/");
-    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "4", "--budget", "5s"];
+    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "6", "--budget", "5s"];
     let found = torr_json(&[&asked[..], &["-q"]].concat());
     let rows = found["rows"].as_array().expect("there are rows");
     assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
@@ -224,7 +287,12 @@ fn paths_are_compared_with_the_first() {
     assert!(number(&rows[1], "rps") < number(&rows[0], "rps"), "{rows:?}");
     assert!(number(&rows[1], "server_us") > number(&rows[0], "server_us"), "{rows:?}");
     let summary = &found["conclusion"]["summary"];
-    assert!(summary.as_str().is_some_and(|text| text.starts_with("/bytes/10 gives the most")), "{summary}");
+    assert!(text(summary).starts_with("/bytes/10 gives the most"), "{summary}");
+    printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
+    let found = torr_json(&["doctor", &url, "--paths", "/nope,/bytes/10", "-c", "4", "--budget", "5s", "-q"]);
+    let (rows, summary) = (&found["rows"], text(&found["conclusion"]["summary"]));
+    assert!(rows[1].get("ratio").is_none() && rows[0]["failure"] == "status 404", "{rows}");
+    assert!(summary.contains("nothing to compare") && summary.contains("404"), "{summary}");
 }
 
 #[test]

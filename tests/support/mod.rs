@@ -9,6 +9,7 @@ pub mod markdown;
 pub mod metrics;
 pub mod metronome;
 pub mod namespace;
+pub mod printed;
 pub mod program;
 pub mod proxy;
 pub mod result;

@@ -32,6 +32,8 @@ pub const SERVED: f64 = 0.12;
 const PART: f64 = 0.15;
 /// The share of the time without a CPU from which a thread is starved.
 const STARVED: f64 = 0.3;
+/// CPU in cores from which what the generator takes on the server's machine matters.
+const GENERATOR_MATTERS: f64 = 0.05;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
@@ -90,8 +92,25 @@ pub struct Case {
     pub idle_workers: usize,
     /// The user's throughput when workers idled so and, with other connections, did not again; per second.
     pub uneven_rps: Option<f64>,
+    /// The proxy that requests go through, where it takes CPU that what is behind it could use.
+    pub before: Option<Before>,
     /// To whom the server hands its requests on, where it is those that are looked at as the server.
     pub behind: Vec<String>,
+}
+
+/// A proxy and what is behind it, on a machine whose CPU is used up.
+#[derive(Debug, Clone, Serialize)]
+pub struct Before {
+    /// The proxy's processes, for people.
+    pub proxy: String,
+    /// CPU that the proxy used, in cores.
+    pub proxy_cores: f64,
+    /// What is behind it, for people.
+    pub behind: String,
+    /// CPU that what is behind it used, in cores.
+    pub behind_cores: f64,
+    /// How many times as many requests are answered without the proxy, in words.
+    pub contrast: String,
 }
 
 /// A request that the server answers without the work that the target makes.
@@ -188,6 +207,28 @@ impl Case {
     /// CPU in cores that the generator took from the server's machine.
     pub fn generator_there(&self) -> f64 {
         if self.same_machine { self.generator_cores } else { 0.0 }
+    }
+
+    /// How many times the throughput the machine has CPU for, if the server can use all that is left, and what it talks to and
+    /// the generator grow with it where they run there too. At least 1. `None` if the machine cannot be seen.
+    pub fn room(&self) -> Option<f64> {
+        let cores = self.cores()? as f64;
+        let machine = self.signals.as_ref()?.machine?;
+        let used = self.server_cores()? + self.peer_cores() + self.generator_there();
+        let foreign = (machine.cpu_share * machine.cores as f64 - used).max(0.0);
+        Some(((cores - foreign).max(0.0) / used.max(0.01)).max(1.0))
+    }
+
+    /// What more workers can bring, up to so many times the throughput where nothing else needs the CPU, in words.
+    pub fn gain_by_workers(&self, most: f64) -> String {
+        match self.room() {
+            Some(room) if self.generator_there() > GENERATOR_MATTERS && room < most => format!(
+                "up to {room:.1} times the throughput here, where the generator takes its share of the CPU; up to {most:.1} times with \
+                 the generator on another machine"
+            ),
+            Some(room) => format!("up to {:.1} times the throughput", room.min(most)),
+            None => format!("up to {most:.1} times the throughput"),
+        }
     }
 
     /// CPU in cores of what the server talks to, as far as it is on the same machine.
@@ -454,6 +495,28 @@ mod tests {
         assert_eq!(told(&[(0.03, 0.9)]), (false, Some(0.02)), "it has next to nothing to do");
         assert_eq!(told(&[(0.17, 0.81)]), (true, Some(0.81)));
         assert_eq!(told(&[(0.5, 0.05)]), (false, Some(0.05)));
+    }
+
+    #[test]
+    fn a_gain_counts_what_the_generator_takes_on_the_same_machine() {
+        let case = |server: f64, generator: f64, share: f64| {
+            let machine = MachineUse { cores: 2, cpu_share: share, steal_share: None, cpu_pressure: None };
+            let processes = vec![ProcessUse { cores: server, ..ProcessUse::default() }];
+            let signals = Signals { machine: Some(machine), processes, ..Signals::default() };
+            Case { signals: Some(signals), same_machine: true, generator_cores: generator, ..case(1.0) }
+        };
+        // One CPU is the server's, the other the generator's: nothing is left for more workers.
+        let full = case(1.0, 0.95, 0.98);
+        assert!(full.room().is_some_and(|room| room < 1.05), "{:?}", full.room());
+        let told = full.gain_by_workers(2.0);
+        assert!(
+            told.starts_with("up to 1.0 times the throughput here") && told.contains("2.0 times with the generator"),
+            "{told}"
+        );
+        assert_eq!(case(1.0, 0.0, 0.5).gain_by_workers(2.0), "up to 2.0 times the throughput");
+        // Another program holds the other CPU.
+        assert_eq!(case(1.0, 0.0, 1.0).gain_by_workers(2.0), "up to 1.0 times the throughput");
+        assert_eq!(Case::default().room(), None);
     }
 
     #[test]

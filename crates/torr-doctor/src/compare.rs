@@ -93,14 +93,18 @@ pub struct Conclusion {
     pub verify: Option<String>,
 }
 
-/// The flags that load a service in the same way.
-fn flags(plan: &Plan) -> String {
-    format!("-c {}{}", plan.connections, if plan.keep_alive { "" } else { " --no-keepalive" })
+impl Conclusion {
+    /// With something more to do, if there is.
+    fn with_advice(mut self, advice: Option<String>) -> Self {
+        self.advice.extend(advice);
+        self
+    }
 }
 
 /// Puts together what came of it.
 fn finish(kind: Kind, lab: Laboratory<'_>, turns: &Turns, rows: Vec<Row>, conclusion: Conclusion) -> Comparison {
     let plan = &lab.patient.plan;
+    let conclusion = conclusion.with_advice(lab.patient.again.before_running());
     let (seconds, patient) = (lab.elapsed().as_secs_f64(), lab.patient);
     let mut trail = lab.trail;
     // Each run's course is of no use to anybody any more, and would be most of what is told.

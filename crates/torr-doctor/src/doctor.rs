@@ -78,7 +78,11 @@ pub fn diagnose(
     let verdict = match verdict.verify {
         Some(_) => verdict,
         // Whatever is changed, the same examination tells whether it was that.
-        None => verdict.verify(format!("torr doctor {} -c {}", patient.plan.target.url, ward.case.asked)),
+        None => verdict.verify(patient.again.doctor(&[("-c", &ward.case.asked)])),
+    };
+    let verdict = match patient.again.before_running() {
+        Some(told) => verdict.advice(told),
+        None => verdict,
     };
     match keep_alive::look_at_idle(&mut ward) {
         // What is known by now is not to be lost.

@@ -17,10 +17,11 @@ mod proxy;
 mod rising;
 mod waiting;
 
+use crate::case::Before;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::percent;
-use torr_gauge::{Confidence, Verdict};
+use torr_gauge::{Confidence, Factor, Verdict};
 
 /// A rule: a verdict, or nothing if it is not this.
 pub type Rule = fn(&mut Ward<'_>) -> Result<Option<Verdict>, Halt>;
@@ -44,6 +45,7 @@ pub const RULES: [Rule; 12] = [
     busy,
 ];
 
+pub use connecting::ECDSA;
 pub use failing::{errors, out_of_ports};
 
 /// Throughput still grows with connections.
@@ -58,10 +60,43 @@ fn busy(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         Some(verdict) => Some(verdict),
         None => waiting::rule(ward)?,
     };
+    let verdict = verdict.map(|verdict| with_proxy(verdict, ward.case.before.as_ref()));
     let behind = &ward.case.behind;
     let told = || format!("this is said of {}, to which the server hands requests on", behind.join(", "));
     let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(told)));
     Ok(verdict.map(|verdict| doubted(verdict, ward.case.stolen_share())))
+}
+
+/// Names whose CPU it is, where a proxy and what is behind it share the machine.
+fn with_proxy(verdict: Verdict, before: Option<&Before>) -> Verdict {
+    let Some(before) = before.filter(|_| [Factor::ServerCpu, Factor::Generator].contains(&verdict.factor)) else {
+        return verdict;
+    };
+    let mut verdict = verdict
+        .because(format!(
+            "the proxy, {}, used {:.2} CPUs, and {} behind it {:.2}",
+            before.proxy, before.proxy_cores, before.behind, before.behind_cores
+        ))
+        .because(format!("asked directly, without the proxy, {}", before.contrast));
+    if verdict.factor == Factor::ServerCpu {
+        verdict.summary = whose_cpu(&before.proxy, before.proxy_cores, &before.behind, before.behind_cores);
+        verdict = verdict.advice(PROXY_CPU);
+    }
+    verdict
+}
+
+/// What to do about the CPU that a proxy takes.
+pub const PROXY_CPU: &str = "make the proxy's part cheaper: compression, rules and a log line for each request, as far as these are on, \
+                             and fewer copies of bodies; or give it CPU of its own";
+
+/// Whose CPU it is that is used up: the proxy's, or that of what is behind it.
+pub fn whose_cpu(proxy: &str, proxy_cores: f64, behind: &str, behind_cores: f64) -> String {
+    match proxy_cores >= behind_cores {
+        true => format!("The machine's CPU is used up, and of the two servers the proxy, {proxy}, takes the most."),
+        false => {
+            format!("The machine's CPU is used up, and of the two servers {behind}, behind the proxy, takes the most.")
+        }
+    }
 }
 
 /// Where the CPU comes and goes, nobody can be sure who was busy, nor what grew with the load.
@@ -82,7 +117,30 @@ fn doubted(verdict: Verdict, stolen: f64) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::Factor;
+
+    #[test]
+    fn a_full_machine_with_a_proxy_says_whose_cpu_it_is() {
+        let before = |proxy_cores, behind_cores| Before {
+            proxy: "nginx".into(),
+            proxy_cores,
+            behind: "torr at 127.0.0.1:8080".into(),
+            behind_cores,
+            contrast: "100/s became 360/s".into(),
+        };
+        let verdict = || Verdict::new(Factor::ServerCpu, Confidence::Likely, "The server uses all CPU.");
+        let told = with_proxy(verdict(), Some(&before(1.2, 0.3)));
+        assert!(told.summary.contains("the proxy, nginx, takes the most"), "{}", told.summary);
+        assert!(
+            told.because
+                .iter()
+                .any(|told| told.contains("nginx, used 1.20 CPUs, and torr at 127.0.0.1:8080 behind it 0.30"))
+        );
+        assert!(told.because.iter().any(|told| told.contains("100/s became 360/s")));
+        assert!(with_proxy(verdict(), Some(&before(0.3, 1.2))).summary.contains("torr at 127.0.0.1:8080, behind"));
+        let lock = Verdict::new(Factor::Lock, Confidence::Likely, "a lock");
+        assert_eq!(with_proxy(lock.clone(), Some(&before(1.0, 1.0))), lock);
+        assert_eq!(with_proxy(verdict(), None), verdict());
+    }
 
     #[test]
     fn who_is_busy_is_not_certain_where_the_hypervisor_takes_much() {

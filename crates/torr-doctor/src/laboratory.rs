@@ -1,5 +1,6 @@
 //! Where experiments are made: within a budget, never beyond what is allowed, with the server's machine watched.
 
+use crate::invocation::Invocation;
 use crate::keep_alive::KeepAlive;
 use crate::remote::RemoteWatch;
 use crate::trail::{Seen, Step, Trial};
@@ -32,6 +33,8 @@ pub struct Patient {
     pub plan: Plan,
     /// What its requests were made of, so that others can be made.
     pub options: Options,
+    /// What the user gave, for the commands that are printed.
+    pub again: Invocation,
     /// How long all may take.
     pub budget: Duration,
     /// Requests per second that are never exceeded.

@@ -10,6 +10,7 @@ pub mod compare;
 mod contrast;
 mod doctor;
 mod factors;
+mod invocation;
 mod keep_alive;
 mod laboratory;
 mod ladder;
@@ -25,6 +26,7 @@ mod words;
 
 pub use case::Case;
 pub use doctor::{Diagnosis, Instruments, SCHEMA, diagnose};
+pub use invocation::{Flag, Invocation, quoted};
 pub use keep_alive::KeepAlive;
 pub use laboratory::{Halt, Observer, Patient};
 pub use passive::passive;

@@ -4,6 +4,8 @@
 //! ceiling is, rates in an open loop from an eighth of that on, and at last a little more than what was found.
 
 mod ask;
+mod disturbance;
+mod found;
 mod ladder;
 mod outcome;
 mod overload;
@@ -20,6 +22,8 @@ mod usl;
 mod words;
 
 pub use ask::{Ask, Bench, Load, Purpose};
+pub use disturbance::{Disturbance, Taken};
+pub use found::Spread;
 pub use ladder::Rung;
 pub use outcome::{Answer, Connections, Outcome, SCHEMA, Sustained};
 pub use overload::{ABOVE, Course, Overload};
@@ -28,10 +32,10 @@ pub use reading::Reading;
 pub use slo::Slo;
 pub use usl::{Fit, fit};
 
-use search::Found;
+use found::{Concluded, Found};
 use std::time::Duration;
 use torr_press::RunError;
-use trials::{Trials, Tried};
+use trials::Trials;
 
 /// A limit is told as one if the rate above it that failed is no further from it than this; otherwise as "at least".
 const TOLD: f64 = 1.25;
@@ -78,10 +82,14 @@ impl Settings {
         self.step().mul_f64(1.2) + self.patience()
     }
 
-    /// What is left for the time after the search: what was found is pressed again, and the last step may have to be
-    /// waited for.
+    /// How long it takes to press a rate for longer, and to wait for what that left.
+    fn confirmation(&self) -> Duration {
+        self.step().mul_f64(2.4) + self.patience() / 2
+    }
+
+    /// What is kept for the time after the search.
     fn reserve(&self) -> Duration {
-        self.step().mul_f64(2.4) + self.patience() + self.after()
+        self.confirmation() + self.after()
     }
 }
 
@@ -103,26 +111,25 @@ pub struct About {
 /// has failed at that step.
 pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result<Outcome, RunError> {
     let mut trials = Trials::new(bench, settings);
-    let first = search::base(&mut trials)?;
-    let mut found = Found { failed: first.map(|reading| Tried { reading, kept: false }), ..Found::default() };
-    let (mut rungs, mut overload) = (Vec::new(), None);
+    let base_failed = search::base(&mut trials)?;
+    let mut found = Found::new(base_failed);
+    let mut rungs = Vec::new();
     if trials.base.is_some() && !trials.bench.stopped() {
         rungs = ladder::climb(&mut trials)?;
         trials.ceiling = ladder::ceiling(&rungs);
         found = search::search(&mut trials)?;
-        let limit = found.kept.last().and_then(|tried| tried.reading.rate());
-        let above =
-            limit.map(|limit| limit * ABOVE).filter(|above| settings.max_rate.is_none_or(|most| *above <= most));
-        if let (Some(limit), Some(_), false) = (limit, above, trials.bench.stopped())
-            && trials.left() > settings.step()
-        {
-            overload = overload::try_it(&mut trials, limit)?;
-        }
     }
+    let found = found.conclude(&trials.steps);
+    let disturbance = Disturbance::over(&trials.steps);
+    let limit = found.kept.as_ref().and_then(Reading::rate);
+    let above = limit.map(|limit| limit * ABOVE).filter(|above| settings.max_rate.is_none_or(|most| *above <= most));
+    let overload = match (limit, above, trials.bench.stopped()) {
+        (Some(limit), Some(_), false) if trials.left() > settings.step() => overload::try_it(&mut trials, limit)?,
+        _ => None,
+    };
     let interrupted = trials.bench.stopped();
     let answer = answer(&found, &rungs, settings, interrupted);
-    let sustained = found.kept.last().and_then(|tried| {
-        let reading = &tried.reading;
+    let sustained = found.kept.as_ref().and_then(|reading| {
         Some(Sustained {
             rate: reading.rate()?,
             latency_us: reading.latency_us,
@@ -135,7 +142,7 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
     let points: Vec<_> =
         rungs.iter().filter(|rung| rung.counts()).map(|rung| (rung.connections as f64, rung.good_per_s)).collect();
     let connections = sustained.as_ref().and_then(|s| Some(Connections::at(s.rate, s.latency_us?.mean)));
-    let failed = found.failed.as_ref().map(|tried| &tried.reading);
+    let failed = found.failed.as_ref();
     let reason = words::reason(answer, failed, interrupted);
     Ok(Outcome {
         schema: SCHEMA.into(),
@@ -156,6 +163,8 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
         failure: failed.and_then(|reading| reading.failure.clone()),
         verdict: failed.and_then(|reading| reading.verdict.clone()),
         sustained,
+        spread: found.spread,
+        disturbance,
         base_us: trials.base,
         knee: ladder::knee(&rungs),
         fit: usl::fit(&points),
@@ -167,20 +176,21 @@ pub fn find(bench: &mut impl Bench, settings: &Settings, about: About) -> Result
 }
 
 /// What kind of answer was found.
-fn answer(found: &Found, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
-    let Some(kept) = found.kept.last() else {
+fn answer(found: &Concluded, rungs: &[Rung], settings: &Settings, interrupted: bool) -> Answer {
+    let Some(kept) = &found.kept else {
         let never = found.failed.as_ref().is_some_and(search::is_least) && !interrupted;
         return if never { Answer::Never } else { Answer::Unknown };
     };
     let Some(failed) = &found.failed else {
-        return if found.is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };
+        let is_most = kept.rate().zip(settings.max_rate).is_some_and(|(kept, most)| kept >= most);
+        return if is_most { Answer::AtLeastMaxRate } else { Answer::AtLeastTime };
     };
-    let all_connections = failed.reading.connections >= settings.max_connections as u64;
+    let all_connections = failed.connections >= settings.max_connections as u64;
     let climbed = rungs.last().filter(|rung| rung.connections == settings.max_connections);
     // What fails far below what the same connections bring in a closed loop does not fail for want of them.
-    let wanting = failed.reading.rate().zip(climbed).is_some_and(|(rate, rung)| rate >= WANTING * rung.good_per_s);
-    let apart = failed.reading.rate().zip(kept.reading.rate()).is_some_and(|(failed, kept)| failed / kept > TOLD);
-    if failed.reading.generator.is_some() {
+    let wanting = failed.rate().zip(climbed).is_some_and(|(rate, rung)| rate >= WANTING * rung.good_per_s);
+    let apart = failed.rate().zip(kept.rate()).is_some_and(|(failed, kept)| failed / kept > TOLD);
+    if failed.generator.is_some() {
         Answer::AtLeastGenerator
     } else if all_connections && wanting && ladder::still_grows(rungs) {
         Answer::AtLeastConnections

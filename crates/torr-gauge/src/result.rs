@@ -215,6 +215,9 @@ pub struct Tls {
     /// The group of the key exchange, such as `X25519`; of the first connection, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// The kind of key that the server's certificate is for, `RSA`, `ECDSA` or `Ed25519`; of the first connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Handshakes with certificates and a key exchange of their own.
     pub full: u64,
     /// Handshakes that went on from an earlier connection's session.

@@ -9,6 +9,7 @@ mod client;
 mod explain;
 mod files;
 mod identities;
+mod key;
 mod provider;
 mod records;
 mod server;

@@ -326,6 +326,17 @@ impl Target {
         })
     }
 
+    /// Whether the URL names a user.
+    pub fn has_userinfo(&self) -> bool {
+        self.userinfo.is_some()
+    }
+
+    /// The URL of another path of the same server, with the user and password that stand in this one.
+    pub fn whole_as_user(&self, path: &str) -> String {
+        let user = self.userinfo.as_ref().map_or(String::new(), |userinfo| format!("{userinfo}@"));
+        format!("{}://{user}{}{path}", self.scheme, self.authority)
+    }
+
     /// The URL of another path of the same scheme, host and port.
     pub fn whole(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.authority)

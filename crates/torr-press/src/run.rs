@@ -122,6 +122,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             version: secured.version,
             cipher: secured.cipher,
             group: secured.group,
+            key: secured.key.map(str::to_owned),
             ..Tls::default()
         }),
         signals,

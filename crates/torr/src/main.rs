@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod again;
 mod cli;
 mod config;
 mod demo;

@@ -1,6 +1,6 @@
 //! The turns of a comparison, and the ratios between its ways.
 
-use super::schedule::Schedule;
+use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
 use super::{Row, Way};
 use crate::laboratory::{Halt, Laboratory};
 use crate::trail::{Trial, quantile};
@@ -48,10 +48,12 @@ impl Turns {
             },
             |lab, rounds| {
                 let next = lab.elapsed() + started.elapsed() / rounds.len() as u32;
-                let narrow = |way| ratio(lab, rounds, 0, way).is_above(ratio(lab, rounds, 0, way).ratio / NARROW);
-                rounds.len() >= schedule.rounds
-                    || next > lab.patient.budget
-                    || (rounds.len() >= USUAL_ROUNDS && (1..ways).all(narrow))
+                let ratios: Vec<_> = (1..ways).map(|way| ratio(lab, rounds, 0, way)).collect();
+                let narrow = ratios.iter().all(|ratio| ratio.is_above(ratio.ratio / NARROW));
+                let vague = ratios.iter().any(Ratio::is_vague);
+                (next > lab.patient.budget && rounds.len() >= LEAST_ROUNDS)
+                    || (rounds.len() >= MOST_ROUNDS && !vague)
+                    || (rounds.len() >= USUAL_ROUNDS.min(schedule.rounds) && narrow)
             },
         );
         match ended {
@@ -101,8 +103,10 @@ impl Turns {
 
     /// A row for each of these ways, compared with the first.
     pub fn rows<'n>(&self, lab: &Laboratory<'_>, names: impl IntoIterator<Item = &'n str>) -> Vec<Row> {
+        let is_base = !Row::over("", &self.trials(lab, 0), None).mostly_fails();
         let row = |(way, name): (usize, &str)| {
-            let row = Row::over(name, &self.trials(lab, way), (way > 0).then(|| self.ratio(lab, 0, way)));
+            let mut row = Row::over(name, &self.trials(lab, way), None);
+            row.ratio = (way > 0 && is_base && !row.mostly_fails()).then(|| self.ratio(lab, 0, way));
             let response = Duration::from_micros(row.p50_us.unwrap_or(0));
             Row { short: self.schedule.is_short_for(response), ..row }
         };

@@ -1,7 +1,8 @@
 //! Paths of the same server: what one way to make an answer costs beside another.
 
 use super::measuring::Turns;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish, flags};
+use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::invocation::Invocation;
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::Step;
 use crate::words::{counted, rate};
@@ -20,11 +21,11 @@ pub fn paths(
     let mut lab = Laboratory::open(patient, None, stop, tell);
     let turns = Turns::of(&mut lab, ways, "what this path costs beside the others")?;
     let rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
-    let conclusion = conclude(&rows, ways, turns.rounds());
+    let conclusion = conclude(&rows, ways, turns.rounds(), &patient.again);
     Ok(finish(Kind::Paths, lab, &turns, rows, conclusion))
 }
 
-fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
+fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -> Conclusion {
     let first = &rows[0];
     let told = |row: &Row| {
         let ratio = row.ratio?;
@@ -39,10 +40,29 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
         })
     };
     let by_rate = |a: &&Row, b: &&Row| a.rps.total_cmp(&b.rps);
-    let (best, worst) = (rows.iter().max_by(by_rate).unwrap_or(first), rows.iter().min_by(by_rate).unwrap_or(first));
+    // What fails is neither the fastest nor the slowest.
+    let works = || rows.iter().filter(|row| !row.mostly_fails());
+    let (best, worst) = (works().max_by(by_rate).unwrap_or(first), works().min_by(by_rate).unwrap_or(first));
+    let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).collect();
+    let fails = |row: &&Row| {
+        let base = if row.name == first.name { "base of" } else { "part of" };
+        format!("{} answers with errors, which is no {base} a comparison: {}", row.name, row.told_failure())
+    };
     let is_vague = rows.iter().filter_map(|row| row.ratio).any(|ratio| ratio.is_vague());
     let same = rows.iter().filter_map(|row| row.ratio).all(|ratio| ratio.is_one());
     let summary = match same {
+        _ if works().count() < 2 => format!(
+            "There is nothing to compare: {}.",
+            failing.iter().map(|row| format!("of {} {}", row.name, row.told_failure())).collect::<Vec<_>>().join("; ")
+        ),
+        _ if first.mostly_fails() => format!(
+            "{}. Of the others {} gives the most, {}, and {} the least, {}.",
+            fails(&first),
+            best.name,
+            rate(best.rps),
+            worst.name,
+            rate(worst.rps)
+        ),
         true if is_vague => {
             "Whether the paths differ cannot be told: throughput varies too much. Give a longer --budget, on machines where \
              nothing else runs."
@@ -61,15 +81,52 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize) -> Conclusion {
     let verify = rows
         .iter()
         .position(|row| row.name == worst.name)
-        .map(|at| format!("torr {} {}", ways[at].plan.target.url, flags(&ways[at].plan)));
+        .and_then(|at| ways.get(at))
+        .map(|way| again.press_other(&way.plan.target.url, &[("-c", &way.plan.connections)]));
     Conclusion {
         summary,
-        because: rows.iter().filter_map(told).chain(rows.iter().flat_map(Row::doubts)).collect(),
+        because: failing
+            .iter()
+            .map(fails)
+            .chain(rows.iter().filter_map(told))
+            .chain(rows.iter().flat_map(Row::doubts))
+            .collect(),
         advice: vec![
             "if these paths get the same data by a driver, a query builder and a model, then what they differ by is what the \
              query builder and the ORM cost"
                 .into(),
         ],
         verify,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, rps: f64, failed_share: f64) -> Row {
+        let failure = (failed_share > 0.0).then(|| "status 404".to_owned());
+        Row { rps, failed_share, failure, ..Row::over(name, &[], None) }
+    }
+
+    #[test]
+    fn a_path_that_answers_with_errors_is_no_base() {
+        let told = |rows: &[Row]| conclude(rows, &[], 5, &Invocation::default());
+        let found = told(&[row("/nope", 0.0, 1.0), row("/", 100.0, 0.0)]);
+        assert_eq!(found.summary, "There is nothing to compare: of /nope 100% of the requests fail, with status 404.");
+        assert!(
+            found.because[0].starts_with("/nope answers with errors, which is no base of a comparison"),
+            "{found:?}"
+        );
+        let found = told(&[row("/nope", 0.0, 1.0), row("/a", 100.0, 0.0), row("/b", 80.0, 0.0)]);
+        assert!(
+            found.summary.contains("no base") && found.summary.contains("Of the others /a gives the most"),
+            "{found:?}"
+        );
+        let ratio = Some(crate::Ratio::over(&[(100.0, 50.0), (100.0, 50.0), (100.0, 50.0)]));
+        let half = Row { ratio, ..row("/b", 50.0, 0.0) };
+        let found = told(&[row("/a", 100.0, 0.0), half, row("/nope", 0.0, 1.0)]);
+        assert!(found.summary.contains("/b the least"), "{found:?}");
+        assert!(found.because[0].starts_with("/nope answers with errors, which is no part"), "{found:?}");
     }
 }

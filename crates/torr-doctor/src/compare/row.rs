@@ -11,6 +11,9 @@ use torr_gauge::signals::ProcessUse;
 /// Failures above this share of the requests are told.
 const MANY: f64 = 0.001;
 
+/// The share of failed requests from which a throughput is none to compare with.
+const NO_BASE: f64 = 0.1;
+
 /// The kernel tells CPU time in steps of some 10 ms: less than this is not told.
 const LEAST_S: f64 = 0.05;
 
@@ -40,6 +43,9 @@ pub struct Row {
     pub p99_us: Option<u64>,
     /// Requests that failed, as a share.
     pub failed_share: f64,
+    /// How most of them failed: a status, or what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// Whether responses took so long beside its turns that the throughput is too low: what was under way when a turn ended
     /// is not in it.
     pub short: bool,
@@ -72,7 +78,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of at least one experiment.
+    /// Of its experiments.
     pub fn over(name: &str, trials: &[&Trial], ratio: Option<Ratio>) -> Self {
         let rates: Vec<f64> = trials.iter().map(|trial| trial.good_rps()).collect();
         let (mut latency, mut handshakes) = (Latency::default(), Latency::default());
@@ -92,11 +98,12 @@ impl Row {
             transport: None,
             rps_min: rates.iter().copied().fold(f64::INFINITY, f64::min),
             rps_max: rates.iter().copied().fold(0.0, f64::max),
-            rps: median(rates),
+            rps: if rates.is_empty() { 0.0 } else { median(rates) },
             ratio,
             p50_us: latency.quantile(0.5),
             p99_us: latency.quantile(0.99),
             failed_share: share(failed, answered + sum(|t| t.run.errors.unanswered())),
+            failure: failure(trials),
             short: false,
             opened_per_request: share(sum(|t| t.run.connections.opened), answered),
             server_cores: (!shares.is_empty()).then(|| median(shares)),
@@ -112,6 +119,17 @@ impl Row {
         }
     }
 
+    /// Whether so many requests fail that throughput says nothing, and is no base of a ratio.
+    pub fn mostly_fails(&self) -> bool {
+        self.failed_share >= NO_BASE
+    }
+
+    /// How requests fail, for a sentence.
+    pub fn told_failure(&self) -> String {
+        let how = self.failure.as_ref().map_or(String::new(), |failure| format!(", with {failure}"));
+        format!("{} of the requests fail{how}", percent(self.failed_share.max(0.01)))
+    }
+
     /// What is to be said against its figures.
     pub fn doubts(&self) -> impl Iterator<Item = String> {
         let failed = (self.failed_share > MANY)
@@ -124,6 +142,18 @@ impl Row {
         });
         failed.into_iter().chain(short)
     }
+}
+
+/// How most of the failed requests failed.
+fn failure(trials: &[&Trial]) -> Option<String> {
+    let mut counts = std::collections::BTreeMap::<String, u64>::new();
+    for trial in trials {
+        let statuses = trial.run.status.iter().filter(|(status, _)| **status >= 400);
+        let refused = statuses.map(|(status, count)| (format!("status {status}"), *count));
+        let failed = trial.run.causes.iter().map(|cause| (format!("{}: {}", cause.kind, cause.what), cause.count));
+        refused.chain(failed).for_each(|(what, count)| *counts.entry(what).or_default() += count);
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(what, _)| what)
 }
 
 /// CPU in cores of the processes behind the URL.

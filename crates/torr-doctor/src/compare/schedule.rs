@@ -4,9 +4,11 @@ use crate::laboratory::Halt;
 use std::time::Duration;
 
 /// Rounds that are tried for, the most first: more tell more than longer turns do.
-const ROUNDS: [usize; 5] = [8, 6, 5, 4, LEAST_ROUNDS];
+const ROUNDS: [usize; 5] = [MOST_ROUNDS, 6, 5, 4, LEAST_ROUNDS];
+/// Rounds after which another is only made where the intervals are still wide.
+pub const MOST_ROUNDS: usize = 8;
 /// With fewer rounds the interval is too wide to say anything.
-const LEAST_ROUNDS: usize = 3;
+pub const LEAST_ROUNDS: usize = 3;
 /// A turn of this length is worth a round less.
 const GOOD: Duration = Duration::from_millis(600);
 /// Longer turns tell nothing more.
@@ -23,7 +25,7 @@ const PLANNED: f64 = 0.9;
 pub struct Schedule {
     /// How long a turn presses.
     pub length: Duration,
-    /// How many rounds there are at most.
+    /// How many rounds surely fit. More are made if turns turn out to be shorter than they seemed.
     pub rounds: usize,
 }
 

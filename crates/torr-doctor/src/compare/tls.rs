@@ -2,6 +2,7 @@
 
 use super::measuring::Turns;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::factors::ECDSA;
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::Step;
 use crate::turns::Ratio;
@@ -66,7 +67,7 @@ pub fn tls(
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
     let compared = Compared { lab: &lab, turns: &turns, transports, rows: &rows };
     let url = ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or("", |target| &target.url);
-    let verify = format!("torr {url} -c {} --no-keepalive", patient.plan.connections);
+    let verify = patient.again.press_once_each(url, &[("-c", &patient.plan.connections)]);
     let conclusion = compared.conclude(verify);
     Ok(finish(Kind::Tls, lab, &turns, rows, conclusion))
 }
@@ -86,7 +87,9 @@ impl Compared<'_, '_> {
 
     /// The second's throughput as a ratio to the first's.
     fn ratio(&self, from: (Secured, bool), to: (Secured, bool)) -> Option<Ratio> {
-        Some(self.turns.ratio(self.lab, self.at(from.0, from.1)?, self.at(to.0, to.1)?))
+        let (from, to) = (self.at(from.0, from.1)?, self.at(to.0, to.1)?);
+        let is_fair = !self.rows[from].mostly_fails() && !self.rows[to].mostly_fails();
+        is_fair.then(|| self.turns.ratio(self.lab, from, to))
     }
 
     fn conclude(&self, verify: String) -> Conclusion {
@@ -129,9 +132,7 @@ impl Compared<'_, '_> {
             (!resumes).then(|| {
                 "let clients resume sessions: in nginx 'ssl_session_tickets on' or 'ssl_session_cache'".into()
             }),
-            full.filter(|full| full.ratio < 0.5).map(|_| {
-                "use an ECDSA certificate: its signatures cost a fraction of RSA's; or let a proxy end TLS".into()
-            }),
+            full.filter(|full| full.ratio < 0.5 && self.is_rsa()).map(|_| ECDSA.to_owned()),
         ];
         let failures = self.rows.iter().flat_map(Row::doubts);
         Conclusion {
@@ -140,6 +141,12 @@ impl Compared<'_, '_> {
             advice: advice.into_iter().flatten().collect(),
             verify: Some(verify),
         }
+    }
+
+    /// Whether the server's certificate is for an RSA key.
+    fn is_rsa(&self) -> bool {
+        let runs = self.lab.trail.iter().filter_map(|trial| trial.run.tls.as_ref());
+        runs.filter_map(|tls| tls.key.as_deref()).any(|key| key == "RSA")
     }
 
     fn handshake_times(&self) -> Option<String> {

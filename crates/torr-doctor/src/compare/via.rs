@@ -2,17 +2,20 @@
 
 use super::measuring::Turns;
 use super::row::cpu_us;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish, flags};
+use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::factors::{PROXY_CPU, whose_cpu};
+use crate::invocation::{Flag, Invocation};
 use crate::laboratory::{Halt, Laboratory, Patient};
 use crate::trail::{Step, Trial};
-use crate::turns::Ratio;
+use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use torr_gauge::signals::PeerUse;
 use torr_net::Address;
-use torr_press::Plan;
 
+/// The share of the machine's CPU that counts as all of it.
+const FULL: f64 = 0.93;
 /// Connections to the service for each request, from which the proxy does not keep them.
 const CHURN: f64 = 0.3;
 /// The share of connections that is kept between two looks where they are kept alive, and where they are not.
@@ -34,7 +37,8 @@ pub fn via(
     let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
     look_behind(&mut rows[1], [&turns.trials(&lab, 0), &turns.trials(&lab, 1)], &direct);
-    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), ways);
+    let whose = whose(&turns.trials(&lab, 1), &direct);
+    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), whose.as_ref(), verify(&patient.again, ways));
     Ok(finish(Kind::Via, lab, &turns, rows, conclusion))
 }
 
@@ -82,12 +86,22 @@ fn service<'t>(trial: &'t Trial, direct: &[SocketAddr]) -> Option<&'t PeerUse> {
     peers.iter().find(is_it)
 }
 
-fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
+fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -> Conclusion {
     let (direct, through) = (&rows[0], &rows[1]);
     let interval = format!("{}, {} rounds", ratio.told(), ratio.pairs);
+    let failing: Vec<_> = rows.iter().filter(|row| row.mostly_fails()).collect();
     let summary = match () {
+        () if !failing.is_empty() => {
+            let told: Vec<_> = failing.iter().map(|row| format!("{} {}", row.name, row.told_failure())).collect();
+            format!("What the proxy costs cannot be told: {}.", told.join("; "))
+        }
         () if ratio.is_below(1.0) => {
-            format!("The proxy costs {} of the throughput ({interval}).", percent(1.0 - ratio.ratio))
+            let cpu = whose.filter(|whose| whose.is_full()).map(|whose| format!(" {}", whose.summary()));
+            format!(
+                "The proxy costs {} of the throughput ({interval}).{}",
+                percent(1.0 - ratio.ratio),
+                cpu.unwrap_or_default()
+            )
         }
         () if ratio.is_above(1.0) => format!(
             "Through the proxy the service gives {} more than directly ({interval}): it spares the service something.",
@@ -120,6 +134,7 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
             Some(server) => format!("an answer costs the proxy {proxy:.0} us of CPU, and the service {server:.0} us"),
             None => format!("an answer costs the proxy {proxy:.0} us of CPU"),
         }),
+        whose.map(Whose::told),
         through
             .upstream_opened_per_request
             .map(|opened| format!("the proxy opened about {opened:.2} connections to the service for each request")),
@@ -128,24 +143,139 @@ fn conclude(rows: &[Row], ratio: Ratio, ways: &[Way<'_>; 2]) -> Conclusion {
             .filter(|_| opened.is_none())
             .map(|kept| format!("{} of its connections to the service were still there a moment later", percent(kept))),
     ];
-    let costs = ratio.is_below(1.0);
+    let costs = ratio.is_below(1.0) && failing.is_empty();
     let keep = "keep the proxy's connections to the service alive: in nginx 'keepalive' in the upstream block, \
                 'proxy_http_version 1.1' and an empty Connection header";
     let is_unseen = opened.is_none() && through.upstream_kept.is_none();
     let advice = [
-        (churns || (is_unseen && costs)).then(|| keep.to_owned()),
-        costs.then(|| "write no line for each request: in nginx 'access_log off'".to_owned()),
+        churns.then(|| keep.to_owned()),
+        (is_unseen && costs)
+            .then(|| format!("if the proxy opens a connection to the service for each request, {keep}")),
+        costs.then(|| {
+            "if the proxy writes a line for each request, let it write none: in nginx 'access_log off'".to_owned()
+        }),
+        (costs && whose.is_some_and(|whose| whose.is_full() && whose.proxy_cores >= whose.service_cores))
+            .then(|| PROXY_CPU.to_owned()),
         costs.then(|| "let the proxy answer what needs no service, such as static files".to_owned()),
     ];
     Conclusion {
         summary,
         because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
         advice: advice.into_iter().flatten().collect(),
-        verify: Some(verify(&ways[0].plan, &ways[1].plan)),
+        verify: Some(verify),
     }
 }
 
+/// Whose CPU a load through the proxy takes.
+struct Whose {
+    proxy: String,
+    proxy_cores: f64,
+    service: String,
+    service_cores: f64,
+    /// The share of the machine's CPU that was used, by anybody.
+    machine_share: f64,
+}
+
+impl Whose {
+    fn is_full(&self) -> bool {
+        self.machine_share >= FULL
+    }
+
+    fn summary(&self) -> String {
+        whose_cpu(&self.proxy, self.proxy_cores, &self.service, self.service_cores)
+    }
+
+    fn told(&self) -> String {
+        format!(
+            "through the proxy, {} used {:.2} CPUs, and {} behind it {:.2}; the machine's CPU was used to {}",
+            self.proxy,
+            self.proxy_cores,
+            self.service,
+            self.service_cores,
+            percent(self.machine_share)
+        )
+    }
+}
+
+/// Whose CPU it was, in the medians of all turns. `None` if proxy or service cannot be seen.
+fn whose(through: &[&Trial], direct: &[SocketAddr]) -> Option<Whose> {
+    let seen: Vec<_> = through
+        .iter()
+        .filter_map(|trial| {
+            let signals = trial.signals.as_ref()?;
+            let service = service(trial, direct).filter(|service| !service.processes.is_empty())?;
+            Some((signals, service, signals.machine?.cpu_share))
+        })
+        .collect();
+    let (signals, service, _) = seen.last()?;
+    let mut names: Vec<_> = signals.processes.iter().map(|process| process.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        return None;
+    }
+    Some(Whose {
+        proxy: names.join(", "),
+        proxy_cores: median(seen.iter().map(|(signals, ..)| signals.server_cores()).collect()),
+        service: service.told(),
+        service_cores: median(seen.iter().map(|(_, service, _)| service.cores()).collect()),
+        machine_share: median(seen.iter().map(|(.., share)| *share).collect()),
+    })
+}
+
 /// The same again, after something was changed.
-fn verify(direct: &Plan, through: &Plan) -> String {
-    format!("torr doctor {} --via {} {}", direct.target.url, through.target.url, flags(direct))
+fn verify(again: &Invocation, [direct, through]: &[Way<'_>; 2]) -> String {
+    let flags: &[Flag<'_>] = &[("--via", &through.plan.target.url), ("-c", &direct.plan.connections)];
+    again.doctor_at(Some(&direct.plan.target.url), flags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(failed: f64) -> Vec<Row> {
+        let row = |name: &str, rps: f64, failed_share| Row { rps, failed_share, ..Row::over(name, &[], None) };
+        vec![row("directly", 100.0, 0.0), row("through the proxy", 28.0, failed)]
+    }
+
+    fn told(failed: f64, whose: Option<&Whose>) -> Conclusion {
+        let ratio = Ratio::over(&[(100.0, 28.0), (101.0, 28.0), (99.0, 28.0)]);
+        conclude(&rows(failed), ratio, whose, "verify".into())
+    }
+
+    #[test]
+    fn whose_cpu_it_is_is_named() {
+        let whose = |machine_share| Whose {
+            proxy: "nginx".into(),
+            proxy_cores: 1.1,
+            service: "torr at 127.0.0.1:8080".into(),
+            service_cores: 0.4,
+            machine_share,
+        };
+        let full = told(0.0, Some(&whose(0.98)));
+        assert!(full.summary.starts_with("The proxy costs 72%"), "{}", full.summary);
+        assert!(full.summary.ends_with("the proxy, nginx, takes the most."), "{}", full.summary);
+        assert!(
+            full.because
+                .iter()
+                .any(|told| told.contains("nginx used 1.10 CPUs, and torr at 127.0.0.1:8080 behind it 0.40"))
+        );
+        assert!(!told(0.0, Some(&whose(0.5))).summary.contains("nginx"), "CPU is free");
+    }
+
+    #[test]
+    fn nothing_is_advised_that_may_have_been_done() {
+        let advice = told(0.0, None).advice.join("\n");
+        assert!(
+            advice.contains("if the proxy writes a line for each request") && !advice.contains("\nwrite no line"),
+            "{advice}"
+        );
+    }
+
+    #[test]
+    fn a_proxy_that_answers_with_errors_costs_nothing_that_can_be_told() {
+        let failing = told(1.0, None);
+        assert!(failing.summary.contains("cannot be told: through the proxy 100% of the requests fail"), "{failing:?}");
+        assert_eq!(failing.advice, [""; 0]);
+    }
 }

@@ -57,7 +57,7 @@ pub fn workers(
 ) -> Result<Comparison, Halt> {
     let mut lab = Laboratory::open(patient, None, stop, tell);
     let least = sweep.counts.as_ref().and_then(|counts| counts.first().copied()).unwrap_or(1);
-    let (beside, response) = first_look(&mut lab, sweep.start, least)?;
+    let Look { beside, response, alone } = first_look(&mut lab, sweep.start, least)?;
     let left = patient.budget.saturating_sub(lab.elapsed());
     let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
     let schedule = Schedule::within(patient.budget, lab.elapsed(), counts.len(), beside, response)?;
@@ -86,26 +86,41 @@ pub fn workers(
         cores: sweep.cores,
         command: &command,
         url: url.as_deref(),
-        plan: &patient.plan,
+        patient,
+        alone,
     };
-    let conclusion = advised.conclude();
+    let (conclusion, workers) = (advised.conclude(), advised.recommended());
     let found = finish(Kind::Workers, lab, &turns, rows, conclusion);
-    Ok(Comparison { workers: Some(counts[chosen]), target: command, ..found })
+    Ok(Comparison { workers, target: command, ..found })
 }
 
-/// Whether it works at all, how long a turn takes beside its pressing, and how long a response takes.
+/// What is seen of a server before the turns.
+struct Look {
+    /// How long a turn takes beside its pressing.
+    beside: Duration,
+    /// How long a response takes under load.
+    response: Duration,
+    /// How long a request takes on its own, as a mean in seconds; nothing if none was answered in time.
+    alone: Option<f64>,
+}
+
+/// Whether it works at all, and what a turn will take.
 fn first_look(
     lab: &mut Laboratory<'_>,
     start: &mut dyn FnMut(usize) -> Result<Subject, Halt>,
     workers: usize,
-) -> Result<(Duration, Duration), Halt> {
+) -> Result<Look, Halt> {
     let (name, begun) = (named(workers), Instant::now());
     lab.begin(&name, "whether the server starts and answers")?;
     let subject = start(workers)?;
     let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(subject.plan.clone()) };
+    let one = Plan { connections: 1, depth: 1, threads: 1, ..plan.clone() };
+    let trial = lab.run_seen_by(None, &name, "what a request takes on its own", &one)?;
+    let alone = (trial.sample.answered.count() > 0)
+        .then(|| trial.sample.answered.sum() / trial.sample.answered.count() as f64 / 1e6);
     let response = usual(lab.run_seen_by(None, &name, "whether the server stands it", &plan)?);
     drop(subject);
-    Ok((begun.elapsed().saturating_sub(FIRST_LOOK), response))
+    Ok(Look { beside: begun.elapsed().saturating_sub(2 * FIRST_LOOK), response, alone })
 }
 
 fn named(workers: usize) -> String {

@@ -18,6 +18,9 @@ const MOST: f64 = 0.25;
 /// How many times apart an estimate and a measurement may be to stand beside each other.
 const ALIKE: f64 = 2.0;
 
+/// What to do where the server's certificate is for an RSA key.
+pub const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of this server's RSA key";
+
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let full = ward.full_trial();
     let opened = full.opened_per_request();
@@ -97,12 +100,15 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
             .advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
         _ => verdict,
     };
-    verdict
-        .advice("keep connections alive, and use an ECDSA certificate: its signatures cost a fraction of RSA's")
-        .gain(format!(
-            "up to {:.1} times the throughput with connections that are kept",
-            1.0 / (1.0 - cost.securing).max(0.05)
-        ))
+    let verdict = verdict.advice("keep connections alive: then a handshake is paid for once");
+    let verdict = match tls.key.as_deref() {
+        Some("RSA") => verdict.advice(ECDSA),
+        _ => verdict,
+    };
+    verdict.gain(format!(
+        "up to {:.1} times the throughput with connections that are kept",
+        1.0 / (1.0 - cost.securing).max(0.05)
+    ))
 }
 
 /// The user asked for a connection for each request: would it help to keep them?
@@ -130,7 +136,7 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
             .gain(format!("{:.1} times the throughput", contrast.of.ratio))
-            .verify(format!("torr {} -c {}", ward.lab.patient.plan.target.url, ward.case.asked)),
+            .verify(ward.lab.patient.again.press_kept_alive(&[("-c", &ward.case.asked)])),
     ))
 }
 

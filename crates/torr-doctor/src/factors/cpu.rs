@@ -1,6 +1,6 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
-use crate::case::{FULL_THREAD, THROTTLED, server_fills};
+use crate::case::{Case, FULL_THREAD, THROTTLED, server_fills};
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
@@ -36,7 +36,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let shared = used >= ONE_CORE.0 && ward.case.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
     let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
     let verdict = if one && cores > 1 && full == 1 && ward.case.idle_workers > 0 {
-        uneven(ward.case.idle_workers, used, cores).because_if(told)
+        uneven(&ward.case, used, cores).because_if(told)
     } else if one && cores > 1 {
         if full == 0 && ward.case.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
@@ -55,7 +55,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(format!("up to {cores} times the throughput"))
+            .gain(ward.case.gain_by_workers(cores as f64 / used.max(1.0)))
     } else if used >= ALL * cores as f64
         || (full >= cores && used >= NEARLY_ALL * cores as f64)
         || (machine >= NEARLY_ALL && wants && server_fills(used, ward.case.generator_there()))
@@ -107,7 +107,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because(format!("the machine's CPUs were used to {} only", percent(machine)))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(format!("up to {:.1} times the throughput", cores as f64 / full as f64))
+            .gain(ward.case.gain_by_workers(cores as f64 / full as f64))
     } else {
         return Ok(None);
     };
@@ -116,13 +116,14 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         Some(orm) if verdict.factor != Factor::Generator => orm,
         // Which part of the CPU is the way to the database's is not known.
         _ if asks => Verdict { confidence: Confidence::Likely, ..verdict }
-            .advice("compare ways to the same data by 'torr doctor URL --paths', to see what of it is the ORM's"),
+            .advice("compare ways to the same data with 'torr doctor' and '--paths', to see what of it is the ORM's"),
         _ => verdict,
     }))
 }
 
 /// One worker has what others could do.
-fn uneven(idle: usize, used: f64, cores: usize) -> Verdict {
+fn uneven(case: &Case, used: f64, cores: usize) -> Verdict {
+    let idle = case.idle_workers;
     let summary = "One worker of the server has nearly all connections and is full, while others idle.";
     Verdict::new(Factor::SingleCore, Confidence::Likely, summary)
         .because(format!("the server used {used:.2} of {cores} CPUs, with 1 thread full"))
@@ -131,10 +132,10 @@ fn uneven(idle: usize, used: f64, cores: usize) -> Verdict {
             counted(idle, "more worker")
         ))
         .advice(
-            "let the kernel spread connections over the workers: SO_REUSEPORT ('listen ... reuseport' in nginx), and no worker that \
-             accepts all that wait ('multi_accept', 'accept_mutex')",
+            "let the kernel spread connections over the workers, if it does not yet: SO_REUSEPORT ('listen ... reuseport' in nginx), and \
+             no worker that accepts all that wait ('multi_accept', 'accept_mutex')",
         )
-        .gain(format!("up to {} times the throughput", cores.min(idle + 1)))
+        .gain(case.gain_by_workers(cores.min(idle + 1) as f64))
 }
 
 /// What doubling the connections did, if it was tried, and whether it brought nothing.

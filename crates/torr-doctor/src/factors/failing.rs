@@ -194,11 +194,11 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              you want to measure",
         )
         .gain("up to what the service does without the limiter, which cannot be seen from here")
-        .verify(format!(
-            "torr {} -r {:.0} --fail-if 'errors>0'",
-            ward.lab.patient.plan.target.url,
-            (accepted * 0.9).max(1.0)
-        ));
+        .verify(ward.lab.patient.again.press(&[
+            ("-c", &ward.case.asked),
+            ("-r", &(accepted * 0.9).max(1.0).round()),
+            ("--fail-if", &"errors>0"),
+        ]));
     Ok(Some(verdict))
 }
 
@@ -225,7 +225,10 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             Verdict::new(Factor::Errors, Confidence::Certain, "Not one request was answered.")
                 .because(format!("{} requests waited for an answer for up to {waited}", full.run.unfinished))
                 .because("one request at a time got none either")
-                .advice("see whether the service answers at all: torr URL -c 1 -n 1"),
+                .advice(format!(
+                    "see whether the service answers at all: {}",
+                    ward.lab.patient.again.press(&[("-c", &1), ("-n", &1)])
+                )),
         ));
     }
     let shortened = ward.lab.plan().timeout < ward.lab.patient.plan.timeout;

@@ -29,7 +29,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !is_limit {
         return Ok(None);
     }
-    let url = &ward.lab.patient.plan.target.url;
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let again = &ward.lab.patient.again;
     let verdict = Verdict::new(
         Factor::Generator,
         Confidence::Likely,
@@ -55,7 +56,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .server_cores()
             .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
     )
-    .advice("give it more threads with -t, more CPU, or a machine of its own");
+    .advice(match ward.case.generator_threads < cpus {
+        true => "give it more threads with -t, more CPU, or a machine of its own",
+        false => "give it more CPU, or a machine of its own",
+    });
     // Where it was slower than the target, it was itself the limit, and shows nothing of the generator.
     let alike = AS_GOOD * ward.case.rps()..NO_BETTER * ward.case.rps();
     let null = ward.case.null_rps.filter(|null| alike.contains(null));
@@ -67,11 +71,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 rate(ward.case.rps())
             ))
             .gain("unknown from here: the service was not at its limit")
-            .verify(format!("torr {url} from another machine, or with more CPU"));
+            .advice("run the command below on another machine, or where the generator has more CPU")
+            .verify(again.press(&[("-c", &ward.case.asked)]));
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
     }
     let threads = ward.case.generator_threads;
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if quota.is_some() || threads >= cpus || threads >= ward.case.asked {
         return Ok(Some(verdict.gain("unknown from here: the service was not at its limit")));
     }
@@ -89,6 +93,6 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let verdict = verdict
         .because(format!("with another thread {contrast}"))
         .gain(format!("at least {:.2} times the throughput", contrast.of.ratio))
-        .verify(format!("torr {} -c {} -t {}", ward.lab.patient.plan.target.url, ward.case.asked, threads + 1));
+        .verify(again.press(&[("-c", &ward.case.asked), ("-t", &(threads + 1))]));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

@@ -61,8 +61,8 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             )
             .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
             .gain(format!(
-                "up to {:.1} times the throughput, in proportion to the quota",
-                (machine as f64 / quota.cores).max(1.0)
+                "{}, in proportion to the quota",
+                ward.case.gain_by_workers((machine as f64 / quota.cores).max(1.0))
             )),
     ))
 }
@@ -168,7 +168,7 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                  that you want to measure",
             )
             .gain("up to what the service does without the limiter, which cannot be seen from here")
-            .verify(format!("torr {} -r {:.0}", ward.lab.patient.plan.target.url, (case.rps() * 0.9).max(1.0))),
+            .verify(ward.lab.patient.again.press(&[("-c", &case.asked), ("-r", &(case.rps() * 0.9).max(1.0).round())])),
     ))
 }
 

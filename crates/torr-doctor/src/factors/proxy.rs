@@ -1,7 +1,8 @@
 //! A proxy in between: what is behind it is asked directly, where that can be found.
 
-use crate::case::Case;
+use crate::case::{Before, Case};
 use crate::contrast::Contrast;
+use crate::invocation::Flag;
 use crate::laboratory::Halt;
 use crate::permission::is_ours;
 use crate::trail::Trial;
@@ -46,6 +47,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(None);
     }
     if full && !churns {
+        // The CPU of the machine is what is scarce. The rules after this one tell whose it is.
+        ward.case.before = Some(before(&ward.case, &peers, &contrast));
         return Ok(None);
     }
     let name = first.processes.first().map_or("the service", |process| &process.name);
@@ -74,16 +77,23 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              'proxy_http_version 1.1' and an empty Connection header"
         }
         false => {
-            "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, its log \
-             (access_log off)"
+            "look for the proxy's limits: connections to the upstream (maxconn), workers, compression, and its log, if it \
+             writes one"
         }
     });
-    let target = &ward.lab.patient.plan.target;
-    Ok(Some(
-        verdict
-            .gain(format!("at most {:.1} times the throughput, {}", contrast.of.ratio, rate(contrast.rates.1)))
-            .verify(format!("torr doctor http://{}{} --via {}", addresses[0], target.path(), target.url)),
-    ))
+    let verdict =
+        verdict.gain(format!("at most {:.1} times the throughput, {}", contrast.of.ratio, rate(contrast.rates.1)));
+    let plan = &ward.lab.patient.plan;
+    // Flags for the way to the proxy would lead the direct requests to the proxy too, or have no meaning for them.
+    let is_the_same_way = !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some());
+    Ok(Some(match is_the_same_way {
+        true => {
+            let direct = format!("http://{}{}", addresses[0], plan.target.path());
+            let flags: &[Flag<'_>] = &[("--via", &plan.target.url), ("-c", &ward.case.asked)];
+            verdict.verify(ward.lab.patient.again.doctor_at(Some(&direct), flags))
+        }
+        false => verdict,
+    }))
 }
 
 /// Those that the server talks to and that give the same answer when they are asked directly: a service of its own that it
@@ -107,6 +117,20 @@ fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
         }
     }
     Ok(found)
+}
+
+/// Who takes the CPU of a machine that proxy and service share.
+fn before(case: &Case, behind: &[PeerUse], contrast: &Contrast) -> Before {
+    let mut names: Vec<_> = case.processes().map(|process| process.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    Before {
+        proxy: names.join(", "),
+        proxy_cores: case.server_cores().unwrap_or(0.0),
+        behind: behind.iter().map(PeerUse::told).collect::<Vec<_>>().join(", "),
+        behind_cores: behind.iter().map(PeerUse::cores).sum(),
+        contrast: contrast.to_string(),
+    }
 }
 
 /// The one that does the work though nobody can ask it directly, since it speaks another protocol (FastCGI, AJP) or listens where

@@ -28,7 +28,6 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let growth = case.ladder.growth_per_doubling(1, asked).filter(|_| asked > 1);
     let way = case.round_trip_s.unwrap_or(0.0);
     let share = way / case.alone_median_s.max(1e-9);
-    let url = ward.lab.patient.plan.target.url.clone();
     let evidence = |verdict: Verdict| {
         verdict
             .because(format!(
@@ -47,7 +46,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     .map(|(used, cores)| format!("the server used {used:.2} of {cores} CPUs")),
             )
     };
-    let verify = format!("torr {url} -c {}", 4 * asked);
+    let verify = ward.lab.patient.again.press(&[("-c", &(4 * asked))]);
     if share >= MOSTLY {
         // With as much in flight as the way is long, throughput is what the service can do.
         let verdict =

@@ -11,6 +11,8 @@ use torr_gauge::{Confidence, Factor, Verdict};
 
 /// CPUs that are used for each request that goes on, from which it computes rather than waits.
 const COMPUTES: f64 = 0.5;
+/// Workers for each CPU that are many already, for work that waits.
+const MANY_WAITING: f64 = 8.0;
 /// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
 const ALL_WAIT: f64 = 0.8;
 
@@ -185,6 +187,10 @@ fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
     };
     verdict
         .advice(match cores {
+            Some(cores) if held >= MANY_WAITING * cores as f64 => {
+                "run more workers still, as far as memory and what they wait for allow; or let them wait asynchronously"
+                    .into()
+            }
             Some(cores) => format!("run more workers: where they wait, 4 to 8 for each of the {cores} CPUs"),
             None => "run more workers: where they wait, 4 to 8 for each CPU".into(),
         })

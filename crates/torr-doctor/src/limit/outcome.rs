@@ -1,5 +1,7 @@
 //! What the search came to: one versioned type that every output is made from.
 
+use super::disturbance::Disturbance;
+use super::found::Spread;
 use super::ladder::Rung;
 use super::overload::Overload;
 use super::reading::Reading;
@@ -46,7 +48,13 @@ pub struct Outcome {
     /// What it sustains, if anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustained: Option<Sustained>,
-    /// The lowest rate that failed, in requests per second.
+    /// The rates whose steps do not agree with the answer, ascending: higher ones that were kept, and others that failed.
+    #[serde(default)]
+    pub spread: Vec<Spread>,
+    /// What others took of the machine's CPU, where it may have made steps fail.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub disturbance: Option<Disturbance>,
+    /// The lowest rate above the sustained one that failed, in requests per second.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fails_at: Option<f64>,
     /// Why it failed there.

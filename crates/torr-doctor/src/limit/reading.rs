@@ -2,6 +2,7 @@
 
 use super::Slo;
 use super::ask::{Ask, Load, Purpose};
+use super::disturbance::Taken;
 use serde::{Deserialize, Serialize};
 use torr_gauge::collector::Measured;
 use torr_gauge::latency::Summary;
@@ -60,6 +61,9 @@ pub struct Reading {
     pub generator_saturated: bool,
     /// Whether it was ended as soon as it had plainly failed.
     pub ended_early: bool,
+    /// What others took of the machine's CPU meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub taken: Option<Taken>,
     /// What seemed to limit the service.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
@@ -97,6 +101,7 @@ impl Reading {
             objectives,
             generator_saturated: result.generator.saturated,
             ended_early,
+            taken: Taken::during(result),
             verdict: Some(verdict),
         }
     }
@@ -120,6 +125,7 @@ impl Reading {
             generator: None,
             generator_saturated: false,
             ended_early: true,
+            taken: None,
             verdict: None,
         }
     }
@@ -130,6 +136,11 @@ impl Reading {
             Load::Rate(rate) => Some(rate),
             Load::Connections(_) => None,
         }
+    }
+
+    /// Whether others used enough of the machine's CPU to make it fail.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.taken.is_some_and(Taken::disturbs)
     }
 
     /// The response time that half of the requests, or all on average, did not exceed; in microseconds.

@@ -1,8 +1,9 @@
 //! The search itself: two rates with the limit between them, then nearer and nearer, then the lower one for longer.
 
 use super::ask::{Ask, Bench, Load, Purpose};
+use super::found::Found;
 use super::reading::Reading;
-use super::trials::{Trials, Tried};
+use super::trials::{FAR, FAR_BELOW, Trials};
 use std::time::Duration;
 use torr_press::RunError;
 
@@ -10,8 +11,8 @@ use torr_press::RunError;
 const NEAR: f64 = 1.05;
 /// The part of the closed loop's throughput to begin with.
 const GENTLE: f64 = 1.0 / 8.0;
-/// The part of the closed loop's throughput up to which a step is a step on the way.
-const FAR_BELOW: f64 = 0.6;
+/// The part of the closed loop's throughput from which requests that arrive at random are likely to queue for too long.
+const NEARLY: f64 = 0.9;
 /// What is pressed first where not even one connection at a time may be too much: requests per second.
 const MILD: f64 = 10.0;
 /// What is pressed if that failed.
@@ -21,34 +22,6 @@ const LOWEST: f64 = 1.0;
 /// How many requests the first steps have, and how long these may take if the budget is small.
 const REQUESTS: u64 = 10;
 const FIRST: Duration = Duration::from_secs(3);
-
-/// Where the limit lies.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    /// Rates that were kept to, ascending.
-    pub kept: Vec<Tried>,
-    /// The lowest that was not.
-    pub failed: Option<Tried>,
-    /// Whether the highest kept one was kept to once more, for longer.
-    pub confirmed: bool,
-    /// Whether it is the highest that was allowed.
-    pub is_most: bool,
-}
-
-impl Found {
-    fn take(&mut self, tried: Tried) {
-        if tried.kept {
-            self.kept.push(tried);
-        } else {
-            self.failed = Some(tried);
-        }
-    }
-
-    /// The highest rate that was kept to, and the lowest that was not.
-    fn bounds(&self) -> Option<(f64, f64)> {
-        Some((self.kept.last()?.reading.rate()?, self.failed.as_ref()?.reading.rate()?))
-    }
-}
 
 /// Presses as little as makes sense, which tells the response times of a service that has nothing else to do. Gives the
 /// step that failed if all did, and nothing if there is ground to stand on or somebody ended it.
@@ -87,8 +60,8 @@ pub(super) fn base<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Option<Readin
 }
 
 /// Whether there is nothing less to try.
-pub(super) fn is_least(tried: &Tried) -> bool {
-    tried.reading.purpose == Purpose::Base || tried.reading.rate().is_some_and(|rate| rate <= LOWEST)
+pub(super) fn is_least(failed: &Reading) -> bool {
+    failed.purpose == Purpose::Base || failed.rate().is_some_and(|rate| rate <= LOWEST)
 }
 
 /// From a gentle rate on.
@@ -96,37 +69,63 @@ pub(super) fn search<B: Bench>(trials: &mut Trials<'_, B>) -> Result<Found, RunE
     let mut found = Found::default();
     let mut near = NEAR;
     loop {
-        if found.kept.is_empty() || (found.failed.is_none() && !found.is_most) {
+        if found.bounds().is_none() && !has_most(trials, &found) {
             bracket(trials, &mut found)?;
         }
         if !bisect(trials, &mut found, near)? {
             break;
         }
-        let Some(tried) = confirm(trials, &found)? else { break };
-        // If it had been kept to by chance, the limit is lower.
-        found.kept.pop();
-        found.confirmed = tried.kept;
-        found.is_most &= tried.kept;
-        found.take(tried);
-        if found.confirmed {
-            break;
+        match confirm(trials, &mut found)? {
+            // With firm ground below, the rest of the distance is halved as well.
+            Confirmed::Kept if !is_near(&found, near) && can_go_on(trials, &found, near) => {}
+            Confirmed::Kept if challenge(trials, &mut found)? => {}
+            Confirmed::Kept | Confirmed::NoTime => break,
+            Confirmed::Failed => {
+                // So near to the limit it is chance that decides.
+                near *= NEAR;
+                // What is sustained matters more than what happens above it.
+                trials.reserve = trials.settings.confirmation();
+            }
         }
-        // So near to the limit it is chance that decides.
-        near *= NEAR;
     }
     Ok(found)
+}
+
+/// Whether the lowest rate that failed is so near to the highest that was kept that there is nothing in between.
+fn is_near(found: &Found, near: f64) -> bool {
+    found.bounds().is_none_or(|(kept, failed)| failed / kept <= near)
+}
+
+/// Whether there is time for a step between the two.
+fn can_go_on<B: Bench>(trials: &Trials<'_, B>, found: &Found, near: f64) -> bool {
+    found.bounds().is_some_and(|(kept, failed)| {
+        let rate = (kept * failed).sqrt();
+        trials.has_time(step_length(trials, rate, failed / kept, near))
+    })
+}
+
+/// How long a step is that halves a distance, of which each step takes half and some have to be repeated.
+fn step_length<B: Bench>(trials: &Trials<'_, B>, rate: f64, distance: f64, near: f64) -> Duration {
+    let steps = (distance.ln() / near.ln()).log2().ceil().max(1.0) + 1.0;
+    trials.length_within(rate, 1.0 / steps)
+}
+
+/// Whether the highest rate that is allowed was kept.
+fn has_most<B: Bench>(trials: &Trials<'_, B>, found: &Found) -> bool {
+    found.kept().zip(trials.settings.max_rate).is_some_and(|(kept, most)| kept >= most)
 }
 
 /// Doubles from a gentle beginning until a rate fails; where already the beginning does, halves until one does not.
 fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<(), RunError> {
     let most = trials.settings.max_rate.unwrap_or(f64::INFINITY);
     let ceiling = trials.ceiling;
-    let begin = match found.failed.as_ref().and_then(|tried| tried.reading.rate()) {
-        Some(failed) => failed / 2.0,
-        None => ceiling.map_or(MILD, |ceiling| ceiling * GENTLE),
+    let begin = match (found.kept(), found.failed()) {
+        (Some(kept), _) => next(kept, ceiling),
+        (None, Some(failed)) => failed / 2.0,
+        (None, None) => ceiling.map_or(MILD, |ceiling| ceiling * GENTLE),
     };
     let mut rate = begin.max(LOWEST).min(most);
-    while found.failed.is_none() || found.kept.is_empty() {
+    while found.bounds().is_none() {
         // What is far below the ceiling does not have to be told well: what comes above is pressed again.
         let gentle = ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling);
         let length = if gentle { trials.settings.step() } else { trials.shortest() };
@@ -138,41 +137,89 @@ fn bracket<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<()
             None => "from a gentle beginning on".to_owned(),
         };
         let Some(tried) = trials.try_rate(rate, length, Purpose::Bracket, &why)? else { break };
-        found.is_most = tried.kept && rate >= most;
         let lowest = !tried.kept && rate <= LOWEST;
-        rate = if tried.kept { (rate * 2.0).min(most) } else { (rate / 2.0).max(LOWEST) };
+        rate = if tried.kept { next(rate, ceiling).min(most) } else { (rate / 2.0).max(LOWEST) };
         found.take(tried);
-        if found.is_most || lowest {
+        if has_most(trials, found) || lowest {
             break;
         }
     }
     Ok(())
 }
 
+/// The rate to try after one that was kept: twice as much, unless what should fail comes before.
+fn next(kept: f64, ceiling: Option<f64>) -> f64 {
+    let should_fail = ceiling.map(|ceiling| FAR * ceiling).filter(|&rate| rate > kept * NEAR);
+    should_fail.map_or(2.0 * kept, |rate| rate.min(2.0 * kept))
+}
+
 /// Halves the distance, as a ratio, until the two are near. Says whether there is something to confirm.
 fn bisect<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found, near: f64) -> Result<bool, RunError> {
-    while let Some((kept, failed)) = found.bounds().filter(|(kept, failed)| failed / kept > near) {
+    while let Some((kept, failed)) = found.bounds().filter(|_| !is_near(found, near)) {
         let rate = (kept * failed).sqrt();
-        // Each step halves the distance, and some have to be repeated.
-        let steps = ((failed / kept).ln() / near.ln()).log2().ceil().max(1.0) + 1.0;
-        let length = trials.length_within(rate, 1.0 / steps);
-        if !trials.has_time(length) {
+        let length = step_length(trials, rate, failed / kept, near);
+        // What is nearly all that a closed loop came to is better confirmed before more is asked for.
+        let is_nearly_all = trials.ceiling.is_some_and(|ceiling| kept >= NEARLY * ceiling);
+        if !trials.has_time(length) || (is_nearly_all && !found.is_confirmed()) {
             break;
         }
         let why = format!("between {kept:.0} (kept) and {failed:.0} (failed)");
         let Some(tried) = trials.try_rate(rate, length, Purpose::Bisect, &why)? else { return Ok(false) };
         found.take(tried);
     }
-    Ok(!found.kept.is_empty() && !trials.bench.stopped())
+    Ok(found.kept().is_some() && !trials.bench.stopped())
 }
 
-/// Presses the highest rate that was kept to once more, for longer. `None` if there is no time.
-fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &Found) -> Result<Option<Tried>, RunError> {
-    let Some(rate) = found.kept.last().and_then(|tried| tried.reading.rate()) else { return Ok(None) };
-    let room = trials.left().saturating_sub(trials.settings.after()).div_f64(1.2);
-    let length = (trials.length(rate) * 2).min(room);
-    if length < trials.shortest() {
-        return Ok(None);
+/// What came of a confirmation.
+enum Confirmed {
+    Kept,
+    Failed,
+    NoTime,
+}
+
+/// Presses the highest rate that was kept once more, for longer. A failure is not believed before it has been seen twice, unless
+/// the rate is nearly all that a closed loop came to.
+fn confirm<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<Confirmed, RunError> {
+    let Some(rate) = found.kept() else { return Ok(Confirmed::NoTime) };
+    if found.is_confirmed() {
+        return Ok(Confirmed::Kept);
     }
-    trials.try_rate(rate, length, Purpose::Confirm, "what was found, for longer")
+    let after = trials.reserve.saturating_sub(trials.settings.confirmation());
+    let wait = trials.settings.patience() / 4;
+    let expected = trials.ceiling.is_some_and(|ceiling| rate >= NEARLY * ceiling);
+    for (keep_back, why) in
+        [(after.max(wait), "what was found, for longer"), (wait, "once more: one failure may be noise")]
+    {
+        let room = trials.left().saturating_sub(keep_back).div_f64(1.2);
+        let length = (trials.length(rate) * 2).min(room);
+        if length < trials.shortest() {
+            return Ok(Confirmed::NoTime);
+        }
+        let Some(tried) = trials.try_rate(rate, length, Purpose::Confirm, why)? else { return Ok(Confirmed::NoTime) };
+        let (kept, disturbed) = (tried.kept, tried.reading.is_disturbed());
+        found.take(tried);
+        if kept {
+            return Ok(Confirmed::Kept);
+        }
+        if expected && !disturbed {
+            break;
+        }
+    }
+    Ok(Confirmed::Failed)
+}
+
+/// Presses the lowest rate that failed once more where its failure is doubtful. Says whether it was kept, so that the search goes
+/// on above it.
+fn challenge<B: Bench>(trials: &mut Trials<'_, B>, found: &mut Found) -> Result<bool, RunError> {
+    let expected = trials.ceiling.map_or(0.0, |ceiling| FAR_BELOW * ceiling);
+    let Some(rate) = found.failed() else { return Ok(false) };
+    let length = trials.length_within(rate, 0.5);
+    if !trials.has_time(length) || found.doubtful(expected).is_none() {
+        return Ok(false);
+    }
+    let why = "a rate that failed, again: the failure may have been the machine's";
+    let Some(tried) = trials.try_rate(rate, length, Purpose::Bisect, why)? else { return Ok(false) };
+    let kept = tried.kept;
+    found.take(tried);
+    Ok(kept)
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress, RunFacts};
 use torr_gauge::generator::ThreadUse;
 use torr_gauge::result::{Arrivals, PlanSummary};
-use torr_gauge::{Collector, Failure, Kind, Sample, Side};
+use torr_gauge::signals::{MachineUse, ProcessUse};
+use torr_gauge::{Collector, Failure, Kind, Sample, Side, Signals};
 use torr_press::RunError;
 
 /// Nanoseconds.
@@ -29,6 +30,11 @@ pub struct Simulated {
     pub limiter: Option<f64>,
     /// Of each period, the first and the second part of it: every so many seconds it hangs for so long.
     pub hangs: Option<(f64, f64)>,
+    /// The probability that a step of an open loop contains one pause of the service, of this many seconds, at a random time.
+    pub pauses: (f64, f64),
+    /// Of each period of so many seconds, the first so many belong to other programs, which make each request take so many times
+    /// as long and use the machine's CPU.
+    pub others: Option<(f64, f64, f64)>,
     /// From this rate on it answers nothing any more.
     pub breaks_at: Option<f64>,
     /// The most that the generator sends.
@@ -43,6 +49,8 @@ pub struct Simulated {
     pub tokens: f64,
     pub tokens_at: Nanos,
     pub random: Rng,
+    /// The pause of the current step: its beginning and its end.
+    pub pause: (Nanos, Nanos),
 }
 
 impl Simulated {
@@ -54,6 +62,8 @@ impl Simulated {
             delay_s: 0.0,
             limiter: None,
             hangs: None,
+            pauses: (0.0, 0.0),
+            others: None,
             breaks_at: None,
             generator: None,
             connections: 64,
@@ -64,6 +74,7 @@ impl Simulated {
             tokens: 10.0,
             tokens_at: 0,
             random: Rng::with_seed(7),
+            pause: (0, 0),
         }
     }
 
@@ -84,22 +95,56 @@ impl Simulated {
             let at = start as f64 / SECOND as f64 % every;
             start += if at < long { nanos(long - at) } else { 0 };
         }
-        let end = start + nanos(self.service_s * (1.0 + self.contention * others as f64));
+        if (self.pause.0..self.pause.1).contains(&start) {
+            start = self.pause.1;
+        }
+        let slower = if self.others_work_at(start) { self.others.map_or(1.0, |(.., times)| times) } else { 1.0 };
+        let end = start + nanos(self.service_s * slower * (1.0 + self.contention * others as f64));
         self.free.push(Reverse(end));
         (end + nanos(self.delay_s), 200)
+    }
+
+    /// Whether other programs use the machine at this time.
+    fn others_work_at(&self, at: Nanos) -> bool {
+        self.others.is_some_and(|(every, long, _)| at as f64 / SECOND as f64 % every < long)
+    }
+
+    /// What the machine's counters say of a step: an idle service, and the other programs' CPU.
+    fn signals(&self, from: Nanos, until: Nanos) -> Option<Signals> {
+        self.others?;
+        let looks = 100;
+        let at = |look: Nanos| from + (until - from) * look / looks;
+        let share = (0..looks).filter(|&look| self.others_work_at(at(look))).count() as f64 / looks as f64;
+        let machine = MachineUse { cores: 4, cpu_share: 0.1 + 0.8 * share, steal_share: Some(0.0), cpu_pressure: None };
+        let processes = vec![ProcessUse { name: "service".into(), cores: 0.2, ..ProcessUse::default() }];
+        Some(Signals { seconds: 1.0, machine: Some(machine), processes, ..Signals::default() })
     }
 
     fn busy(&self, at: Nanos) -> usize {
         self.free.iter().filter(|free| free.0 > at).count()
     }
 
-    fn open(&mut self, rate: f64, (counts, end): (Nanos, Nanos), samples: &mut Samples) -> (u64, usize) {
+    /// The requests that were asked, the most under way at a time, and when the step ended.
+    fn open(
+        &mut self,
+        rate: f64,
+        (counts, end): (Nanos, Nanos),
+        samples: &mut Samples,
+        fails: &mut dyn FnMut(&Progress) -> bool,
+    ) -> (u64, usize, Nanos) {
         let (mut due, mut asked) = (self.clock, 0);
         let (mut under_way, mut peak) = (BinaryHeap::new(), 0);
+        let mut looks = 0;
         loop {
             due += nanos(-(1.0 - self.random.f64()).ln() / rate);
             if due >= end {
-                return (asked, peak);
+                return (asked, peak, end);
+            }
+            if due >= counts + (looks as u64 + 1) * INTERVAL {
+                looks += 1;
+                if fails(&samples.progress(looks)) {
+                    return (asked, peak, counts + looks as u64 * INTERVAL);
+                }
             }
             let late = self.generator.filter(|most| rate > *most).map_or(0, |_| SECOND / 5);
             let others = self.busy(due);
@@ -184,8 +229,26 @@ impl Samples {
     }
 }
 
+impl Samples {
+    /// What is known after so many intervals.
+    fn progress(&self, intervals: usize) -> Progress {
+        let past = &self.each[..intervals];
+        let last = past.last().expect("there is an interval");
+        let requests = past.iter().map(|sample| sample.answered.count()).sum();
+        let refused = past.iter().map(|sample| sample.status.errors()).sum();
+        Progress {
+            elapsed_s: (intervals as u64 * INTERVAL) as f64 / SECOND as f64,
+            requests,
+            errors: refused,
+            latency: last.answered.clone(),
+            rps: 0.0,
+            p99_us: None,
+        }
+    }
+}
+
 impl Bench for Simulated {
-    fn press(&mut self, ask: &Ask, _fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measured, RunError> {
+    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measured, RunError> {
         self.asks.push(ask.clone());
         let counts = self.clock + nanos(ask.warmup.as_secs_f64());
         let end = counts + nanos(ask.length.as_secs_f64());
@@ -205,14 +268,22 @@ impl Bench for Simulated {
                 if self.generator.is_some_and(|most| rate > most) {
                     idle = 0.0;
                 }
-                let (asked, peak) = self.open(rate, (counts, end), &mut samples);
-                (asked, end, peak)
+                if self.random.f64() < self.pauses.0 {
+                    let begin = counts + self.random.u64(0..(end - counts).max(1));
+                    self.pause = (begin, begin + nanos(self.pauses.1));
+                }
+                let (asked, peak, until) = self.open(rate, (counts, end), &mut samples, fails);
+                (asked, until, peak)
             }
             Load::Connections(connections) => {
                 let (asked, until) = self.closed(connections, ask.requests, (counts, end), &mut samples);
                 (asked, until, connections)
             }
         };
+        // What a step that ended early did not wait for is not part of it.
+        samples.each.truncate(((until - counts.min(until)).div_ceil(INTERVAL) as usize).max(1));
+        let signals = self.signals(self.clock, until.max(counts));
+        self.pause = (0, 0);
         self.clock = until.max(counts);
         let duration = Duration::from_nanos(self.clock - counts);
         let mut collector = Collector::new(1, Duration::from_nanos(INTERVAL));
@@ -226,6 +297,7 @@ impl Bench for Simulated {
             duration,
             asked,
             peak: peak as u64,
+            signals,
             threads: vec![thread],
             ..RunFacts::default()
         }))

@@ -42,7 +42,8 @@ fn a_hard_limit_is_found() {
         // Independent users wait in line before all of it is used.
         within(&outcome, 0.8 * capacity, capacity);
         let sustained = outcome.sustained.as_ref().expect("it was looked at");
-        assert!(sustained.confirmed && sustained.latency_us.is_some_and(|l| l.p99.is_some_and(|p99| p99 < 50_000)));
+        assert!(sustained.confirmed, "{}", course(&outcome));
+        assert!(sustained.latency_us.is_some_and(|l| l.p99.is_some_and(|p99| p99 < 50_000)), "{sustained:?}");
         assert!(outcome.fails_at.is_some_and(|at| at <= 1.13 * sustained.rate), "{:?}", outcome.fails_at);
         assert!(outcome.spent_s <= outcome.budget_s, "{} s", outcome.spent_s);
         assert!(outcome.knee.is_some_and(|knee| (knee / servers as f64 - 1.0).abs() < 0.15), "{:?}", outcome.knee);
@@ -85,8 +86,9 @@ fn rate_of(sustained: &Option<Sustained>) -> f64 {
 fn a_soft_knee_ends_where_its_latency_does() {
     // The more are under way, the longer each takes: throughput levels off, and response times grow.
     let mut service = Simulated { contention: 0.05, ..Simulated::new(200, 0.01) };
-    let outcome = found(&mut service, &settings());
-    assert_eq!(outcome.answer, Answer::Limit, "{}", outcome.summary);
+    // Near its limit it is chance whether it stays fast, which takes time to see.
+    let outcome = found(&mut service, &Settings { budget: Duration::from_secs(120), ..settings() });
+    assert_eq!(outcome.answer, Answer::Limit, "{}\n{}", outcome.summary, course(&outcome));
     let fit = outcome.fit.expect("the ladder has rungs enough");
     assert!(fit.good && (fit.sigma - 0.05).abs() < 0.01 && (fit.lambda - 100.0).abs() < 3.0, "{fit:?}");
     within(&outcome, 1000.0, 2000.0);
@@ -100,7 +102,7 @@ fn a_rate_limiter_is_a_limit_with_its_name() {
     let failure = outcome.failure.expect("a rate failed");
     assert!(failure.contains("429"), "{failure}");
     let overload = outcome.overload.expect("there was time for it");
-    assert!(overload.error_share > 0.01 && overload.course == Course::Recovers, "{overload:?}");
+    assert!(overload.error_share > 0.001 && overload.course == Course::Recovers, "{overload:?}");
 }
 
 #[test]
@@ -204,4 +206,127 @@ fn what_was_kept_to_by_chance_alone_is_not_sustained() {
     let outcome = found(&mut Simulated { hangs: Some((4.0, 0.3)), ..Simulated::new(4, 0.004) }, &settings());
     assert!(outcome.sustained.as_ref().is_none_or(|s| !s.confirmed || s.seconds < 4.0), "{}", outcome.summary);
     assert!(outcome.spent_s <= outcome.budget_s, "{} s", outcome.spent_s);
+}
+
+/// The highest rate that was kept, or exceeded by one that was kept, at least twice, and more often than it and those a little
+/// below failed: what a person would read off the steps.
+fn kept_repeatedly(outcome: &Outcome) -> f64 {
+    let steps = outcome.steps.iter().filter(|step| !matches!(step.purpose, Purpose::Base | Purpose::Overload));
+    let steps: Vec<_> = steps.filter_map(|step| Some((step.rate()?, step.kept))).collect();
+    let count = |which: &dyn Fn(f64, bool) -> bool| steps.iter().filter(|(rate, kept)| which(*rate, *kept)).count();
+    let is_kept = |at: f64| {
+        let kept = count(&|rate, kept| kept && rate >= at);
+        kept >= 2 && kept > count(&|rate, kept| !kept && rate <= at && rate >= 0.7 * at)
+    };
+    steps.iter().map(|(rate, _)| *rate).filter(|rate| is_kept(*rate)).fold(0.0, f64::max)
+}
+
+/// All steps in their order, for a failing test.
+fn course(outcome: &Outcome) -> String {
+    let step = |s: &Reading| {
+        let rate = s.rate().unwrap_or(0.0);
+        format!("{:?} {rate:.0} for {:.1} s: {}\n", s.purpose, s.seconds, if s.kept { "kept" } else { "failed" })
+    };
+    outcome.steps.iter().map(step).collect()
+}
+
+/// Whether the service keeps the rate for long where nothing disturbs it.
+fn truly_keeps(rate: f64) -> bool {
+    let slo = Slo::parse(Slo::DEFAULT).expect("the default is one");
+    let ask = trials::ask(rate, Duration::from_secs(20), Purpose::Confirm);
+    let run = Simulated::new(2, 0.004).press(&ask, &mut |_| false).expect("it can be reached");
+    Reading::of(&ask, &slo, &run, 0.0, false).kept
+}
+
+#[test]
+fn a_service_that_sometimes_fails_keeps_what_it_was_seen_to_keep() {
+    // 500 requests/s at most. A pause of 0.3 s in a step makes it fail whatever its rate.
+    let quiet = rate(&found(&mut Simulated::new(2, 0.004), &settings()));
+    for probability in [0.1, 0.3] {
+        for seed in 0..4 {
+            let random = fastrand::Rng::with_seed(seed);
+            let mut service = Simulated { pauses: (probability, 0.3), random, ..Simulated::new(2, 0.004) };
+            let outcome = found(&mut service, &settings());
+            let (rate, course) = (rate(&outcome), course(&outcome));
+            let what = format!("seed {seed}, {probability}: {}\n{course}", outcome.summary);
+            assert!(rate <= 500.0 && truly_keeps(0.9 * rate), "more than is truly kept: {what}");
+            assert!(rate >= 0.9 * kept_repeatedly(&outcome), "far below what was kept: {what}");
+            assert!(rate >= 0.7 * quiet, "far below the limit of {quiet:.0}: {what}");
+            assert!(outcome.spent_s <= outcome.budget_s + 0.5, "{} s: {what}", outcome.spent_s);
+        }
+    }
+}
+
+#[test]
+fn other_programs_that_come_and_go_are_waited_out_and_mentioned() {
+    // For 2.5 s of each 13 s other programs make each request take three times as long.
+    let quiet = rate(&found(&mut Simulated::new(2, 0.004), &settings()));
+    for seed in 0..4 {
+        let random = fastrand::Rng::with_seed(seed);
+        let clock = 1_000_000_000 * seed;
+        let mut service = Simulated { others: Some((13.0, 2.5, 3.0)), random, clock, ..Simulated::new(2, 0.004) };
+        let outcome = found(&mut service, &settings());
+        let what = format!("seed {seed}: {}\n{}", outcome.summary, course(&outcome));
+        assert!(rate(&outcome) >= 0.7 * quiet && rate(&outcome) <= 500.0, "of {quiet:.0}: {what}");
+        assert!(rate(&outcome) >= 0.9 * kept_repeatedly(&outcome), "far below what was kept: {what}");
+        let disturbance = outcome.disturbance.unwrap_or_else(|| panic!("nothing is said of it: {what}"));
+        assert!(disturbance.steps >= 1 && disturbance.most.others > 0.2, "{disturbance:?}: {what}");
+        assert!(disturbance.steps <= disturbance.of && disturbance.failed <= disturbance.steps, "{disturbance:?}");
+    }
+    let quiet = found(&mut Simulated { others: Some((13.0, 0.0, 1.0)), ..Simulated::new(2, 0.004) }, &settings());
+    assert_eq!(quiet.disturbance, None, "the service and the generator are no others");
+}
+
+#[test]
+fn a_confirmed_rate_is_the_answer_and_the_rest_is_the_spread() {
+    let step = |rate, purpose, kept| {
+        let ask = trials::ask(rate, Duration::from_secs(1), purpose);
+        Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
+    };
+    use Purpose::{Bisect, Bracket, Confirm, Overload};
+    let steps = [
+        step(27_776.0, Bracket, true),
+        step(55_552.0, Bracket, true),
+        step(111_104.0, Bracket, false),
+        step(78_563.0, Bisect, true),
+        step(85_673.0, Bisect, true),
+        step(85_673.0, Confirm, false),
+        step(85_673.0, Confirm, false),
+        step(78_563.0, Confirm, false),
+        step(78_563.0, Confirm, false),
+        step(55_552.0, Confirm, true),
+        step(66_662.0, Overload, true),
+    ];
+    let mut found = found::Found::new(None);
+    for reading in &steps[..steps.len() - 1] {
+        found.take(trials::Tried { reading: reading.clone(), kept: reading.kept });
+    }
+    let concluded = found.conclude(&steps);
+    assert_eq!(concluded.kept.as_ref().and_then(Reading::rate), Some(55_552.0));
+    assert_eq!(concluded.failed.as_ref().and_then(Reading::rate), Some(78_563.0));
+    let spread: Vec<_> = concluded.spread.iter().map(|at| (at.rate, at.kept, at.failed)).collect();
+    assert_eq!(spread, [(78_563.0, 1, 2), (85_673.0, 1, 2)]);
+}
+
+#[test]
+fn where_nothing_was_confirmed_the_rate_that_most_steps_agree_with_is_the_answer() {
+    let step = |rate, purpose, kept| {
+        let ask = trials::ask(rate, Duration::from_secs(1), purpose);
+        Reading { kept, ..Reading::unreached(&ask, "it failed".into(), 0.0) }
+    };
+    use Purpose::{Bisect, Bracket, Confirm};
+    let answer = |steps: &[Reading]| {
+        let mut found = found::Found::new(None);
+        for reading in steps {
+            found.take(trials::Tried { reading: reading.clone(), kept: reading.kept });
+        }
+        found.conclude(steps).kept.and_then(|reading| reading.rate())
+    };
+    let mut steps = vec![step(400.0, Bracket, true), step(800.0, Bracket, false), step(560.0, Bisect, true)];
+    assert_eq!(answer(&steps), Some(560.0));
+    // All three have two steps against them: the middle one.
+    steps.extend([step(620.0, Bisect, true), step(620.0, Confirm, false), step(560.0, Confirm, false)]);
+    assert_eq!(answer(&steps), Some(560.0));
+    steps.push(step(560.0, Confirm, false));
+    assert_eq!(answer(&steps), Some(400.0));
 }

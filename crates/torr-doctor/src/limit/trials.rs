@@ -15,10 +15,12 @@ const LOOK: u64 = 10;
 const PAUSE: Duration = Duration::from_millis(50);
 /// A step is so many times as long as the objectives allow a response to be.
 const QUEUE: f64 = 10.0;
-/// How often a rate that fails is tried.
+/// How often a rate that fails is tried, and once more where it is far below what a closed loop came to.
 const TRIES: usize = 2;
+/// The part of the closed loop's throughput below which a failure is unlikely to be the service's.
+pub(super) const FAR_BELOW: f64 = 0.6;
 /// What fails so far above a closed loop's throughput does not fail by chance.
-const FAR: f64 = 1.2;
+pub(super) const FAR: f64 = 1.2;
 /// A step may be so many times as long as others if its rate is low.
 const LONGEST: f64 = 2.5;
 
@@ -32,6 +34,8 @@ pub(super) struct Trials<'b, B> {
     /// About the most throughput, from a closed loop.
     pub ceiling: Option<f64>,
     pub steps: Vec<Reading>,
+    /// What is left of the budget for the time after the search.
+    pub reserve: Duration,
 }
 
 /// A rate and what came of it, after a repetition if need be.
@@ -44,7 +48,7 @@ pub(super) struct Tried {
 impl<'b, B: Bench> Trials<'b, B> {
     pub fn new(bench: &'b mut B, settings: &'b Settings) -> Self {
         let started = bench.now();
-        Self { bench, settings, started, base: None, ceiling: None, steps: Vec::new() }
+        Self { bench, settings, started, base: None, ceiling: None, steps: Vec::new(), reserve: settings.reserve() }
     }
 
     pub fn spent(&self) -> Duration {
@@ -73,12 +77,12 @@ impl<'b, B: Bench> Trials<'b, B> {
 
     /// Whether there is time for a step of this length, and for what comes after the search.
     pub fn has_time(&self, length: Duration) -> bool {
-        !self.bench.stopped() && self.left() > self.settings.reserve() + length.mul_f64(1.2)
+        !self.bench.stopped() && self.left() > self.reserve + length.mul_f64(1.2)
     }
 
     /// The same length, but no more of the time that is left for the search than such a part.
     pub fn length_within(&self, rate: f64, part: f64) -> Duration {
-        let share = self.left().saturating_sub(self.settings.reserve()).mul_f64(part / 1.2);
+        let share = self.left().saturating_sub(self.reserve).mul_f64(part / 1.2);
         self.length(rate).min(share.max(self.shortest()))
     }
 
@@ -121,13 +125,16 @@ impl<'b, B: Bench> Trials<'b, B> {
             self.settle()?;
             // What the generator did not send in time says nothing yet of the service.
             let spoiled = reading.generator.is_some() && !reading.generator_saturated;
-            // What is to be confirmed was kept to before: a failure then counts at once.
+            // A rate that is to be confirmed was kept before, and each of its failures counts.
             let (tried_at_most, reserve) = match purpose {
                 Purpose::Confirm => (1, self.settings.after()),
-                _ => (TRIES, self.settings.reserve()),
+                _ if self.ceiling.is_some_and(|ceiling| rate < FAR_BELOW * ceiling) => (TRIES + 1, self.reserve),
+                _ => (TRIES, self.reserve),
             };
             let time_for_more = self.left() > reserve + length.mul_f64(1.2);
-            let plain = far || (reading.ended_early && !spoiled);
+            // Nothing but the service is needed to fail at more than a closed loop came to.
+            let above = self.ceiling.is_some_and(|ceiling| rate >= ceiling);
+            let plain = far || (above && reading.ended_early && !spoiled && !reading.is_disturbed());
             if plain || tries == tried_at_most + usize::from(spoiled) || !time_for_more {
                 return Ok((!self.bench.stopped()).then_some(Tried { kept: false, reading }));
             }
@@ -149,7 +156,7 @@ impl<'b, B: Bench> Trials<'b, B> {
         let Some(base) = self.base else { return Ok(Some(Duration::ZERO)) };
         let usual_us = base.p50.map_or(base.mean, |us| us as f64);
         let from = self.bench.now();
-        let patience = self.settings.patience();
+        let patience = self.settings.patience().min(self.left());
         // One after another, or no faster than is allowed.
         let (load, usual_s) = match self.settings.max_rate {
             None => (Load::Connections(1), LOOK as f64 * usual_us / 1e6),

@@ -27,6 +27,8 @@ pub struct Secured {
     pub cipher: String,
     /// The group of the key exchange, such as `X25519`; nothing where there was none.
     pub group: Option<String>,
+    /// The kind of key that the peer's certificate is for, such as `ECDSA`; nothing where it has shown none of a known kind.
+    pub key: Option<&'static str>,
 }
 
 /// What differs between the library's client and its server.
@@ -88,6 +90,7 @@ impl<S: Side> Records<S> {
             version: version.into(),
             cipher: cipher.unwrap_or_default(),
             group: common.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name())),
+            key: self.certificates().next().and_then(super::key::algorithm),
         })
     }
 

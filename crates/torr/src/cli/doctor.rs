@@ -1,7 +1,7 @@
 //! `torr doctor` on the command line.
 
 use super::values::{duration, per_second, positive};
-use super::{CompareArgs, RequestArgs, TransportArgs};
+use super::{CompareArgs, Given, RequestArgs, TransportArgs};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +9,8 @@ use std::time::Duration;
 /// `torr doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
+    #[command(flatten)]
+    pub given: Given,
     /// Where to; 'http://' may be left out
     #[arg(required_unless_present_any = ["command", "tls"])]
     pub url: Option<String>,
@@ -51,4 +53,9 @@ pub struct DoctorArgs {
     pub request: RequestArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
+}
+
+impl DoctorArgs {
+    /// How long all experiments may take if nobody says.
+    pub const BUDGET: Duration = Duration::from_secs(60);
 }

@@ -2,7 +2,7 @@
 
 use super::load::ArrivalsArg;
 use super::values::{duration, positive, rate};
-use super::{RequestArgs, TransportArgs};
+use super::{Given, RequestArgs, TransportArgs};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +21,8 @@ Exit codes: 0 a rate is sustained, 1 none is or an output failed, 2 bad usage, 3
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LimitArgs {
+    #[command(flatten)]
+    pub given: Given,
     /// Where to; 'http://' may be left out
     #[arg(required_unless_present = "urls")]
     url: Option<String>,
@@ -66,18 +68,6 @@ impl LimitArgs {
         self.url.as_deref()
     }
 }
-
-/// Flags of `torr limit` that `torr URL` does not have, or has with another meaning, and whether a value follows.
-pub const OWN_FLAGS: [(&str, bool); 8] = [
-    ("--slo", true),
-    ("--budget", true),
-    ("--max-rate", true),
-    ("--max-connections", true),
-    ("--arrivals", true),
-    ("--i-own-this", false),
-    ("--json", true),
-    ("--quiet", false),
-];
 
 /// There is nothing to be found in less.
 const SHORTEST: Duration = Duration::from_secs(5);

@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use torr_doctor::{Patient, Step};
+use torr_doctor::{Invocation, Patient, Step};
 use torr_gauge::{Machine, RunResult, Verdict};
 use torr_net::address;
 use torr_press::request::Options;
@@ -95,7 +95,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
     let server = Server::start(workers, &["--database", EMBEDDED])?;
     let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
     let mut rows = press_all(&server, each, &stop)?;
-    let diagnosed = diagnose(&server, budget, &stop)?;
+    let diagnosed = diagnose(&server, budget, again(args), &stop)?;
     drop(server);
     let verdict = agree(&mut rows, diagnosed);
     let demo = Demo {
@@ -144,12 +144,19 @@ fn agree(rows: &mut [Row], diagnosed: Option<Verdict>) -> Option<Verdict> {
     first.run.verdict.clone()
 }
 
+/// The server is gone once the demo has ended: whatever a verdict would have run again is the demo.
+fn again(args: &DemoArgs) -> Invocation {
+    let quick = if args.quick { " --quick" } else { "" };
+    Invocation { instead: Some(format!("torr demo{quick}")), ..Invocation::default() }
+}
+
 /// What limits the page, unless somebody has ended it all.
-fn diagnose(server: &Server, budget: Duration, stop: &AtomicBool) -> Result<Option<Verdict>, Stop> {
+fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicBool) -> Result<Option<Verdict>, Stop> {
     let page = settings().into_iter().next().expect("the first setting is the page");
     let patient = Patient {
         plan: plan(server, &page, budget)?,
         options: Options::default(),
+        again,
         budget,
         max_rate: None,
         max_connections: 2 * page.connections,

@@ -4,6 +4,7 @@ mod compare;
 mod progress;
 mod render;
 
+use crate::again;
 use crate::cli::{DoctorArgs, TransportArgs};
 use crate::exit::{self, Stop};
 use crate::interrupt;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::remote::RemoteWatch;
-use torr_doctor::{Diagnosis, Halt, Instruments, Observer, Patient, diagnose};
+use torr_doctor::{Diagnosis, Halt, Instruments, Invocation, Observer, Patient, diagnose, quoted};
 use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
@@ -117,6 +118,31 @@ fn plan(args: &DoctorArgs, transport: &TransportArgs, url: &str, keep_alive: boo
     Ok((Plan { connections: args.connections, threads, ..plan }, options))
 }
 
+/// What was given, for the commands that are printed.
+fn again(args: &DoctorArgs) -> Invocation {
+    let mut again = again::invocation(&args.given, args.url.as_deref());
+    let flag = |name: &str, value: Option<String>| (name.to_owned(), value.map(|value| quoted(&value)));
+    let load = [
+        args.threads.map(|threads| flag("-t", Some(threads.to_string()))),
+        args.no_keepalive.then(|| flag("--no-keepalive", None)),
+        args.max_rate.map(|rate| flag("--max-rate", Some(rate.to_string()))),
+    ];
+    again.load = load.into_iter().flatten().collect();
+    let budget = (args.budget != DoctorArgs::BUDGET).then(|| format!("{}s", args.budget.as_secs_f64()));
+    let own = [
+        budget.map(|budget| flag("--budget", Some(budget))),
+        args.max_connections.map(|most| flag("--max-connections", Some(most.to_string()))),
+        args.i_own_this.then(|| flag("--i-own-this", None)),
+        args.watch.as_ref().map(|address| flag("--watch", Some(address.clone()))),
+    ];
+    again.doctor = own.into_iter().flatten().collect();
+    if args.watch_token.is_some() {
+        // The variable is looked at where the flag is not given.
+        again.variables.push(("TORR_WATCH_TOKEN".into(), "--watch-token".into()));
+    }
+    again
+}
+
 fn patient(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Patient, Stop> {
     if args.budget < LEAST_BUDGET {
         return Err(Stop::Usage(format!(
@@ -128,6 +154,7 @@ fn patient(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Patient, S
         return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));
     }
     Ok(Patient {
+        again: again(args),
         plan,
         options,
         budget: args.budget,

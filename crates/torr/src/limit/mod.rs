@@ -2,6 +2,7 @@
 
 mod curve;
 mod render;
+mod spread;
 mod verify;
 
 use crate::cli::LimitArgs;
@@ -45,8 +46,7 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
     live.clear();
     let outcome = outcome.map_err(press::why_not)?;
     if !json.as_ref().is_some_and(Sink::takes_stdout) {
-        let verify = verify::command(&outcome, &settings.slo, std::env::args());
-        output::print(&render::text(&outcome, verify.as_deref()));
+        output::print(&render::text(&outcome, &verify::commands(args, &outcome)));
     }
     let written = json.map(|sink| match serde_json::to_string_pretty(&outcome) {
         Ok(text) => sink.put(&text),

@@ -1,6 +1,7 @@
 //! The report of a limit, to be read at a glance: the answer first, then what it rests on.
 
-use super::curve;
+use super::verify::Commands;
+use super::{curve, spread};
 use std::fmt::Write;
 use torr_doctor::limit::{ABOVE, Answer, Course, Fit, Outcome, Overload, Rung, Sustained};
 use torr_gauge::{Factor, Verdict};
@@ -8,8 +9,8 @@ use torr_report::human::{count, micros, percent, rate};
 use torr_report::style::{BAD, FAINT, GOOD, STRONG, paint};
 use torr_report::table;
 
-/// The whole report, with colours; `verify` is the command that presses the limit again.
-pub fn text(outcome: &Outcome, verify: Option<&str>) -> String {
+/// The whole report, with colours and the commands that press again.
+pub fn text(outcome: &Outcome, commands: &Commands) -> String {
     let mut text = heading(outcome);
     let mut line = |name: &str, what: String| {
         let _ = writeln!(text, "  {name:<12} {what}");
@@ -20,6 +21,13 @@ pub fn text(outcome: &Outcome, verify: Option<&str>) -> String {
     }
     if let (Some(at), Some(failure), Some(_)) = (outcome.fails_at, &outcome.failure, &outcome.sustained) {
         line("above it", format!("{} requests/s failed: {failure}", rate(at)));
+    }
+    let sustained = outcome.sustained.as_ref().map_or(0.0, |sustained| sustained.rate);
+    if let Some(spread) = spread::spread(&outcome.spread, sustained) {
+        line("spread", spread);
+    }
+    if let Some(disturbance) = &outcome.disturbance {
+        line("disturbed", spread::disturbance(disturbance));
     }
     if let Some(overload) = &outcome.overload {
         line("overload", self::overload(overload, outcome.sustained.as_ref()));
@@ -51,7 +59,7 @@ pub fn text(outcome: &Outcome, verify: Option<&str>) -> String {
             let _ = writeln!(text, "  {line}");
         });
     }
-    let advice = advice(outcome, verify);
+    let advice = advice(outcome, commands);
     if !advice.is_empty() {
         text.push('\n');
         advice.iter().for_each(|advice| {
@@ -186,7 +194,7 @@ fn coefficient(value: f64) -> String {
     }
 }
 
-fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
+fn advice(outcome: &Outcome, commands: &Commands) -> Vec<String> {
     let mut advice: Vec<String> = Vec::new();
     match outcome.answer {
         Answer::AtLeastGenerator => {
@@ -199,7 +207,8 @@ fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
             advice.push(format!("allow more time: --budget {:.0}s", outcome.budget_s * 3.0))
         }
         Answer::Never => {
-            advice.push("see what one request at a time takes: torr URL -c 1; or ask for less with --slo".into())
+            advice.push("ask for less with --slo".into());
+            advice.push(format!("see what one request at a time takes: {}", commands.alone))
         }
         Answer::Limit => {
             let names_one = |verdict: &&Verdict| ![Factor::None, Factor::Unknown].contains(&verdict.factor);
@@ -219,12 +228,16 @@ fn advice(outcome: &Outcome, verify: Option<&str>) -> Vec<String> {
         };
         advice.push(shed.into());
     }
+    if outcome.disturbance.is_some_and(|disturbance| disturbance.failed > 0) {
+        advice.push("search again when nothing else runs on this machine: without that the limit may be higher".into());
+    }
     if outcome.overload.as_ref().is_some_and(|overload| overload.kept) {
         let why = format!(
             "it kept to all at {ABOVE} x the limit, too, so a failure below was noise: try again, with a longer --budget"
         );
         advice.push(why);
     }
-    advice.extend(verify.map(|command| format!("verify: {command}")));
+    advice.extend(commands.before.clone());
+    advice.extend(commands.verify.as_ref().map(|command| format!("verify: {command}")));
     advice
 }

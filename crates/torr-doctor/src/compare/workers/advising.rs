@@ -1,16 +1,19 @@
 //! What a sweep of workers says, beside the rule of thumb: one per core for work that computes, several for work that waits.
 
-use super::super::{Conclusion, Row, flags};
+use super::super::{Conclusion, Row};
+use crate::invocation::Flag;
+use crate::laboratory::Patient;
 use crate::turns::Ratio;
-use crate::words::{counted, rate};
+use crate::words::{counted, percent, rate, time};
 use std::ops::RangeInclusive;
-use torr_press::Plan;
 
 /// A number of workers that gives this part of the best throughput is about as good.
 pub const ENOUGH: f64 = 0.97;
 /// A worker that uses so much of a CPU computes; one that uses less than the other waits.
 const COMPUTES: f64 = 0.75;
 const WAITS: f64 = 0.5;
+/// The part of the connections that must be at work for these to be what limits.
+const AT_WORK: f64 = 0.7;
 /// How many times the cores there are to be for work that waits.
 const FOR_WAITING: RangeInclusive<usize> = 3..=8;
 
@@ -34,8 +37,10 @@ pub struct Advised<'a> {
     pub command: &'a str,
     /// Where it is asked, if that was said.
     pub url: Option<&'a str>,
-    /// How it was loaded.
-    pub plan: &'a Plan,
+    /// How it was loaded, and for how long.
+    pub patient: &'a Patient,
+    /// How long a request takes on its own, in seconds, if that is known.
+    pub alone: Option<f64>,
 }
 
 /// What the work of a worker is.
@@ -47,11 +52,50 @@ enum Work {
 }
 
 impl Advised<'_> {
+    /// The number of workers that is recommended, where anything can be said of it.
+    pub fn recommended(&self) -> Option<usize> {
+        let says_nothing = self.rows[self.best].mostly_fails() || self.binds(0);
+        (!says_nothing).then(|| self.counts[self.chosen])
+    }
+
+    /// The part of the connections on which a request was worked on, rather than waiting for another.
+    fn at_work(&self, way: usize) -> Option<f64> {
+        let plan = &self.patient.plan;
+        let in_flight = plan.connections.min(self.patient.max_connections) * usize::from(plan.depth);
+        Some(self.rows[way].rps * self.alone? / in_flight as f64)
+    }
+
+    /// Whether no request waits for a worker: then the connections limit the throughput, and the workers do not.
+    fn binds(&self, way: usize) -> bool {
+        !self.rows[way].mostly_fails() && self.at_work(way).is_some_and(|share| share >= AT_WORK)
+    }
+
+    /// How many connections to press with, where these limit the throughput: within what is allowed at most.
+    fn more_connections(&self) -> usize {
+        let asked = self.patient.plan.connections;
+        let is_bounded = self.patient.again.doctor.iter().any(|(name, _)| name == "--max-connections");
+        if is_bounded { (4 * asked).min(self.patient.max_connections) } else { 4 * asked }
+    }
+
     pub fn conclude(&self) -> Conclusion {
         let (chosen, rows) = (self.counts[self.chosen], self.rows);
         let workers = counted(chosen, "worker");
         let (all_same, still_grows) = (self.chosen == 0, self.still_grows());
+        let connections = counted(self.patient.plan.connections, "connection");
+        let binds = self.binds(self.chosen);
         let summary = match all_same {
+            _ if rows[self.best].mostly_fails() => {
+                format!("Nothing can be said of the number of workers: {}.", rows[self.best].told_failure())
+            }
+            _ if self.binds(0) => format!(
+                "The {connections} limit the throughput, not the workers: already with {} no request waits for one, so this says \
+                 nothing of how many a heavier load needs.",
+                counted(self.counts[0], "worker")
+            ),
+            _ if binds => format!(
+                "{workers} are as many as {connections} can keep at work: whether more workers bring more cannot be told with so few \
+                 connections."
+            ),
             true => format!("{workers} is enough: more bring less than 3%."),
             false if still_grows => {
                 format!("{workers} give the most of all numbers tried, and there may be more to gain with more.")
@@ -59,8 +103,16 @@ impl Advised<'_> {
             false => format!("{workers}: the fewest that come within 3% of the most that any number gives."),
         };
         let (at, best) = (&rows[self.chosen], &rows[self.best]);
+        let at_work = self.at_work(self.chosen).zip(self.alone).filter(|_| binds).map(|(share, alone)| {
+            format!(
+                "that is {} of what {connections} reach if no request waits for another: one on its own takes {}",
+                percent(share.min(1.0)),
+                time(alone)
+            )
+        });
         let because = [
             Some(format!("{workers}: {}", rate(at.rps))),
+            at_work,
             self.fewer.map(|ratio| {
                 let fewer = counted(self.counts[self.chosen - 1], "worker");
                 match ratio.is_one() {
@@ -74,22 +126,27 @@ impl Advised<'_> {
                 let most = counted(self.counts[self.best], "worker");
                 format!("the most is {} with {most}, {} as much", rate(best.rps), self.gain.told())
             }),
-            Some(self.rule()),
+            (!self.binds(0)).then(|| self.rule()),
         ];
-        let few = self.plan.connections < self.counts.last().copied().unwrap_or(1);
+        let says_something = self.recommended().is_some();
+        let few = self.patient.plan.connections < self.counts.last().copied().unwrap_or(1);
         let advice = [
-            Some(format!("start it with {workers}: {}", self.command.replace("{n}", &chosen.to_string()))),
+            says_something.then(|| format!("start it with {workers}: {chosen} in the place of '{{n}}'")),
+            binds.then(|| match self.more_connections() {
+                more if more > self.patient.plan.connections => format!("press with more connections: -c {more}"),
+                _ => "press with more connections: raise -c and --max-connections".to_owned(),
+            }),
             self.fewer.filter(Ratio::is_vague).map(|_| {
                 "throughput varies too much to be sure: give a longer --budget, on a machine where nothing else runs".into()
             }),
-            still_grows.then(|| "it still grows with the largest number tried: try more with --counts".to_owned()),
-            few.then(|| {
+            (still_grows && !binds && says_something).then(|| "it still grows with the largest number tried: try more with --counts".to_owned()),
+            (few && !binds).then(|| {
                 format!(
                     "only {} pressed it: give more with -c than there are workers",
-                    counted(self.plan.connections, "connection")
+                    counted(self.patient.plan.connections, "connection")
                 )
             }),
-            all_same.then(|| "if that is less than it should give, 'torr doctor URL' names what limits it".to_owned()),
+            (all_same && !binds).then(|| "if that is less than it should give, 'torr doctor' names what limits it".to_owned()),
         ];
         Conclusion {
             summary,
@@ -145,22 +202,97 @@ impl Advised<'_> {
     /// The neighbours once more, or larger numbers.
     fn verify(&self) -> String {
         let (at, chosen) = (self.chosen, self.counts[self.chosen]);
+        let (binds, counted) = (self.binds(self.chosen), self.counts);
         let counts = match self.still_grows() {
+            // With more connections the same numbers of workers may tell more.
+            _ if binds => counted.to_vec(),
             true => vec![chosen, chosen + chosen.div_ceil(2), 2 * chosen],
             false => self.counts[at.saturating_sub(1)..=at + 1].to_vec(),
         };
-        let counts: Vec<_> = counts.iter().map(ToString::to_string).collect();
-        format!(
-            "torr doctor --sweep workers --counts {} --command {}{} {}",
-            counts.join(","),
-            quoted(self.command),
-            self.url.map_or(String::new(), |url| format!(" {}", quoted(url))),
-            flags(self.plan)
-        )
+        // More numbers than were tried need more time.
+        let budget = self.patient.budget.mul_f64((counts.len() as f64 / self.counts.len() as f64).max(1.0));
+        let budget = format!("{}s", budget.as_secs_f64().ceil());
+        let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let more = self.more_connections();
+        let flags: &[Flag<'_>] = &[
+            ("--sweep", &"workers"),
+            ("--counts", &counts),
+            ("--command", &self.command),
+            ("-c", if binds { &more } else { &self.patient.plan.connections }),
+            ("--budget", &budget),
+        ];
+        self.patient.again.doctor_at(self.url, flags)
     }
 }
 
-/// As a shell takes it for one word.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use torr_press::request::Options;
+    use torr_press::{Plan, Requests, Target};
+
+    /// What is said of these throughputs, by numbers of workers, with so many connections and 20 ms for a request on its own.
+    fn told(rates: &[(usize, f64)], connections: usize) -> (Conclusion, Option<usize>) {
+        let target = Target::parse("http://127.0.0.1:1/").expect("it is a URL");
+        let request = Requests::get(&target, true).expect("it can be asked for");
+        let patient = Patient {
+            plan: Plan { connections, ..Plan::new(target, vec![], request) },
+            options: Options::default(),
+            again: crate::Invocation::default(),
+            budget: Duration::from_secs(20),
+            max_rate: None,
+            max_connections: 2 * connections,
+        };
+        let counts: Vec<_> = rates.iter().map(|(count, _)| *count).collect();
+        let rows: Vec<_> = rates.iter().map(|(_, rps)| Row { rps: *rps, ..Row::over("", &[], None) }).collect();
+        let (best, chosen) = super::super::chosen(&rates.iter().map(|(_, rps)| *rps).collect::<Vec<_>>());
+        let one = Ratio::over(&[(1.0, 1.0); 3]);
+        let advised = Advised {
+            counts: &counts,
+            rows: &rows,
+            best,
+            chosen,
+            gain: one,
+            fewer: (chosen > 0).then_some(one),
+            cores: 2,
+            command: "server {port} {n}",
+            url: None,
+            patient: &patient,
+            alone: Some(0.02),
+        };
+        (advised.conclude(), advised.recommended())
+    }
+
+    #[test]
+    fn connections_that_bind_recommend_no_workers() {
+        // 8 connections reach 400 requests/s at most.
+        let (found, workers) = told(&[(1, 370.0), (2, 395.0), (4, 390.0)], 8);
+        assert_eq!(workers, None);
+        assert!(found.summary.starts_with("The 8 connections limit the throughput, not the workers"), "{found:?}");
+        let advice = found.advice.join("\n");
+        assert!(advice.contains("-c 32") && !advice.contains("start it with"), "{found:?}");
+        let verify = found.verify.expect("there is one");
+        assert!(verify.contains("--counts 1,2,4") && verify.contains("-c 32"), "{verify}");
+    }
+
+    #[test]
+    fn workers_that_all_connections_keep_busy_say_that_more_cannot_be_told() {
+        let (found, workers) = told(&[(1, 50.0), (8, 395.0)], 8);
+        assert_eq!(workers, Some(8));
+        assert!(found.summary.contains("8 workers are as many as 8 connections can keep at work"), "{found:?}");
+        assert!(!found.advice.join("\n").contains("try more with --counts"), "{found:?}");
+    }
+
+    #[test]
+    fn workers_that_bind_are_recommended() {
+        let (found, workers) = told(&[(1, 50.0), (4, 200.0), (8, 201.0)], 100);
+        assert_eq!((workers, found.summary.starts_with("4 workers")), (Some(4), true), "{found:?}");
+        assert!(found.advice.join("\n").contains("start it with 4 workers: 4 in the place of '{n}'"), "{found:?}");
+        let verify = found.verify.expect("there is one");
+        assert_eq!(
+            verify,
+            "torr doctor --sweep workers --counts 1,4,8 --command 'server {port} {n}' -c 100 --budget 20s"
+        );
+    }
 }

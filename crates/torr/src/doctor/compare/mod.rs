@@ -57,7 +57,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
         return Err(Stop::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
     }
     let target = Target::parse(url(args)).map_err(mistake)?;
-    let planned = |path: &String| plan(args, &args.transport, &target.whole(path), !args.no_keepalive);
+    let planned = |path: &String| plan(args, &args.transport, &target.whole_as_user(path), !args.no_keepalive);
     let plans = paths_asked.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     let observer = observer(args, &plans[0].0)?;
     let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
@@ -71,7 +71,7 @@ fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
     let proxy = Target::parse(proxy).map_err(mistake)?;
     let path = if proxy.path() == "/" { service.path() } else { proxy.path() };
     let (direct, options) = plan(args, &args.transport, url(args), !args.no_keepalive)?;
-    let (through, _) = plan(args, &args.transport, &proxy.whole(path), !args.no_keepalive)?;
+    let (through, _) = plan(args, &args.transport, &proxy.whole_as_user(path), !args.no_keepalive)?;
     let observers = [observer(args, &direct)?, observer(args, &through)?];
     let ways = [way("directly", &direct, &observers[0]), way("through the proxy", &through, &observers[1])];
     Ok(via(&patient(args, direct, options)?, &ways, &course.stop, course.tell))

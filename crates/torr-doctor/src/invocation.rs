@@ -1,0 +1,168 @@
+//! The commands that a report prints. Each is built from what the user gave, so that it can be run as it stands and sends the same
+//! requests on the same way.
+
+use std::fmt::Write;
+
+/// What the user gave on the command line, as far as further commands need it. All texts but URLs are words of a shell already.
+#[derive(Debug, Clone, Default)]
+pub struct Invocation {
+    /// A command that stands for all others, where the service is there only while that command runs.
+    pub instead: Option<String>,
+    /// Where to, without user and password; nothing where the request's flags say it.
+    pub url: Option<String>,
+    /// What is sent and the way there, which all commands take.
+    pub request: Vec<String>,
+    /// Requests in flight on each connection of HTTP/2, as flags: they exclude a connection for each request.
+    pub streams: Vec<String>,
+    /// How the load is made, of what `torr URL` and `torr doctor` both take: each flag's name, and its value as a word.
+    pub load: Vec<(String, Option<String>)>,
+    /// What `torr doctor` alone takes, in the same form.
+    pub doctor: Vec<(String, Option<String>)>,
+    /// The variables that stand for secrets, each with the flag or field that it is the value of.
+    pub variables: Vec<(String, String)>,
+}
+
+/// A flag of a command that is built, with its value.
+pub type Flag<'f> = (&'f str, &'f dyn std::fmt::Display);
+
+impl Invocation {
+    /// `torr URL` with these flags, each of which replaces what the user gave for it.
+    pub fn press(&self, flags: &[Flag<'_>]) -> String {
+        self.press_at(self.url.as_deref(), flags, &[])
+    }
+
+    /// The same with connections that are kept alive, whatever the user gave.
+    pub fn press_kept_alive(&self, flags: &[Flag<'_>]) -> String {
+        self.press_at(self.url.as_deref(), flags, &["--no-keepalive"])
+    }
+
+    /// `torr URL` for another URL, with a connection for each request.
+    pub fn press_once_each(&self, url: &str, flags: &[Flag<'_>]) -> String {
+        let one_each = Self { streams: vec![], ..self.clone() };
+        one_each.press_at(Some(url), flags, &["--no-keepalive"])
+            + if self.instead.is_none() { " --no-keepalive" } else { "" }
+    }
+
+    /// `torr URL` for another URL of the same service.
+    pub fn press_other(&self, url: &str, flags: &[Flag<'_>]) -> String {
+        self.press_at(Some(url), flags, &[])
+    }
+
+    fn press_at(&self, url: Option<&str>, flags: &[Flag<'_>], without: &[&str]) -> String {
+        // A closed loop's highest rate is none of an open loop's.
+        let is_open = flags.iter().any(|(name, _)| *name == "-r");
+        let without = |name: &str| without.contains(&name) || is_open && name == "--max-rate";
+        self.command("torr", url, flags, &without, &[])
+    }
+
+    /// `torr doctor URL` with these flags.
+    pub fn doctor(&self, flags: &[Flag<'_>]) -> String {
+        self.command("torr doctor", self.url.as_deref(), flags, &|_| false, &self.doctor)
+    }
+
+    /// `torr doctor` for another URL, or for none, with these flags.
+    pub fn doctor_at(&self, url: Option<&str>, flags: &[Flag<'_>]) -> String {
+        self.command("torr doctor", url, flags, &|_| false, &self.doctor)
+    }
+
+    /// What to do before a command with secrets can be run. `None` if there are none.
+    pub fn before_running(&self) -> Option<String> {
+        if self.variables.is_empty() || self.instead.is_some() {
+            return None;
+        }
+        let told: Vec<_> = self.variables.iter().map(|(name, what)| format!("${name} ({what})")).collect();
+        Some(format!(
+            "secrets are not printed: before you run the command below, export what you gave as {}",
+            told.join(", ")
+        ))
+    }
+
+    fn command(
+        &self,
+        program: &str,
+        url: Option<&str>,
+        flags: &[Flag<'_>],
+        without: &dyn Fn(&str) -> bool,
+        own: &[(String, Option<String>)],
+    ) -> String {
+        if let Some(instead) = &self.instead {
+            return instead.clone();
+        }
+        let mut command = program.to_owned();
+        let mut word = |word: &str| {
+            // Writing to a string does not fail.
+            let _ = write!(command, " {word}");
+        };
+        url.into_iter().for_each(|url| word(&quoted(url)));
+        self.request.iter().chain(&self.streams).for_each(|given| word(given));
+        let is_replaced = |name: &str| flags.iter().any(|(flag, _)| *flag == name);
+        for (name, value) in self.load.iter().chain(own).filter(|(name, _)| !without(name) && !is_replaced(name)) {
+            word(name);
+            value.iter().for_each(|value| word(value));
+        }
+        for (name, value) in flags {
+            word(name);
+            word(&quoted(&value.to_string()));
+        }
+        command
+    }
+}
+
+/// A text as a shell takes it for one word.
+pub fn quoted(text: &str) -> String {
+    // Only a NUL cannot be quoted, and no argument of a program has one.
+    shlex::try_quote(text).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given() -> Invocation {
+        Invocation {
+            url: Some("https://h:1/a?b=c d".into()),
+            request: vec!["-k".into(), "-H".into(), "'a: b'".into()],
+            streams: vec!["--streams".into(), "4".into()],
+            load: vec![
+                ("-t".into(), Some("2".into())),
+                ("--no-keepalive".into(), None),
+                ("--max-rate".into(), Some("50".into())),
+            ],
+            doctor: vec![("--budget".into(), Some("9s".into())), ("--i-own-this".into(), None)],
+            ..Invocation::default()
+        }
+    }
+
+    #[test]
+    fn all_that_was_given_is_given_again() {
+        let given = given();
+        assert_eq!(
+            given.press(&[("-c", &8)]),
+            "torr 'https://h:1/a?b=c d' -k -H 'a: b' --streams 4 -t 2 --no-keepalive --max-rate 50 -c 8"
+        );
+        assert_eq!(
+            given.press(&[("-t", &3), ("-r", &100), ("--fail-if", &"errors>0")]),
+            "torr 'https://h:1/a?b=c d' -k -H 'a: b' --streams 4 --no-keepalive -t 3 -r 100 --fail-if 'errors>0'"
+        );
+        assert!(!given.press_kept_alive(&[]).contains("--no-keepalive"));
+        assert_eq!(
+            given.press_once_each("https://h:2/", &[("-c", &8)]),
+            "torr https://h:2/ -k -H 'a: b' -t 2 --max-rate 50 -c 8 --no-keepalive"
+        );
+        assert!(given.doctor(&[("-c", &8)]).ends_with("--max-rate 50 --budget 9s --i-own-this -c 8"));
+        assert!(given.doctor_at(None, &[("--budget", &"20s")]).ends_with("--max-rate 50 --i-own-this --budget 20s"));
+    }
+
+    #[test]
+    fn what_stands_for_all_is_printed_instead() {
+        let demo = Invocation { instead: Some("torr demo".into()), ..given() };
+        assert_eq!([demo.press(&[("-c", &8)]), demo.doctor(&[]), demo.press_once_each("x", &[])], ["torr demo"; 3]);
+    }
+
+    #[test]
+    fn secrets_are_asked_for() {
+        assert_eq!(given().before_running(), None);
+        let secret = Invocation { variables: vec![("TORR_USER".into(), "--user".into())], ..given() };
+        assert!(secret.before_running().is_some_and(|told| told.contains("$TORR_USER (--user)")));
+    }
+}

@@ -1,0 +1,214 @@
+//! From a command line to the commands that a report prints. Secrets do not go into reports, which are kept and passed on: a shell's
+//! variable stands for each of them.
+
+use crate::cli::{Given, GivenFlag};
+use torr_doctor::{Invocation, quoted};
+use torr_press::Target;
+
+/// Flags of which the whole value is a secret, and the variable that stands for it.
+const SECRETS: [(&str, &str); 4] = [
+    ("user", "TORR_USER"),
+    ("oauth2_bearer", "TORR_TOKEN"),
+    ("proxy_user", "TORR_PROXY_USER"),
+    ("cookies", "TORR_COOKIE"),
+];
+
+/// Parts of the names of fields whose values are secrets.
+const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "key", "session"];
+
+/// The request and the way there, as they were given, for this URL.
+pub fn invocation(given: &Given, url: Option<&str>) -> Invocation {
+    let target = url.and_then(|url| Target::parse(url).ok());
+    let mut again = Invocation { url: target.as_ref().map(|target| target.url.clone()), ..Invocation::default() };
+    for flag in &given.flags {
+        let words = words(flag, &mut again.variables);
+        let into = if flag.id == "streams" { &mut again.streams } else { &mut again.request };
+        into.extend(words);
+    }
+    // What stands in a URL counts only where no flag says otherwise.
+    let has_user = given.flags.iter().any(|flag| ["user", "oauth2_bearer"].contains(&flag.id.as_str()));
+    if !has_user && target.is_some_and(|target| target.has_userinfo()) {
+        let variable = variable("TORR_USER", "user and password of the URL", &mut again.variables);
+        again.request.extend(["--user".to_owned(), format!("\"${variable}\"")]);
+    }
+    again
+}
+
+/// A flag and its value, as words of a shell.
+fn words(flag: &GivenFlag, variables: &mut Vec<(String, String)>) -> Vec<String> {
+    let mut words = vec![flag.name.clone()];
+    let Some(value) = &flag.value else { return words };
+    let secret = SECRETS.iter().find(|(id, _)| *id == flag.id).map(|(_, variable)| variable);
+    let field = (flag.id == "headers").then(|| value.split_once(':')).flatten().filter(|(name, _)| is_secret(name));
+    let word = match (secret, field) {
+        (Some(name), _) => format!("\"${}\"", variable(name, &flag.name, variables)),
+        (None, Some((name, _))) => {
+            let upper: String =
+                name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+            let variable = variable(&format!("TORR_{upper}"), &format!("the field {name}"), variables);
+            format!("\"{name}: ${variable}\"")
+        }
+        // A value that looks like a flag is taken for one, unless it is joined to its own.
+        (None, None) if value.starts_with('-') => return vec![format!("{}={}", flag.name, quoted(value))],
+        (None, None) => quoted(value),
+    };
+    words.push(word);
+    words
+}
+
+/// Whether a field of this name carries a secret. The name has to be one that a shell leaves as it is between quotation marks.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_FIELDS.iter().any(|part| name.contains(part))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// Notes a variable, with a number where there is one of this name already.
+fn variable(name: &str, what: &str, variables: &mut Vec<(String, String)>) -> String {
+    let same =
+        variables.iter().filter(|(known, _)| known.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_') == name);
+    let name = match same.count() {
+        0 => name.to_owned(),
+        n => format!("{name}_{}", n + 1),
+    };
+    variables.push((name.clone(), what.to_owned()));
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{RequestArgs, TransportArgs};
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        given: Given,
+        url: String,
+        #[command(flatten)]
+        request: RequestArgs,
+        #[command(flatten)]
+        transport: TransportArgs,
+        /// What a flag of the transport excludes.
+        #[arg(long)]
+        no_keepalive: bool,
+    }
+
+    fn parsed(words: &[&str]) -> Only {
+        Only::try_parse_from([&["torr"], words].concat()).unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    }
+
+    /// The words of the printed command, as a shell would make them with these variables.
+    fn shell(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let filled = variables
+            .iter()
+            .fold(command.to_owned(), |text, (name, value)| text.replace(&format!("${name}\""), &format!("{value}\"")));
+        shlex::split(&filled).expect("its quotes are closed")
+    }
+
+    #[test]
+    fn what_is_printed_is_what_was_given() {
+        let line = [
+            "https://h:1/a?b=$c&d='e'",
+            "--cacert",
+            "ca file.pem",
+            "-X",
+            "PUT",
+            "-H",
+            "X-Odd: it's \"$HOME\"",
+            "--data",
+            "first=1",
+            "--data-urlencode",
+            "b=c d",
+            "--data-raw",
+            "-@x",
+            "--url-query",
+            "q=1",
+            "-A",
+            "",
+            "-e",
+            "http://from/",
+            "--compressed",
+            "--feeder=records.csv",
+            "--feeder-order",
+            "random",
+            "--bind",
+            "127.0.0.2,127.0.0.3",
+            "--resolve",
+            "h:1:127.0.0.1",
+            "--resolve",
+            "[::2]:1:[::1]",
+            "--http2",
+            "--streams",
+            "4",
+            "--sni=other",
+            "--tlsv1.3",
+            "--cert",
+            "c.pem",
+            "--key",
+            "k.pem",
+            "--tls-resumption",
+            "full",
+        ];
+        let first = parsed(&line);
+        let again = invocation(&first.given, Some(&first.url));
+        assert_eq!(again.variables, []);
+        let words = shell(&again.press(&[]), &[]);
+        let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(
+            format!("{:?} {:?}", first.request, first.transport),
+            format!("{:?} {:?}", second.request, second.transport)
+        );
+        assert_eq!(first.url, second.url);
+        // The order of pieces of data is that of the body.
+        let order: Vec<_> =
+            first.given.flags.iter().map(|flag| flag.id.as_str()).filter(|id| id.starts_with("data")).collect();
+        assert_eq!(order, ["data", "data_urlencode", "data_raw"]);
+    }
+
+    #[test]
+    fn secrets_are_variables() {
+        let line = [
+            "http://me:s3cret0@h/",
+            "-H",
+            "Authorization: s3cret1",
+            "-H",
+            "X-Api-Key: s3cret2",
+            "-H",
+            "Accept: text/plain",
+            "-b",
+            "id=s3cret3",
+            "-b",
+            "id=s3cret4",
+            "-x",
+            "http://p:1",
+            "--proxy-user",
+            "p:s3cret5",
+        ];
+        let first = parsed(&line);
+        let again = invocation(&first.given, Some(&first.url));
+        let command = again.press(&[]);
+        assert!(!command.contains("s3cret"), "{command}");
+        let variables = [
+            ("TORR_AUTHORIZATION", "s3cret1"),
+            ("TORR_X_API_KEY", "s3cret2"),
+            ("TORR_COOKIE", "id=s3cret3"),
+            ("TORR_COOKIE_2", "id=s3cret4"),
+            ("TORR_PROXY_USER", "p:s3cret5"),
+            ("TORR_USER", "me:s3cret0"),
+        ];
+        let names: Vec<_> = again.variables.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, variables.map(|(name, _)| name));
+        let words = shell(&command, &variables);
+        let second = parsed(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(second.request.headers, first.request.headers);
+        assert_eq!(
+            (second.request.cookies, second.transport.proxy_user),
+            (first.request.cookies, first.transport.proxy_user)
+        );
+        assert_eq!((second.request.user.as_deref(), second.url.as_str()), (Some("me:s3cret0"), "http://h/"));
+        let token = parsed(&["http://h/", "--oauth2-bearer", "s3cret"]);
+        assert!(invocation(&token.given, Some(&token.url)).press(&[]).ends_with("--oauth2-bearer \"$TORR_TOKEN\""));
+    }
+}
