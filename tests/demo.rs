@@ -58,6 +58,23 @@ fn an_interrupted_demo_still_reports_and_takes_its_server_along() {
     assert!(!std::path::Path::new(&format!("/proc/{server}")).exists(), "the server is still there");
 }
 
+#[test]
+fn a_demo_that_is_ended_at_once_takes_its_server_along() {
+    let demo = Running::start(torr_command(&["demo"]));
+    let server = wait_until("the demo's server", || child_of(demo.pid()));
+    wait_until("the demo to press it", || (connections_of(server) > 50).then_some(()));
+    // As Ctrl-\\ in a terminal does; a second Ctrl-C is the same.
+    demo.signal("QUIT");
+    assert_eq!(demo.wait().code, Some(130));
+    wait_until("the server to be gone", || is_gone(server).then_some(()));
+}
+
+/// Whether a process has ended, though perhaps nobody has waited for it yet.
+fn is_gone(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
+}
+
 fn child_of(pid: u32) -> Option<u32> {
     let found = Command::new("pgrep").args(["-P", &pid.to_string()]).output().expect("pgrep runs");
     String::from_utf8_lossy(&found.stdout).lines().next()?.parse().ok()

@@ -2,8 +2,13 @@
 
 mod support;
 
-use support::program::torr;
+use support::program::{Running, torr};
+use support::script::{OK, Script, answering};
 use support::servers::free_port;
+use support::terminal::Terminal;
+use support::wait_until;
+
+const TORR: &str = env!("CARGO_BIN_EXE_torr");
 
 #[test]
 fn mistakes_get_one_line_with_a_hint() {
@@ -170,4 +175,49 @@ fn help_and_version_go_to_standard_output() {
     }
     let nothing = torr(&[]);
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
+}
+
+#[test]
+fn ctrl_c_leaves_no_progress_line_behind() {
+    let server = Script::start(answering(OK));
+    let mut terminal = Terminal::run(80, &format!("{TORR} {} -r 20 -d 60s", server.url()));
+    // At 20 a second the line has been drawn a dozen times by then.
+    wait_until("a second's requests", || (server.requests() > 25).then_some(()));
+    terminal.interrupt();
+    let (screen, code) = terminal.end();
+    assert_eq!(code, Some(130), "{screen:?}");
+    assert!(screen.output.contains("/60s") && screen.output.contains("^C"), "{screen:?}");
+    let lines = screen.lines();
+    assert!(lines[0].starts_with("GET http://"), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("/60s") || line.contains("^C")), "{lines:#?}");
+}
+
+#[test]
+fn a_second_ctrl_c_ends_a_run_at_once_and_clears_its_line_too() {
+    let server = Script::start(answering(OK));
+    let mut terminal = Terminal::run(80, &format!("{TORR} {} -r 20 -d 60s", server.url()));
+    wait_until("a second's requests", || (server.requests() > 25).then_some(()));
+    terminal.interrupt();
+    terminal.interrupt();
+    let (screen, code) = terminal.end();
+    assert_eq!(code, Some(130), "{screen:?}");
+    assert!(!screen.lines().iter().any(|line| line.contains("/60s")), "{:#?}", screen.lines());
+}
+
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let server = Script::start(answering(OK));
+    let torr = |shell: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("{shell} exec {TORR} {} -r 20 -n 40 -q", server.url())]);
+        let before = server.requests();
+        let run = Running::start(command);
+        wait_until("some requests", || (server.requests() > before + 5).then_some(()));
+        run.signal("HUP");
+        run.wait()
+    };
+    let ended = torr("trap '' HUP;");
+    assert!(ended.code == Some(0) && ended.stdout.contains("200 x 40"), "{ended:?}");
+    let ended = torr("");
+    assert!(ended.code == Some(130) && ended.stdout.contains("interrupted"), "{ended:?}");
 }

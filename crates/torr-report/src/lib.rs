@@ -13,6 +13,7 @@ pub mod otlp;
 pub mod prometheus;
 pub mod style;
 pub mod table;
+mod terminal;
 pub mod text;
 
 use torr_gauge::RunResult;

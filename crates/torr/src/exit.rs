@@ -33,9 +33,12 @@ pub fn failed(lines: &[String]) -> Option<ExitCode> {
     (!lines.is_empty()).then(|| ExitCode::from(1))
 }
 
+/// The exit code of an interrupted program.
+pub const INTERRUPTED: u8 = 130;
+
 /// Everything was done, but somebody ended it early: exit code 130.
 pub fn interrupted() -> ExitCode {
-    ExitCode::from(130)
+    ExitCode::from(INTERRUPTED)
 }
 
 /// Help and version are printed as clap has them; a mistake becomes one line with a hint.

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod fronts;
+mod group;
 mod interrupt;
 mod limit;
 mod output;
