@@ -77,6 +77,17 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["watch", "--listen", "0.0.0.0:0", "--token", ""], "TORR_WATCH_TOKEN"),
         (&["watch", "--port", "0"], "--port"),
         (&["demo", "--json", "/no/such/folder/x.json"], "/no/such/folder"),
+        (&["limt", "http://127.0.0.1:1"], "did you mean 'limit'"),
+        (&["docter"], "did you mean 'doctor'"),
+        (&["limt", "--slo", "p99<5ms", "http://127.0.0.1:1"], "did you mean 'limit'"),
+        (&["-c", "5", "docter"], "did you mean 'doctor'"),
+        (&["-c", "5", "limit"], "stands before all flags"),
+        (&["-c", "5", "limit", "http://127.0.0.1:1"], "'limit' is a command"),
+        (&["http://127.0.0.1:1", "limit"], "'limit' is a command"),
+        (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "one URL too many"),
+        (&["bench", "http://127.0.0.1:1"], "there is no command 'bench'"),
+        (&["help", "limt"], "did you mean 'limit'"),
+        (&["help", "bench"], "see 'torr help'"),
     ];
     for (args, word) in cases {
         let ended = torr(args);
@@ -175,6 +186,35 @@ fn help_and_version_go_to_standard_output() {
     }
     let nothing = torr(&[]);
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
+}
+
+#[test]
+fn help_is_a_command_too() {
+    assert_eq!(torr(&["help"]).stdout, torr(&["--help"]).stdout);
+    for command in ["serve", "doctor", "limit", "demo", "watch"] {
+        let ended = torr(&["help", command]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
+        assert_eq!(ended.stdout, torr(&[command, "--help"]).stdout, "{command}");
+        assert!(ended.stdout.contains(&format!("torr {command}")), "{command}: {}", ended.stdout);
+    }
+    for front in ["ab", "wrk", "httpress", "press"] {
+        assert_eq!(torr(&["help", front]).stdout, torr(&[front, "-h"]).stdout, "{front}");
+    }
+}
+
+#[test]
+fn a_word_that_is_no_command_is_a_host() {
+    let ended = torr(&["no-such-host-either"]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(3), 1), "{ended:?}");
+    assert!(ended.stderr.contains("does not resolve, and there is no command of that name"), "{ended:?}");
+    // A host whose name is nearly a command's is pressed once it is told that it is one.
+    let server = Script::start(answering(OK));
+    let port = server.address.port();
+    let resolve = format!("limt:{port}:127.0.0.1");
+    for url in [format!("limt:{port}"), format!("http://limt:{port}/"), format!("localhost:{port}")] {
+        let ended = torr(&["-n", "5", "-q", "--resolve", &resolve, &url]);
+        assert!(ended.code == Some(0) && ended.stdout.contains("200 x 5"), "{url}: {ended:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The command line: what can be asked for, and who does it.
 
 mod checks;
+pub mod commands;
 mod compare;
 mod data;
 mod doctor;
@@ -34,10 +35,12 @@ pub use transport::TransportArgs;
 pub use values::duration;
 pub use watch::WatchArgs;
 
-use crate::exit::Stop;
+use crate::exit::{self, Stop};
 use crate::fronts::Front;
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 const STYLES: Styles = Styles::styled()
@@ -54,7 +57,6 @@ Examples:
   torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
   torr limit URL                            the most that it sustains, and what happens above
   torr doctor URL                           the one factor that limits it, with proof
-  torr limit URL                            the most that it sustains
   torr serve --workers 4                    a server worth pressing
   torr demo --quick                         both, on this machine, beside reference figures
 
@@ -63,7 +65,9 @@ Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 targ
 /// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
 #[derive(Debug, Parser)]
 #[command(name = "torr", version, styles = STYLES, after_help = EXAMPLES, max_term_width = 110)]
-#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+// clap's own shows another text for a command than its '--help' does, and none for those that have other programs' flags.
+#[command(disable_help_subcommand = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -95,6 +99,44 @@ enum Command {
     /// The same for 'drogon_ctl press'
     #[command(disable_help_flag = true)]
     Press(FrontArgs),
+    /// Show this help, or that of a command
+    Help {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+/// Does what a command line asks for; the program's name comes first.
+pub fn run(args: &[OsString]) -> Result<ExitCode, Stop> {
+    let first = args.get(1).and_then(|word| word.to_str());
+    if let Some(mistake) = first.and_then(commands::mistyped) {
+        return Err(mistake);
+    }
+    match Cli::try_parse_from(args) {
+        Ok(cli) => cli.run(),
+        Err(error) => match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+            // clap takes whatever stands behind a URL for a command.
+            (ErrorKind::ArgumentConflict, Some(ContextValue::String(second))) => {
+                let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
+                Err(match first.filter(|word| commands::is_bare(word)) {
+                    Some(first) => commands::unknown(first),
+                    None => words.find_map(commands::misplaced).unwrap_or_else(|| commands::second_target(second)),
+                })
+            }
+            _ => exit::from_clap(error),
+        },
+    }
+}
+
+/// Shows the help of a command, or that of the program.
+fn help(command: Option<&str>) -> Result<ExitCode, Stop> {
+    if let Some(unknown) = command.filter(|command| commands::names().all(|name| name != *command)) {
+        return Err(commands::unknown(unknown));
+    }
+    // What other programs' flags mean only they know.
+    let flag = if command.is_some_and(Front::is_called) { "-h" } else { "--help" };
+    let args: Vec<OsString> = ["torr"].into_iter().chain(command).chain([flag]).map(OsString::from).collect();
+    run(&args)
 }
 
 impl Cli {
@@ -110,6 +152,7 @@ impl Cli {
             Some(Command::Wrk(args)) => Front::Wrk.run(args.args),
             Some(Command::Httpress(args)) => Front::Httpress.run(args.args),
             Some(Command::Press(args)) => Front::Press.run(args.args),
+            Some(Command::Help { command }) => help(command.as_deref()),
             None => crate::press::run(&self.press),
         }
     }
