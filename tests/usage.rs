@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::program::{Running, torr};
+use support::program::{Running, torr, torr_command};
 use support::script::{OK, Script, answering};
 use support::servers::free_port;
 use support::terminal::Terminal;
@@ -260,4 +260,39 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     assert!(ended.code == Some(0) && ended.stdout.contains("200 x 40"), "{ended:?}");
     let ended = torr("");
     assert!(ended.code == Some(130) && ended.stdout.contains("interrupted"), "{ended:?}");
+}
+
+/// Panics if a line is wider than the screen, but for one of a single word.
+fn assert_fits(text: &str, columns: usize) {
+    let alone = |line: &str| line.split_whitespace().count() <= 1;
+    let too_wide: Vec<_> = text.lines().filter(|line| line.chars().count() > columns && !alone(line)).collect();
+    assert!(too_wide.is_empty(), "wider than {columns}: {too_wide:#?} of\n{text}");
+}
+
+#[test]
+fn reports_fit_the_screen() {
+    let server = Script::start(answering(OK));
+    let url = server.url();
+    let long = "'~a rather long text that nobody has ever sent to anybody, and that takes more than a line'";
+    for (command, words) in [
+        (format!("{url} -n 2000 -c 4 --expect-body {long}"), &["p99.9", "stddev", "first byte", "no errors"][..]),
+        (format!("limit {url} --budget 5s --max-connections 4 -q"), &["the limit of", "in a closed loop"]),
+        (format!("doctor {url} -c 4 --budget 5s"), &["verdict", "experiments in"]),
+    ] {
+        let (screen, _) = Terminal::run(80, &format!("{TORR} {command}")).end();
+        let text = screen.lines().join("\n");
+        assert_eq!(screen.wrapped, 0, "a line was broken by the terminal: {text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{words:?} in\n{text}");
+    }
+    for columns in [60, 80, 200] {
+        let mut command = torr_command(&[&url, "-n", "2000", "-c", "4", "--expect-body", long]);
+        command.env("COLUMNS", columns.to_string());
+        let ended = Running::start(command).wait();
+        assert_fits(&ended.stdout, columns);
+        assert!(ended.stdout.contains("stddev") && ended.stdout.contains("sent to anybody"), "{}", ended.stdout);
+    }
+    // A file has no end to its right.
+    let ended = torr(&[&url, "-n", "2000", "-c", "4", "--expect-body", long]);
+    assert!(ended.stdout.lines().any(|line| line.contains("more than a line'")), "{}", ended.stdout);
+    assert!(ended.stdout.lines().any(|line| line.contains("min") && line.contains("stddev")), "{}", ended.stdout);
 }

@@ -4,6 +4,7 @@
 pub mod buckets;
 pub mod csv;
 pub mod expectations;
+pub mod fit;
 pub mod fronts;
 pub mod hlog;
 pub mod human;
@@ -12,8 +13,9 @@ pub mod live;
 pub mod otlp;
 pub mod prometheus;
 pub mod style;
+pub mod summary;
 pub mod table;
-mod terminal;
+pub mod terminal;
 pub mod text;
 
 use torr_gauge::RunResult;

@@ -1,8 +1,25 @@
-//! The terminal that progress lines are drawn on.
+//! The terminal: how wide it is, and what progress lines are drawn on.
 
 use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
 use std::io;
+
+/// Returns how many columns standard output has: those that the variable COLUMNS tells, or those of its terminal. A file
+/// or a pipe has no end to its right.
+pub fn columns() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|&columns| columns > 0);
+    told.or_else(|| own(&Term::stdout())).unwrap_or(usize::MAX)
+}
+
+/// Returns how many columns the terminal has that standard error is. Its lines are for people there, and else for
+/// programs, which read each as one.
+pub fn stderr_columns() -> usize {
+    own(&Term::stderr()).unwrap_or(usize::MAX)
+}
+
+fn own(term: &Term) -> Option<usize> {
+    term.size_checked().map(|(_, columns)| columns.into()).filter(|&columns| columns > 0)
+}
 
 /// Columns that a progress line leaves free at its right, so that the `^C` that a terminal shows for each Ctrl-C stays
 /// on the line, and is cleared with it.

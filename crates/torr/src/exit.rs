@@ -1,5 +1,6 @@
 //! Exit codes, and the one line that says why.
 
+use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
 
@@ -22,14 +23,14 @@ impl Stop {
             Self::Usage(line) => (2, line),
             Self::Unreachable(line) => (3, line),
         };
-        anstream::eprintln!("torr: {line}");
+        output::note(&line);
         ExitCode::from(code)
     }
 }
 
 /// The work was done, but not all is well: a line for each thing that is not, and exit code 1. `None` if all is.
 pub fn failed(lines: &[String]) -> Option<ExitCode> {
-    lines.iter().for_each(|line| anstream::eprintln!("torr: {line}"));
+    lines.iter().for_each(|line| output::note(line));
     (!lines.is_empty()).then(|| ExitCode::from(1))
 }
 

@@ -107,7 +107,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
         rows,
     };
     if !json.takes_stdout() {
-        output::print(&render::text(&demo, &args.json.display().to_string()));
+        output::report(&render::text(&demo, &args.json.display().to_string()));
     }
     json.put(&serde_json::to_string_pretty(&demo).map_err(|error| Stop::Failed(error.to_string()))?)
         .map_err(Stop::Failed)?;

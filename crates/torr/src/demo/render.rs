@@ -2,6 +2,7 @@
 
 use super::reference::{self, Reference};
 use super::{Demo, QUERY_CONNECTIONS, Row};
+use crate::output;
 use std::fmt::Write;
 use torr_gauge::RunResult;
 use torr_report::style::{FAINT, STRONG, paint};
@@ -40,7 +41,7 @@ pub fn text(demo: &Demo, json: &str) -> String {
 }
 
 fn append(out: &mut String, rows: Vec<Vec<String>>) {
-    out.extend(table::align(&rows).lines().map(|line| format!("  {line}\n")));
+    out.extend(table::align_within(&rows, output::columns_of_table()).lines().map(|line| format!("  {line}\n")));
 }
 
 fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {

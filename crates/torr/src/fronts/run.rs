@@ -1,8 +1,8 @@
 //! From what a front end asks for to a measured run, and what every front end says of it.
 
 use crate::exit::Stop;
-use crate::interrupt;
 use crate::press::{mistake, transport};
+use crate::{interrupt, output};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -138,7 +138,7 @@ pub fn request(
 /// The line on standard error that every front end ends with: the verdict, and what the other program would have shown
 /// otherwise.
 pub fn tell_verdict(measured: &Measured, notes: &[String]) {
-    anstream::eprintln!("torr: {}", fronts::verdict_line(measured, notes));
+    output::note(&fronts::verdict_line(measured, notes));
 }
 
 /// Opens a file that is to be written after the run, so that a mistake shows before it.

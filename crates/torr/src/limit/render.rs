@@ -1,6 +1,7 @@
 //! The report of a limit, to be read at a glance: the answer first, then what it rests on.
 
 use super::curve;
+use crate::output;
 use std::fmt::Write;
 use torr_doctor::limit::{ABOVE, Answer, Course, Fit, Outcome, Overload, Rung, Sustained};
 use torr_report::human::{count, micros, percent, rate};
@@ -42,7 +43,7 @@ pub fn text(outcome: &Outcome, verify: Option<&str>) -> String {
             ),
         );
     }
-    section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps));
+    section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps, output::columns_of_table()));
     section(&mut text, "connections, in a closed loop", &ladder(&outcome.ladder));
     let bends: Vec<_> = knee(outcome).into_iter().chain(outcome.fit.as_ref().map(law)).collect();
     if !outcome.ladder.is_empty() {
@@ -148,7 +149,7 @@ fn ladder(rungs: &[Rung]) -> String {
             note,
         ]
     }));
-    table::align(&rows)
+    table::align_within(&rows, output::columns_of_table())
 }
 
 fn knee(outcome: &Outcome) -> Option<String> {
