@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::program::{Running, torr, torr_command};
+use support::program::{Running, torr, torr_command, torr_json};
 use support::script::{OK, Script, answering};
 use support::servers::free_port;
 use support::terminal::Terminal;
@@ -295,4 +295,19 @@ fn reports_fit_the_screen() {
     let ended = torr(&[&url, "-n", "2000", "-c", "4", "--expect-body", long]);
     assert!(ended.stdout.lines().any(|line| line.contains("more than a line'")), "{}", ended.stdout);
     assert!(ended.stdout.lines().any(|line| line.contains("min") && line.contains("stddev")), "{}", ended.stdout);
+}
+
+#[test]
+fn counts_are_taken_as_people_write_them() {
+    let server = Script::start(answering(OK));
+    for (count, requests) in [("0.2k", 200), ("2e2", 200), ("2_00", 200), ("200", 200)] {
+        let result = torr_json(&["-n", count, "-c", "1e0", "-t", "1", "-r", "1_000", &server.url()]);
+        assert_eq!((&result["requests"], &result["plan"]["rate"]), (&requests.into(), &1000.0.into()), "{count}");
+    }
+    let ended = torr(&["-n", "100", "-q", "--fail-if", "rps<1_0e-1,errors>1e2", &server.url()]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for (flag, wrong) in [("-n", "1.5"), ("-n", "1,000"), ("-c", "0.5"), ("-r", "1__0"), ("--fail-if", "rps<5x")] {
+        let ended = torr(&[flag, wrong, &server.url()]);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{flag} {wrong}: {ended:?}");
+    }
 }

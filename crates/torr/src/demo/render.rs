@@ -69,20 +69,22 @@ fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {
 }
 
 fn query_table(rows: &[&Row]) -> Vec<Vec<String>> {
-    let heading = ["by", "requests/s", "p50", "p99", "errors", "of raw", "webman", "of raw", "by"];
+    let heading = ["by", "requests/s", "p50", "p99", "errors", "of raw", "webman"];
     let raw = rows.first();
     let row = |row: &&Row| {
         let ratio = |of: f64, whole: Option<f64>| whole.map_or("-".into(), |whole| format!("{:.2}", of / whole));
-        let known = row.setting.references.first();
         let known_raw = raw.and_then(|raw| raw.setting.references.first()).map(|known| f64::from(known.most));
-        let theirs = match known {
-            Some(known) => [known.range(), ratio(known.most.into(), known_raw), known.system.to_owned()],
-            None => ["-", "-", "-"].map(str::to_owned),
-        };
+        let theirs =
+            row.setting.references.first().map_or("-".into(), |known| match row.setting.path.ends_with("/raw") {
+                true => format!("{} ({})", known.range(), known.system),
+                false => {
+                    format!("{} ({}, {} of raw)", known.range(), known.system, ratio(known.most.into(), known_raw))
+                }
+            });
         let way = row.setting.path.rsplit('/').next().unwrap_or_default().to_owned();
         let own =
             [vec![way], measured(row)[1..].to_vec(), vec![ratio(row.run.rps, raw.map(|raw| raw.run.rps))]].concat();
-        own.into_iter().chain(theirs.map(|cell| paint(FAINT, cell))).collect()
+        own.into_iter().chain([paint(FAINT, theirs)]).collect()
     };
     heading_of(&heading).chain(rows.iter().map(row)).collect()
 }
