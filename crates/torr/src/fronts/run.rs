@@ -1,7 +1,7 @@
 //! From what a front end asks for to a measured run, and what every front end says of it.
 
 use crate::exit::Stop;
-use crate::press::{mistake, transport};
+use crate::press::{mistake, ports, transport};
 use crate::{interrupt, output};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
@@ -94,6 +94,7 @@ impl Asked {
             inspection: Inspection { keep_first: self.detailed, ..Inspection::default() },
             ..Plan::new(self.target, vec![address.into()], self.request)
         };
+        ports::warn(&plan);
         crate::press::press(&plan, &*interrupt::flag()?, watch)
     }
 

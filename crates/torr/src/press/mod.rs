@@ -6,6 +6,7 @@ mod http2;
 mod input;
 mod outputs;
 pub mod permission;
+pub mod ports;
 mod request;
 pub mod transport;
 
@@ -34,6 +35,7 @@ pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
     let plan = plan(args).map_err(|stop| commands::also_no_command(word, stop))?;
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
+    ports::warn(&plan);
     let live = Live::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
     let run = press(&plan, &stop, |progress| {
         live.progress(progress);
