@@ -24,14 +24,14 @@ httpress <options> <url>      (httpress' command line, answered by torr)
   -c num   connections at a time       (default: 1)
   -k       keep connections alive      (default: no)
   -q       no progress, no threads     (default: no)
-  -z pri   TLS priorities: https is not there yet
+  -z pri   TLS priorities: without effect
   -h       this help
 
 example: httpress -n 10000 -c 100 -t 4 -k http://localhost:8080/
 ";
 
 /// What is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Args {
     url: String,
     requests: u64,
@@ -39,6 +39,8 @@ struct Args {
     connections: u64,
     keep_alive: bool,
     quiet: bool,
+    /// Priorities of TLS, which have no effect.
+    priorities: bool,
 }
 
 /// Does what the command line asks for.
@@ -63,8 +65,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
 fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut urls = Vec::new();
-    let mut args =
-        Args { url: String::new(), requests: 1, threads: 1, connections: 1, keep_alive: false, quiet: false };
+    let mut args = Args { requests: 1, threads: 1, connections: 1, ..Args::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Short('n') => args.requests = number(&mut parser, "requests")?,
@@ -72,7 +73,10 @@ fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
             Short('c') => args.connections = number(&mut parser, "connections")?,
             Short('k') => args.keep_alive = true,
             Short('q') => args.quiet = true,
-            Short('z') => _ = text(&mut parser)?,
+            Short('z') => {
+                text(&mut parser)?;
+                args.priorities = true;
+            }
             Short('h') => return Ok(None),
             Value(url) => urls.push(utf8(url)?),
             other => return Err(other.unexpected().into()),
@@ -117,7 +121,11 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let measured = asked.press(|progress: &Progress| launched.at_least(progress.requests))?;
     launched.at_least(measured.result.asked);
     print(&layout::report(&measured, !args.quiet));
-    run::tell_verdict(&measured, &layout::notes(&measured));
+    let mut notes = layout::notes(&measured);
+    if args.priorities {
+        notes.push("-z has no effect: all cipher suites are offered".into());
+    }
+    run::tell_verdict(&measured, &notes);
     Ok(if measured.result.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
@@ -162,7 +170,7 @@ mod tests {
             ("-kqc10000 http://h/ -n1000000 -t16", 10_000, 1_000_000, 16, true),
         ] {
             let url = "http://h/".into();
-            let expected = Args { url, requests, threads, connections, keep_alive, quiet: true };
+            let expected = Args { url, requests, threads, connections, keep_alive, quiet: true, priorities: false };
             assert_eq!(parse_line(line), Ok(Some(expected)), "{line}");
         }
     }

@@ -26,7 +26,8 @@ Usage: ab [options] [http://]host[:port]/path      (ApacheBench's command line, 
   -i        HEAD instead of GET                    -H LINE   a header, 'Name: value'; repeatable
   -C N=V    a cookie; repeatable                   -A U:P    basic authentication
   -P U:P    authentication to a proxy              -X P:N    proxy and port
-  -f -Z -E -I   TLS protocol, ciphers, client certificate, no server name: https is not there yet
+  -f NAME   TLS protocol: ALL, TLS1.2 or TLS1.3    -E FILE   a certificate to show, with its key
+  -I        do not tell the server's name (SNI)    -Z LIST   ciphers: all are offered
 
   -q        no progress on standard error          -v N      2 and more: show the request and the first answer
   -d        no percentiles                         -S        no deviations
