@@ -291,6 +291,18 @@ fn reports_fit_the_screen() {
         assert_fits(&ended.stdout, columns);
         assert!(ended.stdout.contains("stddev") && ended.stdout.contains("sent to anybody"), "{}", ended.stdout);
     }
+    // Lines of help that are laid out by hand as well: a terminal would break them anywhere.
+    for command in ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press"] {
+        let mut help = torr_command(&["help", command][..if command.is_empty() { 1 } else { 2 }]);
+        help.env("COLUMNS", "80");
+        let ended = Running::start(help).wait();
+        assert_fits(&ended.stdout, 80);
+        let starts = ["  torr ", "  curl ", "  TORR_", "Exit codes", "Examples", "Every setting"];
+        let mut below =
+            ended.stdout.split("\nExamples:\n").skip(1).flat_map(str::lines).take_while(|line| !line.is_empty());
+        let broken = below.find(|line| !starts.iter().any(|start| line.starts_with(start)));
+        assert_eq!(broken, None, "torr help {command}: {}", ended.stdout);
+    }
     // A file has no end to its right.
     let ended = torr(&[&url, "-n", "2000", "-c", "4", "--expect-body", long]);
     assert!(ended.stdout.lines().any(|line| line.contains("more than a line'")), "{}", ended.stdout);

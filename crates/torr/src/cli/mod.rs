@@ -50,15 +50,15 @@ const STYLES: Styles = Styles::styled()
 
 const EXAMPLES: &str = "\
 Examples:
-  torr http://127.0.0.1:8080/               10 s, 100 connections, then say what limits it
-  torr URL -c 1000 -d 30s --json run.json   harder, longer, and keep the result
-  torr URL -n 100000 --no-keepalive         exactly so many requests, a connection each
-  torr URL -r 5000 --arrivals poisson       5,000 requests a second, as independent users would send them
-  torr URL --fail-if 'p99>50ms,errors>1%'   exit code 1 if the service is not that good
-  torr limit URL                            the most that it sustains, and what happens above
-  torr doctor URL                           the one factor that limits it, with proof
-  torr serve --workers 4                    a server worth pressing
-  torr demo --quick                         both, on this machine, beside reference figures
+  torr http://127.0.0.1:8080/          10 s, 100 connections, then a verdict
+  torr URL -c 1000 -d 30s --json FILE  harder, longer, and keep the result
+  torr URL -n 100k --no-keepalive      so many requests, a connection each
+  torr URL -r 5000 --arrivals poisson  as independent users would send them
+  torr URL --fail-if 'p99>50ms'        exit code 1 if it is not that good
+  torr limit URL                       the most that it sustains
+  torr doctor URL                      the one factor that limits it, proven
+  torr serve --workers 4               a server worth pressing
+  torr demo --quick                    both, beside reference figures
 
 Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
 
