@@ -185,6 +185,27 @@ fn an_interruption_ends_the_server_too() {
 }
 
 #[test]
+fn a_second_interruption_ends_a_server_that_does_not_want_to() {
+    let program = Program::write();
+    // It says that it was asked to end, and goes on.
+    let asked = program.path.with_file_name("asked");
+    let stubborn = SERVER
+        .replace("my ($port", &format!("$SIG{{TERM}} = sub {{ open my $f, '>', '{}' }};\nmy ($port", asked.display()))
+        .replace("while (my $client = $listener->accept) {", "while (1) { my $client = $listener->accept or next;")
+        .replace("1 while wait > 0;", "sleep 1 while 1;");
+    std::fs::write(&program.path, stubborn).expect("a file can be written");
+    let command = program.command();
+    let torr = Running::start(torr_command(&["doctor", "--sweep", "workers", "--command", &command, "-c", "4", "-q"]));
+    wait_until("a server with workers", || (program.processes() > 1).then_some(()));
+    torr.signal("INT");
+    wait_until("the server to be asked to end", || asked.exists().then_some(()));
+    torr.signal("INT");
+    let ended = torr.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    wait_until("all of its processes to be gone", || (program.processes() == 0).then_some(()));
+}
+
+#[test]
 fn what_does_not_start_says_so_in_one_line() {
     let sweep = |command: &str| torr(&["doctor", "--sweep", "workers", "--command", command, "--budget", "8s", "-q"]);
     let port = free_port();

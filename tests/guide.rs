@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::certificates::self_signed;
 use support::markdown::{anchors, blocks, links};
-use support::program::Running;
+use support::program::{Running, torr};
 use support::proxy::proxy;
 use support::script::{Script, answering};
 use support::servers::{Nginx, Serve};
@@ -246,4 +246,101 @@ fn libraries_turn_on_no_provider_of_cryptography() {
         assert_eq!(manifest["features"]["tls-aws-lc-rs"].to_string(), format!("[\"{meant}\"]"), "{library}");
     }
     assert_eq!(providers("torr", ""), [true, false], "the program has one by itself");
+/// The pages of the user guide, with their names.
+fn pages() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = std::fs::read_dir(root.join("docs")).expect("it is a folder").flatten().map(|entry| entry.path());
+    let pages = docs.chain([root.join("README.md")]);
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path.display().to_string(), text)
+    };
+    pages.filter(|path| path.extension().is_some_and(|end| end == "md")).map(read).collect()
+}
+
+#[test]
+fn runs_that_the_guide_speaks_of_are_archived() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let inside = |folder: &str| std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    let archived: Vec<String> = ["bench/runs", "clinic/runs"]
+        .into_iter()
+        .flat_map(inside)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    let run = Regex::new(r"\b20\d\d-\d\d-\d\d-\d{4}(-[0-9a-f]{7})?\b").expect("it is a pattern");
+    let mut named = 0;
+    for (page, text) in pages() {
+        for run in run.find_iter(&text) {
+            named += 1;
+            assert!(
+                archived.iter().any(|name| name.starts_with(run.as_str())),
+                "{page}: there is no run {}",
+                run.as_str()
+            );
+        }
+    }
+    assert!(named > 5, "{named}");
+}
+
+/// The help of `torr` and of each of its commands.
+fn helps() -> Vec<(&'static str, String)> {
+    let commands = ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press"];
+    let help = |command: &'static str| {
+        let ended = torr(&["help", command][..if command.is_empty() { 1 } else { 2 }]);
+        assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
+        (command, ended.stdout)
+    };
+    commands.into_iter().map(help).collect()
+}
+
+#[test]
+fn every_flag_is_in_the_guide_and_every_flag_of_the_guide_is_in_the_help() {
+    let (helps, pages) = (helps(), pages());
+    let guide: String = pages.iter().map(|(_, text)| text.as_str()).collect();
+    let flag = Regex::new(r"(?:^|[^\w-])(--[a-z](?:[a-z0-9.-]*[a-z0-9])?)").expect("it is a pattern");
+    let flags = |text: &str| flag.captures_iter(text).map(|found| found[1].to_owned()).collect::<Vec<_>>();
+    let known: Vec<String> = helps.iter().flat_map(|(_, help)| flags(help)).collect();
+    assert!(known.len() > 100, "{known:?}");
+    let others = ["cargo ", "docker ", "nsenter ", "systemctl ", "apt-get "];
+    for (page, text) in &pages {
+        for line in text.lines().filter(|line| !others.iter().any(|other| line.contains(other))) {
+            for flag in flags(line) {
+                assert!(known.contains(&flag), "{page} has {flag}, which no help has: {line}");
+            }
+        }
+    }
+    // In a list of flags each has a line of its own, with its short form before it.
+    let entry = Regex::new(r"(?m)^ +(?:(-\w), |    )(--[a-z][a-z0-9.-]*)").expect("it is a pattern");
+    let fronts = ["ab", "wrk", "httpress", "press"];
+    for (command, help) in helps.iter().filter(|(command, _)| !fronts.contains(command)) {
+        for found in entry.captures_iter(help) {
+            let (short, long) = (found.get(1), &found[2]);
+            let is_told = |flag: &str| {
+                let word =
+                    Regex::new(&format!(r"(?:^|[^\w-]){}(?:$|[^\w-])", regex::escape(flag))).expect("it is a pattern");
+                word.is_match(&guide)
+            };
+            let told = is_told(long) || short.is_some_and(|short| is_told(short.as_str()));
+            assert!(told || long == "--version", "the guide has nothing about {long} of 'torr {command}'");
+        }
+    }
+}
+
+#[test]
+fn what_help_calls_missing_is_refused_and_nothing_else() {
+    let missing = |line: &&str| ["not there yet", "not yet"].iter().any(|words| line.contains(words));
+    let helps = helps();
+    let told: Vec<&str> = helps.iter().flat_map(|(_, help)| help.lines()).filter(missing).collect();
+    assert_eq!(told, ["    -s, --script      <S>  A Lua script: not there yet"]);
+    let ended = torr(&["wrk", "-s", "a.lua", "http://127.0.0.1:1/"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("not there yet"), "{ended:?}");
+    // A line that stands twice in a list of examples is one too many.
+    for (command, help) in &helps {
+        let examples = help.lines().filter(|line| line.starts_with("  torr ")).map(|line| line.split("   ").next());
+        let mut examples: Vec<_> = examples.collect();
+        let all = examples.len();
+        examples.sort_unstable();
+        examples.dedup();
+        assert_eq!(examples.len(), all, "'torr {command}' has an example twice");
+    }
 }

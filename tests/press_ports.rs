@@ -70,6 +70,37 @@ fn ports_that_wait_after_use_neither_hang_nor_end_the_run() {
 }
 
 #[test]
+fn a_run_that_will_use_up_the_ports_is_told_so_before() {
+    let hosts = Hosts::start("warn", PORTS);
+    let _server = serve(&hosts);
+    let press = |args: &[&str]| Running::start(hosts.on_client(TORR, &[args, &["-q", URL]].concat())).wait();
+    for (args, told) in [
+        (
+            &["--no-keepalive", "-n", "500", "-r", "5000"][..],
+            "500 connections of one request may take more than the 100",
+        ),
+        (&["--no-keepalive", "-d", "100ms"], "from 1,000 connections a second on"),
+        (&["-c", "150", "-n", "300"], "150 connections at a time are more than the 100"),
+    ] {
+        let ended = press(args);
+        let line = ended.stderr.lines().next().unwrap_or_default();
+        assert!(line.starts_with("torr: warning: ") && line.contains(told), "{args:?}: {ended:?}");
+        assert!(line.contains("--bind") && line.contains("net.ipv4.ip_local_port_range"), "{args:?}: {ended:?}");
+    }
+    // Other programs' command lines are warned of the same.
+    let ended = Running::start(hosts.on_client(TORR, &["ab", "-n", "300", "-c", "2", URL])).wait();
+    assert!(ended.stderr.starts_with("torr: warning: 300 connections"), "{ended:?}");
+    for args in [
+        &["--no-keepalive", "-n", "100"][..],
+        &["-n", "500", "-c", "100"],
+        &["--no-keepalive", "-n", "200", "--bind", "10.99.0.11,10.99.0.12"],
+    ] {
+        let ended = press(args);
+        assert!(!ended.stderr.contains("warning"), "{args:?}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_connection_that_takes_its_time_is_not_this_sides_lag() {
     let hosts = Hosts::start("lag", 5000);
     let _server = serve(&hosts);

@@ -16,6 +16,7 @@ pub mod result;
 pub mod script;
 pub mod servers;
 pub mod supervised;
+pub mod terminal;
 
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 use super::{PATIENCE, wait_until};
 use serde_json::Value;
 use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 
 /// What a program said before it ended.
@@ -70,6 +70,11 @@ impl Running {
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Its standard input, where that is a pipe that was not taken yet.
+    pub fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("its standard input is a pipe")
     }
 
     /// Sends a signal by its name, such as `INT`.

@@ -1,6 +1,7 @@
 //! What a database's URL says.
 
 use crate::error::{DataError, ErrorKind};
+use std::fmt;
 
 /// The databases that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,6 +12,29 @@ pub enum Kind {
     MySql,
     /// PostgreSQL.
     Postgres,
+}
+
+impl Kind {
+    /// Returns the kind of database that a URL names.
+    ///
+    /// # Errors
+    /// If it names none that is known.
+    pub fn of(url: &str) -> Result<Self, DataError> {
+        Address::parse(url).map(|address| match address {
+            Address::Memory | Address::File(_) => Self::Sqlite,
+            Address::Server(kind, _) => kind,
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "SQLite",
+            Self::MySql => "MySQL or MariaDB",
+            Self::Postgres => "PostgreSQL",
+        })
+    }
 }
 
 /// A URL, told apart.
@@ -57,6 +81,7 @@ mod tests {
     #[test]
     fn urls_are_told_apart() {
         assert_eq!(Address::parse("sqlite::memory:"), Ok(Address::Memory));
+        assert_eq!(["sqlite::memory:", "mariadb://h/d"].map(Kind::of), [Ok(Kind::Sqlite), Ok(Kind::MySql)]);
         assert_eq!(Address::parse("sqlite:a b.db"), Ok(Address::File("a b.db")));
         assert_eq!(Address::parse("sqlite:///tmp/x.db"), Ok(Address::File("/tmp/x.db")));
         assert_eq!(Address::parse("mysql://u@h/d"), Ok(Address::Server(Kind::MySql, "mysql://u@h/d")));

@@ -14,25 +14,43 @@ const REQUESTS_OF_TIME_LIMIT: u64 = 50_000;
 
 /// Its help, in Torr's words.
 pub const USAGE: &str = "\
-Usage: ab [options] [http://]host[:port]/path      (ApacheBench's command line, answered by torr)
+Usage: ab [options] [http://]host[:port]/path
+       (ApacheBench's command line, answered by torr)
 
-  -n N      requests to send [1]                   -k        keep connections alive
-  -c N      connections at a time [1]              -r        exit code 0 even if requests fail
-  -t S      stop after S seconds; means -n 50000   -s S      an answer may take S seconds [30]
-  -B ADDR   connect from this address              -b BYTES  socket buffers: the system's are used
+  -n N      requests to send [1]
+  -c N      connections at a time [1]
+  -t S      stop after S seconds; means -n 50000
+  -s S      an answer may take S seconds [30]
+  -k        keep connections alive
+  -r        exit code 0 even if requests fail
+  -B ADDR   connect from this address
+  -b BYTES  socket buffers: the system's are used
 
-  -p FILE   POST this file                         -u FILE   PUT this file
-  -T TYPE   its content type [text/plain]          -m NAME   another method
-  -i        HEAD instead of GET                    -H LINE   a header, 'Name: value'; repeatable
-  -C N=V    a cookie; repeatable                   -A U:P    basic authentication
-  -P U:P    authentication to a proxy              -X P:N    proxy and port
-  -f -Z -E -I   TLS protocol, ciphers, client certificate, no server name: https is not there yet
+  -p FILE   POST this file
+  -u FILE   PUT this file
+  -T TYPE   its content type [text/plain]
+  -m NAME   another method
+  -i        HEAD instead of GET
+  -H LINE   a header, 'Name: value'; repeatable
+  -C N=V    a cookie; repeatable
+  -A U:P    basic authentication
+  -P U:P    authentication to a proxy
+  -X P:N    proxy and port
+  -f NAME   TLS protocol: ALL, TLS1.2 or TLS1.3
+  -Z LIST   TLS ciphers: without effect
+  -E FILE   a certificate to show, with its key
+  -I        do not tell the server's name (SNI)
 
-  -q        no progress on standard error          -v N      2 and more: show the request and the first answer
-  -d        no percentiles                         -S        no deviations
-  -l        the answers' length may vary           -w        an HTML table; -x -y -z TEXT: attributes of
-  -e FILE   percentiles as CSV                               its table, rows and cells
-  -g FILE   a line for each answer as TSV          -V -h     version, help
+  -q        no progress on standard error
+  -v N      2 and more: show the request and the first answer
+  -d        no percentiles
+  -S        no deviations
+  -l        the answers' length may vary
+  -e FILE   percentiles as CSV
+  -g FILE   a line for each answer as TSV
+  -w        an HTML table; -x, -y, -z TEXT: attributes of table, rows, cells
+  -V        version
+  -h        help
 ";
 
 /// What is asked for.

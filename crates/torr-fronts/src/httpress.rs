@@ -6,7 +6,7 @@ use lexopt::prelude::*;
 use std::ffi::OsString;
 
 /// What is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Args {
     /// The URL.
     pub url: String,
@@ -20,6 +20,8 @@ pub struct Args {
     pub keep_alive: bool,
     /// Whether no progress is told.
     pub quiet: bool,
+    /// Whether priorities of TLS were given, which have no effect.
+    pub priorities: bool,
 }
 
 /// Reads the command line. Returns nothing if it asks for help.
@@ -29,8 +31,7 @@ pub struct Args {
 pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut urls = Vec::new();
-    let mut args =
-        Args { url: String::new(), requests: 1, threads: 1, connections: 1, keep_alive: false, quiet: false };
+    let mut args = Args { requests: 1, threads: 1, connections: 1, ..Args::default() };
     while let Some(arg) = parser.next()? {
         match arg {
             Short('n') => args.requests = number(&mut parser, "requests")?,
@@ -38,7 +39,10 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
             Short('c') => args.connections = number(&mut parser, "connections")?,
             Short('k') => args.keep_alive = true,
             Short('q') => args.quiet = true,
-            Short('z') => _ = text(&mut parser)?,
+            Short('z') => {
+                text(&mut parser)?;
+                args.priorities = true;
+            }
             Short('h') => return Ok(None),
             Value(url) => urls.push(utf8(url)?),
             other => return Err(other.unexpected().into()),
@@ -88,7 +92,7 @@ mod tests {
             ("-kqc10000 http://h/ -n1000000 -t16", 10_000, 1_000_000, 16, true),
         ] {
             let url = "http://h/".into();
-            let expected = Args { url, requests, threads, connections, keep_alive, quiet: true };
+            let expected = Args { url, requests, threads, connections, keep_alive, quiet: true, priorities: false };
             assert_eq!(parse_line(line), Ok(Some(expected)), "{line}");
         }
     }

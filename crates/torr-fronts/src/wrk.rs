@@ -19,9 +19,9 @@ Usage: wrk <options> <url>      (wrk's command line, answered by torr)
         --timeout     <T>  An answer may take so long [2s]
     -v, --version          Show the version
 
-    -R, --rate        <N>  wrk2: requests per second that are due, whatever the service does
+    -R, --rate        <N>  wrk2: requests per second that are due in any case
     -U, --u_latency        wrk2: latency from sending, which torr does not keep
-    -B, --batch_latency    wrk2: of pipelined requests; without a script there are none
+    -B, --batch_latency    wrk2: of pipelined requests, which only scripts make
 
   <N> may end in k, M or G, <T> in s, m or h
 ";

@@ -12,6 +12,7 @@ pub mod generator;
 pub mod host;
 pub mod latency;
 pub mod machine;
+pub mod number;
 pub mod result;
 pub mod sample;
 pub mod series;

@@ -6,6 +6,7 @@ pub use objective::{Kept, Objective, ObjectiveError};
 
 use crate::Kind;
 use crate::collector::Measured;
+use crate::number::number;
 use crate::result::Threshold;
 use std::fmt;
 use std::str::FromStr;
@@ -104,11 +105,17 @@ impl Rule {
         let (metric, rest) = text.split_at(text.find(['<', '>']).ok_or(RuleError::NoComparison)?);
         let (name, (comparison, limit)) = (metric.trim(), Comparison::split(rest));
         let metric = Metric::parse(name).ok_or_else(|| RuleError::UnknownMetric(name.to_owned()))?;
-        let digits = limit.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(limit.len());
-        let (number, unit) = limit.split_at(digits);
-        let number: f64 = number.parse().map_err(|_| RuleError::NoNumber(limit.to_owned()))?;
-        let (factor, unit) = metric.unit(unit.trim()).ok_or_else(|| metric.misfit(name, limit))?;
-        Ok(Self { text: text.to_owned(), metric, comparison, limit: number * factor, unit })
+        let digits = limit.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(limit.len());
+        let (digits, unit) = (&limit[..digits], limit[digits..].trim());
+        let plain = number(&format!("{digits}{unit}")).filter(|_| metric.is_counted());
+        let (limit, unit) = match plain {
+            Some(limit) => (limit, Unit::Number),
+            None => (
+                number(digits).ok_or_else(|| RuleError::NoNumber(limit.to_owned()))?,
+                metric.unit(unit).ok_or_else(|| metric.misfit(name, limit))?,
+            ),
+        };
+        Ok(Self { text: text.to_owned(), metric, comparison, limit, unit })
     }
 
     /// Whether the run failed by it. What cannot be told, such as a percentile of too few samples, counts as failed.
@@ -191,23 +198,24 @@ impl Metric {
         })
     }
 
-    /// The factor of the limit, and what it is given in.
-    fn unit(self, unit: &str) -> Option<(f64, Unit)> {
-        let time = |name, us| Some((1.0, Unit::Time { name, us }));
-        match (self, unit) {
-            (Self::Min | Self::Mean | Self::Stddev | Self::Max | Self::Percentile(_), _) => match unit {
+    /// Whether its limit may be a plain number.
+    fn is_counted(self) -> bool {
+        matches!(self, Self::Rps | Self::Errors | Self::Kind(_) | Self::Unfinished)
+    }
+
+    /// What the limit is given in, where that is no plain number.
+    fn unit(self, unit: &str) -> Option<Unit> {
+        let time = |name, us| Some(Unit::Time { name, us });
+        match self {
+            Self::Min | Self::Mean | Self::Stddev | Self::Max | Self::Percentile(_) => match unit {
                 "us" | "µs" => time("us", 1.0),
                 "ms" => time("ms", 1e3),
                 "s" => time("s", 1e6),
                 "m" => time("m", 60e6),
                 _ => None,
             },
-            (Self::Errors | Self::Kind(_) | Self::Unfinished, "%") => Some((1.0, Unit::Share)),
-            (_, "") => Some((1.0, Unit::Number)),
-            (_, "k" | "K") => Some((1e3, Unit::Number)),
-            (_, "M") => Some((1e6, Unit::Number)),
-            (_, "G") => Some((1e9, Unit::Number)),
-            _ => None,
+            Self::Errors | Self::Kind(_) | Self::Unfinished => (unit == "%").then_some(Unit::Share),
+            Self::Rps => None,
         }
     }
 

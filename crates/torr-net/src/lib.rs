@@ -12,6 +12,7 @@ mod defer;
 pub mod errors;
 pub mod inherited;
 pub mod limits;
+pub mod local_ports;
 pub mod poller;
 pub mod shared_cells;
 pub mod slots;

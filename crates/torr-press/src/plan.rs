@@ -4,6 +4,7 @@ use crate::inspect::Inspection;
 use crate::open_loop::Arrivals;
 use crate::request::{Requests, split};
 use crate::schedule::Schedule;
+use crate::sources::Sources;
 use http::Uri;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -144,6 +145,12 @@ impl Plan {
             [Address::Unix(path)] => Watcher::start_unix(path),
             addresses => Watcher::start(&addresses.iter().filter_map(Address::tcp).collect::<Vec<_>>()),
         }
+    }
+
+    /// Returns how many addresses connections can come from: those that are given, or else one, and further ones on the
+    /// IPv4 loopback network.
+    pub fn source_addresses(&self) -> usize {
+        Sources::new(&self.sources, &self.addresses).len()
     }
 
     /// What the result says of the plan.

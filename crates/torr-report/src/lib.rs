@@ -5,6 +5,7 @@ pub mod buckets;
 pub mod csv;
 pub mod expectations;
 pub mod failures;
+pub mod fit;
 pub mod fronts;
 pub mod hlog;
 pub mod human;
@@ -13,7 +14,9 @@ pub mod live;
 pub mod otlp;
 pub mod prometheus;
 pub mod style;
+pub mod summary;
 pub mod table;
+pub mod terminal;
 pub mod text;
 
 use torr_gauge::RunResult;

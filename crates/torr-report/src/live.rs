@@ -1,9 +1,26 @@
 //! One line on the terminal while a run goes on.
 
-use crate::human;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::{human, terminal};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use torr_gauge::collector::Progress;
+
+/// The lines that may be shown now, for a program that ends at once.
+static SHOWN: Mutex<Vec<WeakProgressBar>> = Mutex::new(Vec::new());
+
+/// Registers a line to be cleared by [`clear_all`].
+fn shown(bar: &ProgressBar) {
+    let mut all = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|bar| bar.upgrade().is_some());
+    all.push(bar.downgrade());
+}
+
+/// Takes all lines away, for a program that ends without dropping its values. Nothing is drawn afterwards.
+pub fn clear_all() {
+    let all = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().filter_map(WeakProgressBar::upgrade).for_each(|bar| bar.finish_and_clear());
+}
 
 /// A line on stderr that is drawn anew as things change, and gone at the end. Nothing is drawn where stderr is no
 /// terminal, or if it is not wanted.
@@ -14,16 +31,17 @@ impl Live {
     /// The line of work of known or unknown length.
     pub fn new(length: Option<Duration>, wanted: bool) -> Self {
         let template = match length {
-            Some(_) => "{spinner} {bar:24} {elapsed}/{prefix}  {msg}",
-            None => "{spinner} {elapsed}  {msg}",
+            Some(_) => "{spinner} {bar:24} {elapsed}/{prefix}  {wide_msg}",
+            None => "{spinner} {elapsed}  {wide_msg}",
         };
-        let target = if wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if wanted { terminal::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(length.map(|l| l.as_millis() as u64), target);
         let style = ProgressStyle::with_template(template).expect("the templates are constants that indicatif takes");
         bar.set_style(style.progress_chars("━━ ").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
         bar.set_prefix(format!("{:.0}s", length.unwrap_or_default().as_secs_f64()));
         bar.set_message("connecting");
         bar.enable_steady_tick(Duration::from_millis(100));
+        shown(&bar);
         Self(bar)
     }
 
@@ -63,8 +81,9 @@ impl Filling {
     /// So many rows of a table are there.
     pub fn at(&mut self, table: &str, done: u32, of: u32) {
         let bar = self.0.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} rows  {msg}");
+            let bar = ProgressBar::with_draw_target(None, terminal::stderr());
+            shown(&bar);
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} rows  {wide_msg}");
             bar.with_style(style.expect("the template is a constant that indicatif takes").progress_chars("━━ "))
         });
         bar.set_length(of.into());

@@ -22,8 +22,44 @@ pub fn align(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Lays out rows of cells in at most `width` columns. Where they need more, what does not fit stands below, behind the
+/// first column once more. The first row names the columns; one without a name stays with the column before it.
+pub fn align_within(rows: &[Vec<String>], width: usize) -> String {
+    if self::width(rows) <= width {
+        return align(rows);
+    }
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let is_named = |column: &usize| rows[0].get(*column).is_some_and(|name| visible(name) > 0);
+    let mut begins: Vec<_> = (1..columns).filter(is_named).collect();
+    if begins.first() != Some(&1) {
+        begins.insert(0, 1);
+    }
+    begins.push(columns);
+    let (mut text, mut from) = (String::new(), 1);
+    for two in begins.windows(2) {
+        if two[0] > from && self::width(&part(rows, from, two[1])) > width {
+            text += &align(&part(rows, from, two[0]));
+            from = two[0];
+        }
+    }
+    text + &align(&part(rows, from, columns))
+}
+
+/// The columns that rows take on the screen.
+pub fn width(rows: &[Vec<String>]) -> usize {
+    align(rows).lines().map(visible).max().unwrap_or(0)
+}
+
+/// Rows with the first column and those of a range, without rows that have nothing there.
+fn part(rows: &[Vec<String>], from: usize, to: usize) -> Vec<Vec<String>> {
+    let cells = |row: &Vec<String>| -> Vec<String> { row.iter().take(to).skip(from).cloned().collect() };
+    let has_some = |row: &&Vec<String>| cells(row).iter().any(|cell| visible(cell) > 0);
+    let first = |row: &Vec<String>| row.first().cloned().unwrap_or_default();
+    rows.iter().filter(has_some).map(|row| [vec![first(row)], cells(row)].concat()).collect()
+}
+
 /// The width on screen, escape sequences left out.
-fn visible(cell: &str) -> usize {
+pub(crate) fn visible(cell: &str) -> usize {
     anstream::adapter::strip_str(cell).to_string().chars().count()
 }
 
@@ -38,5 +74,15 @@ mod tests {
             vec![vec!["a".into(), style::paint(style::BAD, "1")], vec!["bbb".into(), "22".into()], vec!["c".into()]];
         let plain = anstream::adapter::strip_str(&align(&rows)).to_string();
         assert_eq!(plain, "a     1\nbbb  22\nc\n");
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_below() {
+        let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+        let rows =
+            vec![row(&["", "p50", "p99", "", "max"]), row(&["a", "1 ms", "2 ms", "x", "3 ms"]), row(&["b", "1 us"])];
+        assert_eq!(align_within(&rows, 80), align(&rows));
+        assert_eq!(align_within(&rows, 16), "    p50   p99\na  1 ms  2 ms  x\nb  1 us\n    max\na  3 ms\n");
+        assert_eq!(align_within(&rows, 1).lines().count(), 7, "a block for each column");
     }
 }

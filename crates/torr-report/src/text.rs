@@ -2,18 +2,26 @@
 
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
-use crate::table::align;
-use crate::{expectations, failures};
+use crate::table::align_within;
+use crate::{expectations, failures, fit, summary};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
 use torr_gauge::{Confidence, Factor, Kind, Validity, Verdict};
 
-/// The whole report, with colours.
+/// Columns before each line but the heading.
+const INDENT: usize = 2;
+
+/// The whole report, with colours, on lines of any length.
 pub fn report(run: &RunResult) -> String {
+    report_within(run, usize::MAX)
+}
+
+/// The whole report, with colours, in at most `width` columns as far as words allow.
+pub fn report_within(run: &RunResult, width: usize) -> String {
     let mut text = heading(run);
-    text.push('\n');
+    let _ = writeln!(text, "\n  {}\n", summary::line(run));
     let _ = writeln!(text, "  {:<12} {}", "throughput", throughput(run));
     let _ = writeln!(text, "  {:<12} {}", "status", status(run));
     let _ = writeln!(text, "  {:<12} {}", "errors", errors(run));
@@ -21,7 +29,7 @@ pub fn report(run: &RunResult) -> String {
         let _ = writeln!(text, "  {:<12} {}", "warm-up", self::warmup(warmup));
     }
     text.push('\n');
-    text.push_str(&indent(&align(&latency_table(run))));
+    text.push_str(&indent(&align_within(&latency_table(run), width.saturating_sub(INDENT))));
     text.push('\n');
     let _ = writeln!(text, "  {:<12} {}", "connections", connections(run));
     if let Some(tls) = &run.tls {
@@ -44,7 +52,7 @@ pub fn report(run: &RunResult) -> String {
         text.push('\n');
         text.push_str(&self::verdict(verdict));
     }
-    text
+    fit::wrap(&text, width)
 }
 
 fn heading(run: &RunResult) -> String {

@@ -1,5 +1,6 @@
 //! Exit codes, and the one line that says why.
 
+use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
 use torr_gauge::shown;
@@ -23,20 +24,23 @@ impl Stop {
             Self::Usage(line) => (2, line),
             Self::Unreachable(line) => (3, line),
         };
-        anstream::eprintln!("torr: {}", shown::line(&line));
+        output::note(&shown::line(&line));
         ExitCode::from(code)
     }
 }
 
 /// The work was done, but not all is well: a line for each thing that is not, and exit code 1. `None` if all is.
 pub fn failed(lines: &[String]) -> Option<ExitCode> {
-    lines.iter().for_each(|line| anstream::eprintln!("torr: {}", shown::line(line)));
+    lines.iter().for_each(|line| output::note(&shown::line(line)));
     (!lines.is_empty()).then(|| ExitCode::from(1))
 }
 
+/// The exit code of an interrupted program.
+pub const INTERRUPTED: u8 = 130;
+
 /// Everything was done, but somebody ended it early: exit code 130.
 pub fn interrupted() -> ExitCode {
-    ExitCode::from(130)
+    ExitCode::from(INTERRUPTED)
 }
 
 /// Help and version are printed as clap has them; a mistake becomes one line with a hint.

@@ -1,19 +1,56 @@
-//! Ctrl-C: the first ends the work and lets it report, the second ends the program.
+//! Ctrl-C: the first ends the work and lets it report, the second ends the program and all that it has started.
 
-use crate::exit::Stop;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use crate::exit::{self, Stop};
+use crate::group;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::fs;
+use std::process;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use torr_report::live;
 
-/// A flag that an interruption sets.
+/// Returns a flag that the first interruption sets. The second one kills the programs that Torr has started and ends
+/// Torr, as SIGQUIT (Ctrl-\) does at once.
 pub fn flag() -> Result<Arc<AtomicBool>, Stop> {
+    let failed = |error: std::io::Error| Stop::Failed(format!("cannot watch for interruption: {error}"));
     let set = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag not set yet.
-        flag::register_conditional_shutdown(signal, 130, Arc::clone(&set))
-            .and_then(|_| flag::register(signal, Arc::clone(&set)))
-            .map_err(|error| Stop::Failed(format!("cannot watch for interruption: {error}")))?;
-    }
+    // A closed terminal ends the program, unless 'nohup' has told it to go on.
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT].into_iter().chain(hangup)).map_err(failed)?;
+    let flag = Arc::clone(&set);
+    let watch = move || {
+        for signal in signals.forever() {
+            if signal == SIGQUIT || flag.swap(true, Ordering::Relaxed) {
+                end();
+            }
+        }
+    };
+    thread::Builder::new().name("interrupt".into()).spawn(watch).map_err(failed)?;
     Ok(set)
+}
+
+/// Ends the program at once. Values are not dropped, so what they would end is ended here.
+fn end() -> ! {
+    let _none_is_started_any_more = group::kill_all();
+    live::clear_all();
+    process::exit(exit::INTERRUPTED.into())
+}
+
+/// Returns whether this process was started with a signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rusts_runtime_ignores_broken_pipes_and_no_interruption() {
+        assert_eq!([SIGINT, signal_hook::consts::SIGPIPE].map(is_ignored), [false, true]);
+    }
 }

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod fronts;
+mod group;
 mod interrupt;
 mod limit;
 mod output;
@@ -18,18 +19,14 @@ mod serve;
 mod service;
 mod watch;
 
-use clap::Parser;
 use fronts::Front;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os();
-    let outcome = match args.next().and_then(|program| Front::called_as(&program)) {
-        Some(front) => front.run(args.collect()),
-        None => match cli::Cli::try_parse() {
-            Ok(cli) => cli.run(),
-            Err(error) => exit::from_clap(error),
-        },
+    let args: Vec<_> = std::env::args_os().collect();
+    let outcome = match args.first().and_then(|program| Front::called_as(program)) {
+        Some(front) => front.run(args[1..].to_vec()),
+        None => cli::run(&args),
     };
     outcome.unwrap_or_else(|stop| stop.report())
 }

@@ -2,40 +2,49 @@
 
 use crate::config;
 use crate::exit::Stop;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use crate::group::Group;
+use std::io::{self, BufRead, BufReader};
+use std::process::{ChildStderr, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// A running server, which ends with this value.
 pub struct Server {
-    child: Child,
+    _group: Group,
     url: String,
 }
 
 impl Server {
     /// Starts it on a free port of the loopback address, with further arguments, and waits until it listens.
     pub fn start(workers: usize, arguments: &[&str]) -> Result<Self, Stop> {
-        let failed = |error: std::io::Error| Stop::Failed(format!("cannot start a server of our own: {error}"));
+        let failed = |error: io::Error| Stop::Failed(format!("cannot start a server of our own: {error}"));
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = Command::new(program);
-        let mut child = config::without_variables(&mut command)
+        config::without_variables(&mut command)
             .args(["serve", "--listen", "127.0.0.1:0", "--workers", &workers.to_string()])
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let mut line = String::new();
-        if let Some(stderr) = child.stderr.take() {
-            BufReader::new(stderr).read_line(&mut line).map_err(failed)?;
+            .stderr(Stdio::piped());
+        // It holds nothing that would have to be saved.
+        let mut group = Group::start(&mut command, Duration::ZERO).map_err(failed)?;
+        let mut stderr = BufReader::new(group.stderr().expect("its standard error was piped"));
+        match listening(&mut stderr).map_err(failed)? {
+            Ok(url) => {
+                // What it says is read to its end, since it would wait or fail otherwise.
+                thread::spawn(move || io::copy(&mut stderr, &mut io::sink()));
+                Ok(Self { _group: group, url })
+            }
+            Err(said) => {
+                let line = format!("a server of our own did not start: {said}");
+                // It has ended, with the exit code that this mistake has here as well.
+                Err(match group.end().map_err(failed)?.code() {
+                    Some(2) => Stop::Usage(said),
+                    Some(3) => Stop::Unreachable(said),
+                    _ => Stop::Failed(line),
+                })
+            }
         }
-        let mut server = Self { child, url: String::new() };
-        // It says where it listens in its first line.
-        match line.split_whitespace().find(|word| word.starts_with("http://")) {
-            Some(url) => server.url = url.to_owned(),
-            None => return Err(Stop::Failed(format!("a server of our own did not start: {}", line.trim()))),
-        }
-        Ok(server)
     }
 
     /// Where it serves this path.
@@ -44,10 +53,15 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It holds nothing that would have to be saved, and may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+/// Reads up to the line that tells where the server listens. If the server ends before, returns what it said last.
+fn listening(stderr: &mut BufReader<ChildStderr>) -> io::Result<Result<String, String>> {
+    let (mut line, mut last) = (String::new(), String::new());
+    while stderr.read_line(&mut line)? > 0 {
+        if let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) {
+            return Ok(Ok(url.to_owned()));
+        }
+        last = line.trim().trim_start_matches("torr: ").to_owned();
+        line.clear();
     }
+    Ok(Err(last))
 }

@@ -10,10 +10,10 @@ use torr_doctor::limit::Slo;
 
 const EXAMPLES: &str = "\
 Examples:
-  torr limit http://127.0.0.1:8080/                          within a minute, under p99<50ms,errors<0.1%
-  torr limit URL --slo 'p99.9<200ms,max<2s,errors<=0'        under objectives of your own
-  torr limit URL --budget 5m --max-connections 2000          with more time and more connections
-  torr limit URL --max-rate 5k --json limit.json             never more than that, and keep the outcome
+  torr limit http://127.0.0.1:8080/                    p99<50ms, errors<0.1%
+  torr limit URL --slo 'p99.9<200ms,max<2s,errors<=0'  other objectives
+  torr limit URL --budget 5m --max-connections 2000    more time, connections
+  torr limit URL --max-rate 5k --json limit.json       never more, and keep it
 
 Exit codes: 0 a rate is sustained, 1 none is or an output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
 

@@ -1,6 +1,7 @@
 //! `torr serve` and `torr demo` on the command line.
 
 use crate::config::Flags;
+use crate::service::EMBEDDED;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -26,10 +27,13 @@ pub struct ServeArgs {
 /// `torr demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Take a second instead of 6 for each setting
+    /// Take one second instead of 6 for each setting
     #[arg(long)]
     pub quick: bool,
-    /// Where to write all figures as JSON; '-' writes them to standard output, and nothing else
-    #[arg(long, default_value = "torr-demo.json", value_name = "FILE")]
-    pub json: PathBuf,
+    /// The database of the server, as with 'torr serve'; its tables are made and filled if they are missing
+    #[arg(long, value_name = "URL", default_value = EMBEDDED, hide_default_value = true)]
+    pub database: String,
+    /// Write all figures as JSON; '-' writes them to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }

@@ -1,28 +1,24 @@
 //! Values on the command line: counts, durations, rates.
 
 use std::time::Duration;
+use torr_gauge::number;
 use torr_press::{Schedule, Think};
 
+/// A count that fits into memory, such as that of connections.
 pub fn positive(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "not a whole number from 1 up".into())
+    requests(text).and_then(|n| usize::try_from(n).map_err(|_| NO_COUNT.into()))
 }
 
-/// A count, with k, M or G for thousands, millions and billions.
+const NO_COUNT: &str = "not a whole number from 1 up, such as 500, 1.5k, 2M or 1e5";
+
+/// A count, in any form that people write numbers in.
 pub fn requests(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.char_indices().last() {
-        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
-        Some((at, 'm' | 'M')) => (&text[..at], 1_000_000),
-        Some((at, 'g' | 'G')) => (&text[..at], 1_000_000_000),
-        _ => (text, 1),
-    };
-    let count = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|&n| n > 0);
-    count.ok_or_else(|| "not a whole number from 1 up, with or without k, M or G".into())
+    number::count(text).filter(|&n| n > 0).ok_or_else(|| NO_COUNT.into())
 }
 
 /// Requests per second, as a schedule that never ends.
 pub fn rate(text: &str) -> Result<Schedule, String> {
-    let rate = text.parse().or_else(|_| requests(text).map(|n| n as f64));
-    let rate = rate.map_err(|_| "not a number of requests per second, such as 500 or 20k")?;
+    let rate = number::number(text).ok_or("not a number of requests per second, such as 500, 0.5 or 20k")?;
     Schedule::constant(rate).map_err(|error| error.to_string())
 }
 
@@ -45,12 +41,12 @@ pub fn stages(text: &str) -> Result<Stages, String> {
     let stage = |stage: &str| {
         let (length, level) = stage.split_once(':').ok_or_else(|| format!("'{stage}' is not of the form 10s:100"))?;
         let length = if length == "0" { Ok(Duration::ZERO) } else { duration(length) };
-        let (number, connections) = level.strip_suffix('c').map_or((level, false), |number| (number, true));
+        let (text, connections) = level.strip_suffix('c').map_or((level, false), |number| (number, true));
         let bad = || match connections {
             true => format!("'{level}' is not a number of connections up to {MOST_CONNECTIONS}"),
             false => format!("'{level}' is not a number of requests per second"),
         };
-        let level = number.parse::<f64>().map_err(|_| bad())?;
+        let level = number::number(text).ok_or_else(bad)?;
         if connections && !(0.0..=MOST_CONNECTIONS).contains(&level) {
             return Err(bad());
         }
@@ -71,7 +67,8 @@ const MOST_CONNECTIONS: f64 = 1e6;
 
 /// How many requests may be under way on a connection.
 pub fn depth(text: &str) -> Result<u16, String> {
-    text.parse().ok().filter(|n| (1..=1000).contains(n)).ok_or_else(|| "not a whole number from 1 to 1000".into())
+    let depth = number::count(text).and_then(|n| u16::try_from(n).ok());
+    depth.filter(|n| (1..=1000).contains(n)).ok_or_else(|| "not a whole number from 1 to 1000".into())
 }
 
 /// A time to think, or a range of them.
@@ -98,10 +95,19 @@ mod tests {
 
     #[test]
     fn counts_and_durations() {
-        assert_eq!(["1", "5k", "2M", "1G"].map(|t| requests(t).unwrap()), [1, 5_000, 2_000_000, 1_000_000_000]);
+        assert_eq!(["1", "1.5k", "100_000", "1e5"].map(|t| requests(t).unwrap()), [1, 1_500, 100_000, 100_000]);
         for bad in ["", "0", "-1", "1.5", "k", "5x", "99999999999G"] {
             assert!(requests(bad).is_err(), "{bad:?} was taken");
         }
+        assert_eq!(
+            ["0.5", "1.5k", "1e5", "20_000"].map(|t| per_second(t).unwrap()),
+            [0.5, 1_500.0, 100_000.0, 20_000.0]
+        );
+        assert!(["0", "-1", "inf", "NaN", ""].iter().all(|text| rate(text).is_err()));
+        assert_eq!(["1", "1k", "1e3"].map(|t| depth(t).unwrap()), [1, 1000, 1000]);
+        assert!(["0", "1001", "66k"].iter().all(|text| depth(text).is_err()));
+        assert_eq!(stages("1s:1.5k,0:1e3"), stages("1s:1500,0:1000"));
+        assert_eq!(stages("1s:0.2kc"), stages("1s:200c"));
         assert_eq!(
             ["10", "0.5", "250ms", "1m 30s"].map(|t| duration(t).unwrap().as_millis()),
             [10_000, 500, 250, 90_000]

@@ -4,10 +4,10 @@ use clap::Args;
 
 const EXAMPLES: &str = "\
 Examples:
-  torr watch                                              for 'torr doctor' on this machine, or through an SSH tunnel
-  TORR_WATCH_TOKEN=... torr watch --listen 0.0.0.0:9300   for other machines, which have to show the token
-  curl 'http://127.0.0.1:9300/signals?port=8080'          the counts of what listens on port 8080, as JSON
-  curl 'http://127.0.0.1:9300/metrics?port=8080'          the same for Prometheus";
+  torr watch                               for 'torr doctor' here, also by SSH
+  TORR_WATCH_TOKEN=... torr watch --listen 0.0.0.0:9300    for other machines
+  curl 'http://127.0.0.1:9300/signals?port=8080'    what listens there, as JSON
+  curl 'http://127.0.0.1:9300/metrics?port=8080'    the same for Prometheus";
 
 /// `torr watch`.
 #[derive(Debug, Args)]

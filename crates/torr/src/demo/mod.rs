@@ -13,13 +13,13 @@ use crate::press::{self, cpus};
 use crate::service::EMBEDDED;
 use reference::Reference;
 use serde::Serialize;
-
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use torr_doctor::{Invocation, Patient, Step};
-use torr_gauge::{Machine, RunResult, Verdict};
+use torr_data::Kind;
+use torr_doctor::{Invocation, Patient, Step, quoted};
+use torr_gauge::{Machine, RunResult, Verdict, shown};
 use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
@@ -34,7 +34,7 @@ const BUDGET_QUICK: Duration = Duration::from_secs(5);
 
 /// The page, by connections and whether they are kept alive.
 const HELLO: [(usize, bool); 4] = [(100, true), (1000, true), (100, false), (1000, false)];
-/// A row of 100,000 by each way, over connections kept alive.
+/// A row of 100,000 by each way, over connections kept alive and not.
 const QUERIES: [&str; 3] = ["raw", "builder", "model"];
 const QUERY_CONNECTIONS: usize = 100;
 
@@ -45,6 +45,8 @@ struct Demo {
     torr: &'static str,
     machine: Machine,
     workers: usize,
+    /// The kind of database that the rows come from; where it is and who asks it is not told.
+    database: String,
     rows: Vec<Row>,
     /// Of the page, by the doctor; of the first row alone if there was no time for that.
     verdict: Option<Verdict>,
@@ -77,24 +79,30 @@ fn settings() -> Vec<Setting> {
         keep_alive,
         references: reference::hello(connections, keep_alive),
     };
-    let query = |way: &str| Setting {
-        name: way.into(),
+    let query = |(way, keep_alive): (&str, bool)| Setting {
+        name: if keep_alive { way.into() } else { format!("{way}, none kept alive") },
         path: format!("/db/{way}"),
         connections: QUERY_CONNECTIONS,
-        keep_alive: true,
-        references: reference::query(way),
+        keep_alive,
+        references: reference::query(way, keep_alive),
     };
-    HELLO.into_iter().map(hello).chain(QUERIES.into_iter().map(query)).collect()
+    let queries = [true, false].into_iter().flat_map(|keep_alive| QUERIES.map(|way| (way, keep_alive)));
+    HELLO.into_iter().map(hello).chain(queries.map(query)).collect()
 }
 
 /// Runs the demo and prints its table.
 pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
-    let json = Sink::open(&args.json)?;
+    let database = database(&args.database)?;
+    let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
     let workers = cpus();
-    let server = Server::start(workers, &["--database", EMBEDDED])?;
     let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
-    let mut rows = press_all(&server, each, &stop)?;
+    let live = Live::new(Some(each * settings().len() as u32), true);
+    live.begin(0.0, "the server starts, with a database of 100,000 rows");
+    let server = Server::start(workers, &["--database", &args.database]).inspect_err(|_| live.clear())?;
+    let rows = press_all(&server, each, &live, &stop);
+    live.clear();
+    let mut rows = rows?;
     let diagnosed = diagnose(&server, budget, again(args), &stop)?;
     drop(server);
     let verdict = agree(&mut rows, diagnosed);
@@ -103,34 +111,40 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
         torr: env!("CARGO_PKG_VERSION"),
         machine: Machine::this(),
         workers,
+        database,
         verdict,
         rows,
     };
-    if !json.takes_stdout() {
-        output::print(&render::text(&demo, &args.json.display().to_string()));
+    if !json.as_ref().is_some_and(Sink::takes_stdout) {
+        output::report(&render::text(&demo, args.json.as_deref()));
     }
-    json.put(&serde_json::to_string_pretty(&demo).map_err(|error| Stop::Failed(error.to_string()))?)
-        .map_err(Stop::Failed)?;
+    if let Some(json) = json {
+        let text = serde_json::to_string_pretty(&demo).map_err(|error| Stop::Failed(error.to_string()))?;
+        json.put(&text).map_err(Stop::Failed)?;
+    }
     Ok(if stop.load(Ordering::Relaxed) { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 
-fn press_all(server: &Server, each: Duration, stop: &AtomicBool) -> Result<Vec<Row>, Stop> {
-    let settings = settings();
-    let live = Live::new(Some(each * settings.len() as u32), true);
+/// Names the kind of database of a URL, and nothing else of it: it may hold a password.
+fn database(url: &str) -> Result<String, Stop> {
+    let kind = Kind::of(url).map_err(|error| Stop::Usage(format!("cannot use the database: {error}")))?;
+    Ok(if url == EMBEDDED { format!("embedded {kind}") } else { kind.to_string() })
+}
+
+fn press_all(server: &Server, each: Duration, live: &Live, stop: &AtomicBool) -> Result<Vec<Row>, Stop> {
     let mut rows = Vec::new();
-    for setting in settings {
-        let name = if setting.path == "/" { setting.name.clone() } else { setting.path.clone() };
+    for setting in settings() {
+        let name =
+            if setting.path == "/" { setting.name.clone() } else { format!("{}: {}", setting.path, setting.name) };
         let before_s = each.as_secs_f64() * rows.len() as f64;
         live.begin(before_s, &name);
         let plan = plan(server, &setting, each)?;
-        let run = press::press(&plan, stop, |progress| live.within(before_s, &name, progress));
-        let run = run.inspect_err(|_| live.clear())?;
+        let run = press::press(&plan, stop, |progress| live.within(before_s, &name, progress))?;
         rows.push(Row { setting, run: run.result });
         if stop.load(Ordering::Relaxed) {
             break;
         }
     }
-    live.clear();
     Ok(rows)
 }
 
@@ -146,8 +160,14 @@ fn agree(rows: &mut [Row], diagnosed: Option<Verdict>) -> Option<Verdict> {
 
 /// The server is gone once the demo has ended: whatever a verdict would have run again is the demo.
 fn again(args: &DemoArgs) -> Invocation {
-    let quick = if args.quick { " --quick" } else { "" };
-    Invocation { instead: Some(format!("torr demo{quick}")), ..Invocation::default() }
+    let mut command = String::from("torr demo");
+    if args.quick {
+        command += " --quick";
+    }
+    if args.database != EMBEDDED {
+        command += &format!(" --database {}", quoted(&shown::url(&args.database)));
+    }
+    Invocation { instead: Some(command), ..Invocation::default() }
 }
 
 /// What limits the page, unless somebody has ended it all.

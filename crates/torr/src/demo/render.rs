@@ -2,32 +2,35 @@
 
 use super::reference::{self, Reference};
 use super::{Demo, QUERY_CONNECTIONS, Row};
+use crate::output;
 use std::fmt::Write;
+use std::path::Path;
 use torr_gauge::RunResult;
 use torr_report::style::{FAINT, STRONG, paint};
 use torr_report::{human, table, text};
 
-/// All that is shown, with the file that has all figures.
-pub fn text(demo: &Demo, json: &str) -> String {
+/// All that is shown, with the file that has all figures, if one was asked for.
+pub fn text(demo: &Demo, json: Option<&Path>) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", paint(STRONG, "torr serve, pressed by torr"));
     let (hello, queries): (Vec<_>, Vec<_>) = demo.rows.iter().partition(|row| row.setting.path == "/");
     append(&mut out, hello_table(&hello));
-    if !queries.is_empty() {
-        let _ = writeln!(out, "\n  one row of 100,000 as JSON, {QUERY_CONNECTIONS} connections kept alive\n");
-        append(&mut out, query_table(&queries));
+    for (kept, rows) in queries.chunk_by(|one, other| one.setting.keep_alive == other.setting.keep_alive).map(kept) {
+        let _ = writeln!(out, "\n  one row of 100,000 as JSON, {QUERY_CONNECTIONS} connections, {kept}\n");
+        append(&mut out, query_table(rows));
     }
     let machine = &demo.machine;
     let cores = |n: usize| if n == 1 { "1 CPU".to_owned() } else { format!("{n} CPUs") };
     let _ = writeln!(
         out,
-        "\n  here    {}, {}, {} GiB, {}; server and generator share it, {} worker{}; embedded SQLite",
+        "\n  here    {}, {}, {} GiB, {}; server and generator share it, {} worker{}; {}",
         machine.cpu,
         cores(machine.cores),
         machine.memory_gib,
         machine.kernel,
         demo.workers,
-        if demo.workers == 1 { "" } else { "s" }
+        if demo.workers == 1 { "" } else { "s" },
+        demo.database
     );
     for (name, machine) in reference::MACHINES {
         let _ = writeln!(out, "  {name:<7} {machine}");
@@ -35,12 +38,22 @@ pub fn text(demo: &Demo, json: &str) -> String {
     if let Some(verdict) = &demo.verdict {
         let _ = write!(out, "\n{}", text::verdict(verdict));
     }
-    let _ = writeln!(out, "\n  {}", paint(FAINT, format!("all figures are in {json}")));
+    let figures = match json {
+        Some(file) => format!("all figures are in {}", file.display()),
+        None => "'torr demo --json FILE' keeps all figures".into(),
+    };
+    let _ = writeln!(out, "\n  {}", paint(FAINT, figures));
     out
 }
 
+/// Rows that are alike in that, and how their connections are told.
+fn kept<'r, 'd>(rows: &'r [&'d Row]) -> (&'static str, &'r [&'d Row]) {
+    let keep_alive = rows.first().is_some_and(|row| row.setting.keep_alive);
+    (if keep_alive { "kept alive" } else { "none kept alive" }, rows)
+}
+
 fn append(out: &mut String, rows: Vec<Vec<String>>) {
-    out.extend(table::align(&rows).lines().map(|line| format!("  {line}\n")));
+    out.extend(table::align_within(&rows, output::columns_of_table()).lines().map(|line| format!("  {line}\n")));
 }
 
 fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {
@@ -56,18 +69,22 @@ fn hello_table(rows: &[&Row]) -> Vec<Vec<String>> {
 }
 
 fn query_table(rows: &[&Row]) -> Vec<Vec<String>> {
-    let heading = ["by", "requests/s", "p50", "p99", "errors", "of raw", "webman", "of raw", "by"];
+    let heading = ["by", "requests/s", "p50", "p99", "errors", "of raw", "webman"];
     let raw = rows.first();
     let row = |row: &&Row| {
         let ratio = |of: f64, whole: Option<f64>| whole.map_or("-".into(), |whole| format!("{:.2}", of / whole));
-        let known = row.setting.references.first();
         let known_raw = raw.and_then(|raw| raw.setting.references.first()).map(|known| f64::from(known.most));
-        let theirs = match known {
-            Some(known) => [known.range(), ratio(known.most.into(), known_raw), known.system.to_owned()],
-            None => ["-", "-", "-"].map(str::to_owned),
-        };
-        let own = [measured(row), vec![ratio(row.run.rps, raw.map(|raw| raw.run.rps))]].concat();
-        own.into_iter().chain(theirs.map(|cell| paint(FAINT, cell))).collect()
+        let theirs =
+            row.setting.references.first().map_or("-".into(), |known| match row.setting.path.ends_with("/raw") {
+                true => format!("{} ({})", known.range(), known.system),
+                false => {
+                    format!("{} ({}, {} of raw)", known.range(), known.system, ratio(known.most.into(), known_raw))
+                }
+            });
+        let way = row.setting.path.rsplit('/').next().unwrap_or_default().to_owned();
+        let own =
+            [vec![way], measured(row)[1..].to_vec(), vec![ratio(row.run.rps, raw.map(|raw| raw.run.rps))]].concat();
+        own.into_iter().chain([paint(FAINT, theirs)]).collect()
     };
     heading_of(&heading).chain(rows.iter().map(row)).collect()
 }

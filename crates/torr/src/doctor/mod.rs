@@ -51,7 +51,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
 fn halted(halt: Halt, what: &str) -> Result<ExitCode, Stop> {
     match halt {
         Halt::Interrupted => {
-            anstream::eprintln!("torr: interrupted before there was {what}");
+            output::note(&format!("interrupted before there was {what}"));
             Ok(exit::interrupted())
         }
         Halt::Run(error) => Err(why_not(error)),
@@ -68,7 +68,7 @@ fn put(found: &impl Serialize, json: Option<Sink>, text: impl FnOnce() -> String
         json.put(&text).map_err(Stop::Failed)?;
     }
     if !stdout_is_taken {
-        output::print(&text());
+        output::report(&text());
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ httpress <options> <url>      (httpress' command line, answered by torr)
   -c num   connections at a time       (default: 1)
   -k       keep connections alive      (default: no)
   -q       no progress, no threads     (default: no)
-  -z pri   TLS priorities: https is not there yet
+  -z pri   TLS priorities: without effect
   -h       this help
 
 example: httpress -n 10000 -c 100 -t 4 -k http://localhost:8080/
@@ -61,7 +61,11 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let measured = asked.press(|progress: &Progress| launched.at_least(progress.requests))?;
     launched.at_least(measured.result.asked);
     print(&layout::report(&measured, !args.quiet));
-    run::tell_verdict(&measured, &layout::notes(&measured));
+    let mut notes = layout::notes(&measured);
+    if args.priorities {
+        notes.push("-z has no effect: all cipher suites are offered".into());
+    }
+    run::tell_verdict(&measured, &notes);
     Ok(if measured.result.interrupted { exit::interrupted() } else { ExitCode::SUCCESS })
 }
 

@@ -40,6 +40,11 @@ impl Front {
         }
     }
 
+    /// Returns whether a command of `torr` is one of these.
+    pub fn is_called(command: &str) -> bool {
+        Self::called_as(OsStr::new(command)).is_some()
+    }
+
     /// Does what these arguments ask that program for.
     pub fn run(self, mut args: Vec<OsString>) -> Result<ExitCode, Stop> {
         match self {

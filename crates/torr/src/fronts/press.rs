@@ -21,12 +21,13 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const STEP: u64 = 100_000;
 
 const USAGE: &str = "\
-Usage: drogon_ctl press <options> <url>      (its command line, answered by torr)
+Usage: drogon_ctl press <options> <url>   (its command line, answered by torr)
   -n num    requests to send (default: 1)
   -t num    threads (default: 1)
   -c num    connections at a time (default: 1)
-  -k        do not check the certificate: https is not there yet
-  -f file   a request as JSON: {\"method\": \"POST\", \"header\": {\"Name\": \"value\"}, \"body\": \"text\"}
+  -k        do not check the server's certificate
+  -f file   a request as JSON:
+            {\"method\": \"POST\", \"header\": {\"Name\": \"value\"}, \"body\": \"text\"}
   -q        no progress
   -h        this help
 

@@ -1,8 +1,8 @@
 //! From what a front end asks for to a measured run, and what every front end says of it.
 
 use crate::exit::Stop;
-use crate::interrupt;
-use crate::press::{mistake, transport};
+use crate::press::{mistake, ports, transport};
+use crate::{interrupt, output};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -85,6 +85,7 @@ impl Asked {
             inspection: Inspection { keep_first: self.detailed, ..Inspection::default() },
             ..Plan::new(self.target, vec![address.into()], self.request)
         };
+        ports::warn(&plan);
         crate::press::press(&plan, &*interrupt::flag()?, watch)
     }
 
@@ -129,7 +130,7 @@ pub fn request(
 /// The line on standard error that every front end ends with: the verdict, and what the other program would have shown
 /// otherwise.
 pub fn tell_verdict(measured: &Measured, notes: &[String]) {
-    anstream::eprintln!("torr: {}", fronts::verdict_line(measured, notes));
+    output::note(&fronts::verdict_line(measured, notes));
 }
 
 /// Opens a file that is to be written after the run, so that a mistake shows before it.

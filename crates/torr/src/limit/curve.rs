@@ -5,12 +5,14 @@ use torr_report::human;
 use torr_report::style::{BAD, FAINT, GOOD, paint};
 use torr_report::table;
 
-/// Characters of the longest bar.
+/// Characters of the longest bar, where there is room for them.
 const WIDTH: usize = 28;
+/// Characters of the longest bar that can still be read.
+const LEAST_WIDTH: usize = 8;
 
 /// All rates that were tried, ascending, with what came of them. The bars are as long as the logarithm of the 99th
-/// percentile.
-pub fn rows(steps: &[Reading]) -> String {
+/// percentile; in less than `columns` there may be no room for them.
+pub fn rows(steps: &[Reading], columns: usize) -> String {
     let mut tried: Vec<_> =
         steps.iter().filter(|step| step.rate().is_some() && step.purpose != Purpose::Base).collect();
     tried.sort_by(|one, other| one.rate().unwrap_or(0.0).total_cmp(&other.rate().unwrap_or(0.0)));
@@ -18,13 +20,7 @@ pub fn rows(steps: &[Reading]) -> String {
         return String::new();
     }
     let scale = Scale::of(tried.iter().filter_map(|step| tail(step)));
-    // Where no step had enough answers for it there is nothing to draw.
-    let drawn = tried.iter().any(|step| tail(step).is_some());
     let heading = ["requests/s", "answered", "p50", "p99", "errors", ""].map(|cell| paint(FAINT, cell)).to_vec();
-    let mut rows = vec![heading];
-    if drawn {
-        rows[0].push(paint(FAINT, format!("{:<WIDTH$}", "p99, by its logarithm")));
-    }
     let row = |step: &&Reading| {
         let micros = |us: Option<u64>| us.map_or("-".into(), |us| human::micros(us as f64));
         let outcome = if step.kept { paint(GOOD, "kept") } else { paint(BAD, "failed") };
@@ -35,12 +31,24 @@ pub fn rows(steps: &[Reading]) -> String {
             micros(step.latency_us.and_then(|latency| latency.p99)),
             human::percent(step.error_share),
             outcome,
-            format!("{:<WIDTH$}", "━".repeat(tail(step).map_or(0, |us| scale.length(us)))),
         ]
     };
-    rows.extend(tried.iter().map(row));
-    table::align(&rows)
+    let mut rows: Vec<_> = std::iter::once(heading).chain(tried.iter().map(row)).collect();
+    let width = columns.saturating_sub(table::width(&rows) + 2).min(WIDTH);
+    // Where no step had enough answers for it there is nothing to draw.
+    if width >= LEAST_WIDTH && tried.iter().any(|step| tail(step).is_some()) {
+        let name = if width < NAME.len() { "p99" } else { NAME };
+        rows[0].push(paint(FAINT, format!("{name:<width$}")));
+        for (row, step) in rows[1..].iter_mut().zip(&tried) {
+            let length = tail(step).map_or(0, |us| scale.length(us, width));
+            row.push(format!("{:<width$}", "━".repeat(length)));
+        }
+    }
+    table::align_within(&rows, columns)
 }
+
+/// The name of the bars, where there is room for it.
+const NAME: &str = "p99, by its logarithm";
 
 fn tail(step: &Reading) -> Option<f64> {
     step.latency_us?.p99.map(|us| us.max(1) as f64)
@@ -57,11 +65,11 @@ impl Scale {
         Self { least: values.clone().fold(f64::INFINITY, f64::min), most: values.fold(1.0, f64::max) }
     }
 
-    /// From one character up.
-    fn length(&self, value: f64) -> usize {
+    /// From one character up to so many.
+    fn length(&self, value: f64, width: usize) -> usize {
         let whole = (self.most / self.least).ln();
         let part = if whole > 0.0 { (value / self.least).ln() / whole } else { 0.0 };
-        1 + (part * (WIDTH - 1) as f64).round() as usize
+        1 + (part * (width - 1) as f64).round() as usize
     }
 }
 
@@ -72,7 +80,7 @@ mod tests {
     #[test]
     fn bars_grow_with_the_logarithm() {
         let scale = Scale::of([1e3, 1e4, 1e5].into_iter());
-        assert_eq!([1e3, 1e4, 1e5].map(|us| scale.length(us)), [1, 15, WIDTH]);
-        assert_eq!(Scale::of([5.0].into_iter()).length(5.0), 1);
+        assert_eq!([1e3, 1e4, 1e5].map(|us| scale.length(us, WIDTH)), [1, 15, WIDTH]);
+        assert_eq!(Scale::of([5.0].into_iter()).length(5.0, WIDTH), 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::verify::Commands;
 use super::{curve, spread};
+use crate::output;
 use std::fmt::Write;
 use torr_doctor::limit::{ABOVE, Answer, Course, Fit, Outcome, Overload, Rung, Sustained};
 use torr_gauge::{Factor, Verdict};
@@ -51,7 +52,7 @@ pub fn text(outcome: &Outcome, commands: &Commands) -> String {
             ),
         );
     }
-    section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps));
+    section(&mut text, "rates, in an open loop", &curve::rows(&outcome.steps, output::columns_of_table()));
     section(&mut text, "connections, in a closed loop", &ladder(&outcome.ladder));
     let bends: Vec<_> = knee(outcome).into_iter().chain(outcome.fit.as_ref().map(law)).collect();
     if !outcome.ladder.is_empty() {
@@ -157,7 +158,7 @@ fn ladder(rungs: &[Rung]) -> String {
             note,
         ]
     }));
-    table::align(&rows)
+    table::align_within(&rows, output::columns_of_table())
 }
 
 fn knee(outcome: &Outcome) -> Option<String> {

@@ -6,10 +6,11 @@ mod http2;
 mod input;
 mod outputs;
 pub mod permission;
+pub mod ports;
 mod request;
 pub mod transport;
 
-use crate::cli::{PressArgs, RequestArgs, TransportArgs};
+use crate::cli::{PressArgs, RequestArgs, TransportArgs, commands};
 use crate::exit::Stop;
 use crate::interrupt;
 use outputs::Outputs;
@@ -27,9 +28,14 @@ const DURATION: Duration = Duration::from_secs(10);
 
 /// Presses the URL and prints the report.
 pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
-    let plan = plan(args)?;
+    let word = args.url().unwrap_or_default();
+    if let Some(mistake) = commands::misplaced(word) {
+        return Err(mistake);
+    }
+    let plan = plan(args).map_err(|stop| commands::also_no_command(word, stop))?;
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
+    ports::warn(&plan);
     let live = Live::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
     let run = press(&plan, &stop, |progress| {
         live.progress(progress);

@@ -78,7 +78,7 @@ impl Outputs {
     pub fn finish(mut self, mut run: Measured) -> ExitCode {
         run.result.thresholds = self.rules.iter().map(|rule| rule.judge(&run)).collect();
         if !self.stdout_taken {
-            output::print(&text::report(&run.result));
+            output::print(&text::report_within(&run.result, output::columns()));
         }
         if let Some(Err(error)) = self.hlog.take().map(|log| log.finish(&run)) {
             self.troubles.push(log_trouble(&error));

@@ -1,12 +1,11 @@
 //! A server that is started by a command, and ended with all that it started.
 
 use crate::exit::Stop;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use crate::group::Group;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -68,20 +67,19 @@ impl Launcher {
             .envs(self.variables.iter().map(|(name, value)| (name, fill(value))))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .process_group(0);
-        let mut child = command.spawn().map_err(|error| {
+            .stderr(Stdio::piped());
+        let mut group = Group::start(&mut command, GRACE).map_err(|error| {
             Halt::Command(match error.kind() {
                 ErrorKind::NotFound => format!("--command: there is no program '{program}'"),
                 _ => format!("--command: '{program}' cannot be started: {error}"),
             })
         })?;
         let lines = Arc::default();
-        let reader = child.stderr.take().map(|stderr| {
+        let reader = group.stderr().map(|stderr| {
             let lines = Arc::clone(&lines);
             thread::spawn(move || keep_last(stderr, &lines))
         });
-        Ok(Launched { child, program, lines, reader, over: false })
+        Ok(Launched { group, program, lines, reader })
     }
 }
 
@@ -121,12 +119,10 @@ fn keep_last(stderr: ChildStderr, lines: &Lines) {
 
 /// A running server, which ends with this value, and so does all else in its process group.
 pub struct Launched {
-    child: Child,
+    group: Group,
     program: String,
     lines: Arc<Lines>,
     reader: Option<JoinHandle<()>>,
-    /// Whether it was waited for: its number may be somebody else's then.
-    over: bool,
 }
 
 impl Launched {
@@ -142,7 +138,7 @@ impl Launched {
             if stop.load(Ordering::Relaxed) {
                 return Err(Halt::Interrupted);
             }
-            if self.has_ended() {
+            if self.group.has_ended() {
                 return Err(self.silent("ended before it answered: it has to stay in the foreground"));
             }
             listens = listens || addresses.iter().any(is_open);
@@ -163,7 +159,8 @@ impl Launched {
 
     /// One line: what happened, and what the server said last.
     fn silent(mut self, what: &str) -> Halt {
-        self.end();
+        // How it ended is of no interest beside what it said.
+        let _ = self.group.end();
         // What it has written is in the pipe; only a program that left the group can hold that open.
         let begun = Instant::now();
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && begun.elapsed() < GRACE {
@@ -172,37 +169,6 @@ impl Launched {
         let lines: Vec<_> = self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
         let said = if lines.is_empty() { "it said nothing".into() } else { format!("it said: {}", lines.join(" | ")) };
         Halt::Silent(format!("'{}' {what}; {said}", self.program))
-    }
-
-    /// Whether it has ended; it is left to be waited for, so that its number stays its own.
-    fn has_ended(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(waitid(WaitId::Pid(self.group()), options), Ok(None))
-    }
-
-    fn group(&self) -> Pid {
-        Pid::from_child(&self.child)
-    }
-
-    /// Asks the group to end, and ends what is left of it.
-    fn end(&mut self) {
-        if std::mem::replace(&mut self.over, true) {
-            return;
-        }
-        // It may be gone already.
-        let _ = kill_process_group(self.group(), Signal::TERM);
-        let begun = Instant::now();
-        while !self.has_ended() && begun.elapsed() < GRACE {
-            thread::sleep(TICK);
-        }
-        let _ = kill_process_group(self.group(), Signal::KILL);
-        let _ = self.child.wait();
-    }
-}
-
-impl Drop for Launched {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 

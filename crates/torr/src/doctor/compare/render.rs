@@ -1,5 +1,6 @@
 //! A comparison as text: what follows from it, then the table.
 
+use crate::output;
 use std::fmt::Write;
 use torr_doctor::Ratio;
 use torr_doctor::compare::{Comparison, Kind, Row, Secured};
@@ -42,7 +43,9 @@ fn how(comparison: &Comparison) -> String {
 }
 
 fn section(rows: &[Vec<String>]) -> String {
-    table::align(rows).lines().fold("\n".into(), |text, line| text + "  " + line + "\n")
+    table::align_within(rows, output::columns_of_table())
+        .lines()
+        .fold("\n".into(), |text, line| text + "  " + line + "\n")
 }
 
 /// A column: its head, and what stands in it for a row, if anything does.

@@ -1,0 +1,66 @@
+//! How many local ports there are for connections of this machine, and for how long each is taken.
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Linux's default range, for where `/proc` does not tell.
+const DEFAULT: RangeInclusive<u16> = 32_768..=60_999;
+
+/// How long the side that closes a connection keeps its port (TIME_WAIT), which is a constant of Linux.
+const TIME_WAIT: Duration = Duration::from_secs(60);
+
+/// The same where the kernel uses such a port again for a later connection to the same place (`tcp_tw_reuse`): its
+/// timestamps have to differ by a second.
+const REUSED: Duration = Duration::from_secs(1);
+
+/// Returns how many ports there are for connections from one address of this machine to one place.
+pub fn count() -> u64 {
+    let reserved = read("ip_local_reserved_ports").unwrap_or_default();
+    count_of(&read("ip_local_port_range").unwrap_or_default(), &reserved)
+}
+
+/// Returns how long a port is taken after its connection was closed from this side.
+pub fn held_for(on_loopback: bool) -> Duration {
+    // 1 is always, 2 on the loopback network alone, which is the default.
+    match read("tcp_tw_reuse").unwrap_or_default().trim() {
+        "1" => REUSED,
+        "2" if on_loopback => REUSED,
+        _ => TIME_WAIT,
+    }
+}
+
+fn read(name: &str) -> Option<String> {
+    fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()
+}
+
+fn count_of(range: &str, reserved: &str) -> u64 {
+    let ends: Vec<u16> = range.split_whitespace().filter_map(|end| end.parse().ok()).collect();
+    let range = if let [first, last] = ends[..] { first..=last } else { DEFAULT };
+    let reserved = reserved.trim().split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<u16>().ok()?.max(*range.start())..=last.parse::<u16>().ok()?.min(*range.end()))
+    });
+    let reserved: usize = reserved.map(|ports| ports.len()).sum();
+    range.len().saturating_sub(reserved) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_the_range_that_nobody_has_reserved() {
+        for (range, reserved, count) in [
+            ("32768\t60999\n", "\n", 28_232),
+            ("40000 40099", "", 100),
+            ("40000 40099", "40000,40010-40019,1-10,40099-50000", 88),
+            ("", "", 28_232),
+            ("60999 32768", "", 0),
+        ] {
+            assert_eq!(count_of(range, reserved), count, "{range:?}, {reserved:?}");
+        }
+        assert!(count() > 0);
+        assert!(held_for(true) <= held_for(false));
+    }
+}

@@ -1,0 +1,90 @@
+//! A run in one line.
+
+use crate::human::{count, micros, percent, rate};
+use crate::style::{BAD, STRONG, paint};
+use torr_gauge::latency::Summary;
+use torr_gauge::{Confidence, RunResult, Verdict};
+
+/// The name of the factor of a run that kept the rate that was asked for, so that nothing has limited it.
+const NOTHING: &str = "none";
+
+/// The throughput, the tail of the latency, what failed, and what limits: the line to be told to others, with colours.
+pub fn line(run: &RunResult) -> String {
+    let told = [Some(throughput(run)), run.latency_us.as_ref().map(tail), Some(failures(run))];
+    let told: Vec<_> = told.into_iter().flatten().collect();
+    let limit = run.verdict.as_ref().map_or(String::new(), |verdict| format!("; {}", limit(verdict)));
+    format!("{}{limit}", told.join(", "))
+}
+
+fn throughput(run: &RunResult) -> String {
+    let asked = run.plan.rate.map_or(String::new(), |asked| format!(" of {}", rate(asked)));
+    paint(STRONG, format!("{}{asked} requests/s", rate(run.rps)))
+}
+
+/// The highest percentile that there were enough samples for.
+fn tail(latency: &Summary) -> String {
+    let known = [("p99", latency.p99), ("p90", latency.p90), ("p50", latency.p50)];
+    let known = known.into_iter().find_map(|(name, us)| Some((name, us?)));
+    let (name, us) = known.unwrap_or(("max", latency.max));
+    paint(STRONG, format!("{name} {}", micros(us as f64)))
+}
+
+fn failures(run: &RunResult) -> String {
+    match run.errors.total() {
+        0 if run.requests == 0 => paint(BAD, "nothing answered"),
+        0 => "no errors".into(),
+        failed => {
+            let share = percent(failed as f64 / run.asked.max(1) as f64);
+            let errors = if failed == 1 { "error" } else { "errors" };
+            paint(BAD, format!("{} {errors} ({share})", count(failed)))
+        }
+    }
+}
+
+fn limit(verdict: &Verdict) -> String {
+    match (verdict.confidence, verdict.factor.to_string()) {
+        (_, factor) if factor == NOTHING => "the rate was kept".into(),
+        (Confidence::Unknown, _) => "what limits it is unknown".into(),
+        (confidence, factor) => format!("limited by {} ({confidence})", paint(STRONG, factor)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use torr_gauge::collector::RunFacts;
+    use torr_gauge::result::PlanSummary;
+    use torr_gauge::{Collector, Factor, Failure, Kind, Sample, Side};
+
+    /// A run of 2 s with so many answers, each after a millisecond, and so many failures.
+    fn run(answers: u64, failures: u64) -> RunResult {
+        let mut sample = Sample::default();
+        for _ in 0..answers {
+            sample.answered.record(1_000_000);
+            sample.status.count(200);
+        }
+        (0..failures).for_each(|_| sample.failures.count(Failure::new(Kind::Read, Side::Server, "closed")));
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        collector.take(0, 0, &sample, true);
+        let facts = RunFacts { duration: Duration::from_secs(2), asked: answers + failures, ..RunFacts::default() };
+        collector.finish(facts).result
+    }
+
+    fn plain(run: &RunResult) -> String {
+        anstream::adapter::strip_str(&line(run)).to_string()
+    }
+
+    #[test]
+    fn a_line_tells_what_matters() {
+        let mut good = run(2000, 0);
+        assert_eq!(plain(&good), "1,000 requests/s, p99 1.00 ms, no errors");
+        good.verdict = Some(Verdict::new(Factor::ServerCpu, Confidence::Likely, ""));
+        assert_eq!(plain(&good), "1,000 requests/s, p99 1.00 ms, no errors; limited by server-cpu (likely)");
+        good.verdict = Some(Verdict::new(Factor::Unknown, Confidence::Unknown, ""));
+        good.plan = PlanSummary { rate: Some(1500.0), ..PlanSummary::default() };
+        assert_eq!(plain(&good), "1,000 of 1,500 requests/s, p99 1.00 ms, no errors; what limits it is unknown");
+        assert_eq!(plain(&run(199, 1)), "99.5 requests/s, p90 1.00 ms, 1 error (0.5%)");
+        assert_eq!(plain(&run(0, 0)), "0.00 requests/s, nothing answered");
+    }
+}
