@@ -123,7 +123,7 @@ fn connect(session: &mut Http2<'_>, shared: &mut Shared, requests: &Requests, pi
         let mut piece = bytes.to_vec();
         let mut rest = &mut piece[..];
         loop {
-            let asked = Asked { count: in_flight.len(), to_head: false };
+            let asked = Asked { count: in_flight.len(), to_head: false, gather: None };
             match session.receive(shared, rest, 7, asked, &mut out) {
                 Ok((used, Some(one))) => {
                     let (Told::Failed(key, _) | Told::Unprocessed(key)) = one.clone() else {

@@ -208,6 +208,7 @@ impl Engine {
             unsent: Vec::new(),
             body: None,
             waiter: None,
+            endless: false,
             asked: 0,
             after: After::GoOn,
         });
