@@ -246,21 +246,22 @@ fn libraries_turn_on_no_provider_of_cryptography() {
         assert_eq!(manifest["features"]["tls-aws-lc-rs"].to_string(), format!("[\"{meant}\"]"), "{library}");
     }
     assert_eq!(providers("torr", ""), [true, false], "the program has one by itself");
+}
+
 /// The pages of the user guide, with their names.
 fn pages() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = repository();
     let docs = std::fs::read_dir(root.join("docs")).expect("it is a folder").flatten().map(|entry| entry.path());
     let pages = docs.chain([root.join("README.md")]);
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        (path.display().to_string(), text)
-    };
-    pages.filter(|path| path.extension().is_some_and(|end| end == "md")).map(read).collect()
+    pages
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .map(|path| (path.display().to_string(), read(&path)))
+        .collect()
 }
 
 #[test]
 fn runs_that_the_guide_speaks_of_are_archived() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = repository();
     let inside = |folder: &str| std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
     let archived: Vec<String> = ["bench/runs", "clinic/runs"]
         .into_iter()
