@@ -425,6 +425,15 @@ mod tests {
         run
     }
 
+    /// A service whose database was killed answers 503 as fast as it can, and is busy with that.
+    #[test]
+    fn responses_of_503_are_not_taken_for_too_much_load() {
+        let refusing = json!({"status": {"200": 5_000, "503": 95_000}, "errors": {"status": 95_000}, "host": {"server_threads": [0.99]}});
+        let verdict = verdict(refusing);
+        assert!(verdict.summary.contains("database") && !verdict.summary.contains("is full"), "{verdict:?}");
+        assert!(verdict.advice.iter().any(|advice| advice.contains("logs")), "{verdict:?}");
+    }
+
     #[test]
     fn what_the_servers_machine_tells() {
         let database = |more: Value| {
