@@ -366,7 +366,10 @@ struct Leases {
     spoilt: AtomicUsize,
 }
 
-struct Lease(Arc<Leases>, bool);
+struct Lease {
+    leases: Arc<Leases>,
+    is_done: bool,
+}
 
 impl Leases {
     fn new() -> Arc<Self> {
@@ -391,7 +394,7 @@ impl Leases {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let count = if self.1 { &self.0.given_back } else { &self.0.spoilt };
+        let count = if self.is_done { &self.leases.given_back } else { &self.leases.spoilt };
         count.fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -401,29 +404,30 @@ fn leasing(leases: &Arc<Leases>) -> App {
     let (waits, blocks) = (Arc::clone(leases), Arc::clone(leases));
     let take = |leases: &Arc<Leases>| {
         leases.taken.fetch_add(1, Ordering::SeqCst);
-        Lease(Arc::clone(leases), false)
+        Lease { leases: Arc::clone(leases), is_done: false }
     };
     app()
         .metrics("/metrics")
         .get_async("/lease", move |_| {
-            let mut lease = take(&waits);
+            let lease = take(&waits);
             async move {
-                let mut released = lease.0.released.clone();
+                let mut lease = lease;
+                let mut released = lease.leases.released.clone();
                 released.wait_for(|released| *released).await.expect("the sender lives");
                 // Nor is it done at once then.
                 for _ in 0..20 {
                     tokio::task::yield_now().await;
                 }
-                lease.1 = true;
+                lease.is_done = true;
                 Response::text("done")
             }
         })
         .get_blocking("/blocking", move |_| {
             let mut lease = take(&blocks);
-            while !*lease.0.released.borrow() {
+            while !*lease.leases.released.borrow() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            lease.1 = true;
+            lease.is_done = true;
             Response::text("done")
         })
 }
@@ -534,7 +538,9 @@ fn a_request_names_one_host() {
         };
         let mut request = Request::builder().uri(uri.expect("it is valid")).body(Bytes::new()).expect("it is valid");
         let fields = hosts.iter().map(|host| http::HeaderValue::from_str(host).expect("it is valid"));
-        fields.for_each(|host| drop(request.headers_mut().append("host", host)));
+        for host in fields {
+            request.headers_mut().append("host", host);
+        }
         request
     };
     for path in ["/c/host", "/users/1"] {
