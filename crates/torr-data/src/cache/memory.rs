@@ -46,7 +46,7 @@ impl Memory {
 
     pub(super) fn increment(&self, key: &str, ttl: Duration) -> Option<u64> {
         let now = Instant::now();
-        let found = self.values.cache.entry::<_, Option<u64>>(key, None, |_, kept| {
+        let found = self.values.cache.entry::<Box<str>, Option<u64>>(&key.into(), None, |_, kept| {
             if kept.until <= now {
                 return EntryAction::Remove;
             }
