@@ -12,10 +12,11 @@ mod wire;
 
 use bytes::Bytes;
 use cases::{plain, req};
-use h2::Reason;
+use h2::{Reason, SendStream};
 use http::{Request, Uri};
 use http2::{Client, Told, get, post, read, send, translated};
 use service::{Both, router};
+use std::future::poll_fn;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -352,6 +353,45 @@ fn a_handler_ends_with_its_stream() {
     drop(body);
     assert_eq!(content(&client.get("/now")), (200, "now"), "the reset is sent with this");
     dropped.recv_timeout(PATIENCE).expect("the body is dropped with its stream");
+}
+
+/// Sends so many bytes of a body that goes on.
+async fn begin_body(stream: &mut SendStream<Bytes>, mut left: usize) {
+    while left > 0 {
+        stream.reserve_capacity(left);
+        let room = poll_fn(|cx| stream.poll_capacity(cx)).await.expect("the stream lives").expect("the stream lives");
+        let piece = room.min(left);
+        stream.send_data(Bytes::from(vec![b'b'; piece]), false).expect("the stream lives");
+        left -= piece;
+    }
+}
+
+#[test]
+fn bodies_that_are_gathered_have_a_bound_for_each_connection() {
+    const BODY: usize = 256 * 1024;
+    let (server, client) = start(|settings| settings.max_body = BODY as u64);
+    let mut held: Vec<_> = (0..16)
+        .map(|_| {
+            let (answer, mut sending) = client.begin(post("/c/length", "").map(drop), false);
+            client.wait(begin_body(&mut sending, BODY - 1));
+            (answer, sending)
+        })
+        .collect();
+    let small = || client.ask(post("/c/length", vec![b'b'; 100])).answer().status;
+    // As long as they are not gathered in full there is room.
+    let patience = Instant::now() + PATIENCE;
+    while small() != 503 {
+        assert!(Instant::now() < patience);
+    }
+    assert_eq!(
+        content(&Client::connect(server.address).ask(post("/c/length", "body"))),
+        (200, "4"),
+        "others have room"
+    );
+    let (answer, mut sending) = held.pop().expect("there are 16");
+    sending.send_data(Bytes::from_static(b"b"), true).expect("the stream lives");
+    assert_eq!(content(&client.wait(read(answer))), (200, &*BODY.to_string()));
+    assert_eq!(small(), 200, "there is room again");
 }
 
 // Clients that reset what they asked for.
