@@ -42,7 +42,11 @@ macro_rules! in_both {
     };
 }
 
-in_both!(rows_come_from_the_cache_once_they_are_there: 1, a_session_counts_its_own_visits: 2);
+in_both!(
+    rows_come_from_the_cache_once_they_are_there: 1,
+    a_session_counts_its_own_visits: 2,
+    visits_at_the_same_time_are_all_counted: 4,
+);
 
 fn rows_come_from_the_cache_once_they_are_there(cache: &str) {
     for (make, mode) in [(Make::Postgres, "async"), (Make::MariaDb, "blocking")] {
@@ -102,6 +106,25 @@ fn a_session_counts_its_own_visits(cache: &str) {
     let answer = ask(&mut one, "GET", &names[0]);
     assert_eq!(visits(&answer), Some(1));
     assert!(cookie(&answer).is_some_and(|name| name != names[0]));
+}
+
+fn visits_at_the_same_time_are_all_counted(cache: &str) {
+    const CLIENTS: usize = 4;
+    const VISITS: usize = 250;
+    let serve = Serve::start(&["--workers", "2", "--cache", cache]);
+    let name = cookie(&serve.client().get("/session")).expect("a new client gets a name");
+    let visit = || {
+        let mut client = serve.client();
+        let visits = (0..VISITS).map(|_| json(&ask(&mut client, "GET", &name))["visits"].as_u64().expect("a number"));
+        visits.collect::<Vec<_>>()
+    };
+    let mut seen: Vec<u64> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(visit)).collect();
+        clients.into_iter().flat_map(|client| client.join().expect("it does not panic")).collect()
+    });
+    seen.sort_unstable();
+    let expected: Vec<u64> = (2..).take(CLIENTS * VISITS).collect();
+    assert!(seen == expected, "{} visits, the last one counted as {:?}", seen.len(), seen.last());
 }
 
 #[test]

@@ -71,10 +71,10 @@ fn malformed_requests_end_the_connection() {
     }
 }
 
-/// A GET whose head has exactly so many bytes.
+/// A GET whose header section has exactly so many bytes.
 fn head_of(len: usize) -> String {
-    let head = |padding: &str| format!("GET / HTTP/1.1\r\nHost: x\r\nPadding: {padding}\r\n\r\n");
-    head(&"p".repeat(len - head("").len()))
+    let section = |padding: &str| format!("Host: x\r\nPadding: {padding}\r\n\r\n");
+    format!("GET / HTTP/1.1\r\n{}", section(&"p".repeat(len - section("").len())))
 }
 
 /// A GET with exactly so many fields.
@@ -115,9 +115,9 @@ fn is_limit(server: &Serve, fits: &str, exceeds: &str, status: u16) {
 #[test]
 fn limits_have_their_defaults() {
     let server = Serve::start(&[]);
-    is_limit(&server, &head_of(8192), &head_of(8193), 431);
+    is_limit(&server, &head_of(16384), &head_of(16385), 431);
     is_limit(&server, &fields_of(100), &fields_of(101), 431);
-    is_limit(&server, &line_of(8192 - 13), &line_of(8192), 414);
+    is_limit(&server, &line_of(16384 - 2), &line_of(16384 - 1), 414);
     for (fits, exceeds) in bodies_of(1024 * 1024).iter().zip(bodies_of(1024 * 1024 + 1)) {
         is_limit(&server, fits, &exceeds, 413);
     }
@@ -128,7 +128,7 @@ fn limits_can_be_set() {
     let server = Serve::start(&["--max-head", "300", "--max-headers", "5", "--max-body", "10"]);
     is_limit(&server, &head_of(300), &head_of(301), 431);
     is_limit(&server, &fields_of(5), &fields_of(6), 431);
-    is_limit(&server, &line_of(300 - 13), &line_of(300), 414);
+    is_limit(&server, &line_of(300 - 2), &line_of(300 - 1), 414);
     for (fits, exceeds) in bodies_of(10).iter().zip(bodies_of(11)) {
         is_limit(&server, fits, &exceeds, 413);
     }

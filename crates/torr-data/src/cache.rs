@@ -128,6 +128,21 @@ impl Cache {
         Ok(())
     }
 
+    /// Adds one to the number that is kept under a key as decimal digits, and keeps the sum for so long from now. Returns the sum;
+    /// `None` where nothing is kept under the key, or something else than a number, which stays as it is.
+    ///
+    /// Callers that add at the same time, in whichever process, get a different sum each. If the connection to Redis is lost
+    /// meanwhile, one may be added twice.
+    #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
+    pub async fn increment(&self, key: &str, ttl: Duration) -> Result<Option<u64>, DataError> {
+        let ttl = bounded(ttl);
+        match &self.inner.store {
+            Store::Memory(memory) => Ok(memory.increment(key, ttl)),
+            #[cfg(feature = "redis")]
+            Store::Redis(plan) => redis::of(plan).increment(key, ttl).await,
+        }
+    }
+
     /// Forgets what is under a key.
     #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
     pub async fn remove(&self, key: &str) -> Result<(), DataError> {

@@ -616,6 +616,15 @@ mod tests {
         run
     }
 
+    /// A service whose database was killed answers 503 as fast as it can, and is busy with that.
+    #[test]
+    fn responses_of_503_are_not_taken_for_too_much_load() {
+        let refusing = json!({"status": {"200": 5_000, "503": 95_000}, "errors": {"status": 95_000}, "host": {"server_threads": [0.99]}});
+        let verdict = verdict(refusing);
+        assert!(verdict.summary.contains("database") && !verdict.summary.contains("is full"), "{verdict:?}");
+        assert!(verdict.advice.iter().any(|advice| advice.contains("logs")), "{verdict:?}");
+    }
+
     #[test]
     fn a_full_accept_queue_has_been_counted_and_a_full_link_or_a_lossy_one_is_none() {
         let late = |p99: u64| json!({"min": 50, "mean": 90_000.0, "stddev": 1.0, "p99": p99, "max": 2_030_000});

@@ -32,13 +32,14 @@ pub fn keep(number: RawFd) -> io::Result<()> {
 
 /// Makes a descriptor one's own, and keeps it from programs that are started later.
 ///
-/// It must be one that this process was given by its parent, under this number, to take: nobody else in this process may
-/// take it as well.
+/// # Safety
+/// The number must be that of a descriptor which this process was started with, and which was meant for the caller: nothing else
+/// in this process may own it, now or later. Otherwise two owners close it, and the second one closes a file of somebody else.
 ///
 /// # Errors
 /// If there is no such descriptor.
 #[allow(unsafe_code)]
-pub fn take(number: RawFd) -> io::Result<OwnedFd> {
+pub unsafe fn take(number: RawFd) -> io::Result<OwnedFd> {
     if inode(number).is_none() {
         return Err(io::Error::other(format!("descriptor {number} is not open")));
     }
@@ -65,16 +66,20 @@ mod tests {
     }
 
     #[test]
+    #[allow(unsafe_code)]
     fn what_is_open_is_known_and_taken() {
         let (one, other) = UnixStream::pair().expect("there is room for descriptors");
         assert_ne!(inode(one.as_raw_fd()), None);
         assert_ne!(inode(one.as_raw_fd()), inode(other.as_raw_fd()));
         let number = one.into_raw_fd();
-        assert_eq!(take(number).expect("it is open").as_raw_fd(), number);
+        // SAFETY: its owner has just let go of it.
+        let taken = unsafe { take(number) };
+        assert_eq!(taken.expect("it is open").as_raw_fd(), number);
         // Far beyond what the limit of open files allows.
         for absent in [-1, RawFd::MAX] {
             assert_eq!(inode(absent), None);
-            assert!(take(absent).is_err());
+            // SAFETY: there is no such descriptor to be owned.
+            assert!(unsafe { take(absent) }.is_err());
         }
     }
 }

@@ -476,6 +476,8 @@ impl Engine {
                         self.flow.sent += sent as u64;
                         connection.unsent.extend_from_slice(&self.out[bytes.start + sent..bytes.end]);
                     }
+                    // Its client has gone, but a handler of the application that has begun is finished.
+                    Err(_) if matches!(next, Next::Wait(_)) && !connection.http.is_droppable() => {}
                     Err(_) => {
                         self.connections.remove(token);
                         discard(next);

@@ -119,7 +119,8 @@ pub(crate) async fn serve(
                 settings.write_timeout,
             ));
             let mut builder = http1::Builder::new();
-            builder.timer(timer).max_headers(settings.max_headers).max_buf_size(settings.max_head.max(LEAST_HEAD));
+            let head = settings.most_of_head().max(LEAST_HEAD);
+            builder.timer(timer).max_headers(settings.max_headers).max_buf_size(head);
             let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
             let end = |connection: Pin<&mut http1::UpgradeableConnection<_, _>>| connection.graceful_shutdown();
             if !see_through(connection, end, &exchange, false, word, &desk).await {
@@ -140,7 +141,7 @@ pub(crate) async fn serve(
         To::Http2 => {
             let io = TokioIo::new(Patient::new(line, settings.write_timeout));
             let mut builder = http2::Builder::new(Here);
-            let list = u32::try_from(settings.max_head).unwrap_or(u32::MAX);
+            let list = u32::try_from(settings.most_of_head()).unwrap_or(u32::MAX);
             builder.timer(timer).max_concurrent_streams(STREAMS).max_header_list_size(list);
             builder.keep_alive_interval(settings.write_timeout).keep_alive_timeout(settings.write_timeout);
             builder.enable_connect_protocol();

@@ -1,5 +1,6 @@
 //! HTTP/1.1 on one connection: bytes in, answers out. No sockets and no clock, so that any order of events can be tried.
 
+mod input;
 mod taking;
 mod writing;
 
@@ -13,6 +14,7 @@ use crate::visit::Note;
 use bytes::Bytes;
 use http::HeaderName;
 use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use input::Input;
 use std::task::Waker;
 use taking::{Rest, Taking};
 use torr_net::Token;
@@ -111,7 +113,7 @@ pub(crate) enum Part {
 pub(crate) struct Http1 {
     /// What has arrived but is not part of an answered or unfinished request: a head in part, or further requests.
     /// Empty, without memory, on the usual path.
-    input: Vec<u8>,
+    input: Input,
     /// The input has not been looked at: it waits for the answer to a request before it.
     behind: bool,
     unfinished: Option<Box<Unfinished>>,
@@ -141,7 +143,7 @@ impl Http1 {
     /// A connection that has been elsewhere, with the number of its requests so far and what has arrived behind them.
     pub fn resumed(client: Client, served: u64, input: Vec<u8>) -> Self {
         let behind = !input.is_empty();
-        Self { client, served, input, behind, ..Self::default() }
+        Self { client, served, input: input.into(), behind, ..Self::default() }
     }
 
     /// Its name in the engine from now on.
@@ -166,7 +168,7 @@ impl Http1 {
 
     /// What has arrived and is dealt with by nobody.
     pub fn take_input(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.input)
+        self.input.take()
     }
 
     /// How far the request has arrived that is not answered yet. Blank lines are no part of one: some clients send one
@@ -176,7 +178,7 @@ impl Http1 {
         match &self.unfinished {
             Some(_) => Part::Body,
             None if self.taking.is_some() => Part::Body,
-            None if self.input.iter().any(|&b| b != b'\r' && b != b'\n') => Part::Head,
+            None if self.input.waiting().iter().any(|&b| b != b'\r' && b != b'\n') => Part::Head,
             None => Part::Nothing,
         }
     }
@@ -196,14 +198,14 @@ impl Http1 {
     /// Bytes that are held back.
     #[cfg(test)]
     pub fn held(&self) -> usize {
-        self.input.len()
+        self.input.waiting().len()
     }
 
     /// Takes what has arrived and appends answers to `out`.
     #[inline]
     pub fn receive(&mut self, bytes: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
         if self.is_http2 {
-            self.input.extend_from_slice(bytes);
+            self.input.push(bytes);
             return Next::HandOver(To::Http2);
         }
         if self.input.is_empty() {
@@ -213,15 +215,19 @@ impl Http1 {
         }
         let mut input = std::mem::take(&mut self.input);
         self.behind = false;
-        input.extend_from_slice(bytes);
-        let (used, next) = self.advance(&input, cx, out);
-        self.keep(&input[used..], &next);
+        input.push(bytes);
+        let (used, next) = self.advance(input.waiting(), cx, out);
+        if !matches!(next, Next::Close | Next::CloseGently) {
+            input.advance(used);
+            self.behind = !input.is_empty() && !matches!(next, Next::Receive);
+            self.input = input;
+        }
         next
     }
 
     fn keep(&mut self, rest: &[u8], next: &Next) {
         if !rest.is_empty() && !matches!(next, Next::Close | Next::CloseGently) {
-            self.input = rest.to_vec();
+            self.input.push(rest);
             self.behind = !matches!(next, Next::Receive);
         }
     }

@@ -97,15 +97,19 @@ pub fn worker_number() -> Option<usize> {
 ///
 /// # Errors
 /// If it was taken before, or is not what the variable says.
+#[allow(unsafe_code)]
 pub(crate) fn take() -> io::Result<Option<Inheritance>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let Some(note) = ours() else { return Ok(None) };
     if TAKEN.swap(true, Ordering::Relaxed) {
         return Err(io::Error::other("a worker process has one server"));
     }
-    let channel = UnixStream::from(inherited::take(note.channel)?);
-    let listeners = note.listeners.iter().map(|number| inherited::take(*number)).collect::<io::Result<_>>()?;
-    let member = Member { channel, board: inherited::take(note.board)?, number: note.number, turn: note.turn };
+    // SAFETY: the supervisor has left them open for this process: the channel's inode is the one that the supervisor has noted. This
+    // line is reached once for each of them.
+    let own = |number: RawFd| unsafe { inherited::take(number) };
+    let channel = UnixStream::from(own(note.channel)?);
+    let listeners = note.listeners.iter().map(|number| own(*number)).collect::<io::Result<_>>()?;
+    let member = Member { channel, board: own(note.board)?, number: note.number, turn: note.turn };
     Ok(Some(Inheritance { member, listeners }))
 }
 

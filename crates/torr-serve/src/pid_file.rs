@@ -1,9 +1,11 @@
 //! A file with the number of the server's process, there as long as it serves.
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::str::FromStr;
@@ -12,6 +14,8 @@ use torr_net::errors::plain;
 
 /// By how much times that are told in hundredths and whole seconds may differ.
 const INEXACT: Duration = Duration::from_secs(2);
+/// Bytes that are read of a pid file: no number and its line end have more.
+const MOST: u64 = 64;
 
 /// Removes its file when it is dropped.
 #[derive(Debug)]
@@ -24,7 +28,7 @@ impl PidFile {
     /// A line, if a process of the number in it lives, if it is something else, or cannot be written.
     pub fn create(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        match fs::read_to_string(path) {
+        match read(path) {
             Ok(text) if text.trim().is_empty() => {}
             Ok(text) => match text.trim().parse().ok().filter(|pid| *pid > 0) {
                 Some(pid) if is_held(path, pid) => {
@@ -39,12 +43,17 @@ impl PidFile {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 return Err(format!("{shown} is no pid file: it holds something other than a number"));
             }
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
+                return Err(format!(
+                    "the pid file {shown} is a symbolic link, which is not followed: name the file itself"
+                ));
+            }
             Err(error) => return Err(format!("cannot read the pid file {shown}: {}", plain(&error))),
         }
         // Whoever reads it finds all of it or nothing.
         let mut new = path.as_os_str().to_owned();
         new.push(format!(".{}", process::id()));
-        let written = fs::write(&new, format!("{}\n", process::id())).and_then(|()| fs::rename(&new, path));
+        let written = write_new(Path::new(&new)).and_then(|()| fs::rename(&new, path));
         if let Err(error) = written {
             let _ = fs::remove_file(&new);
             return Err(format!("cannot write the pid file {shown}: {}", plain(&error)));
@@ -55,7 +64,7 @@ impl PidFile {
 
     /// Removes it, unless it is somebody else's by now.
     pub fn remove(&self) {
-        let text = fs::read_to_string(&self.0).unwrap_or_default();
+        let text = read(&self.0).unwrap_or_default();
         if text.trim().parse() == Ok(process::id()) {
             // If it cannot be removed it is stale, which the next server sees.
             let _ = fs::remove_file(&self.0);
@@ -67,6 +76,34 @@ impl Drop for PidFile {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+/// Reads a pid file. In a folder that others may write to anything may stand there: a link is not followed, a pipe is not
+/// waited for, and of a large file only the beginning is read.
+fn read(path: &Path) -> io::Result<String> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).expect("flags of open are an int");
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(ErrorKind::InvalidData.into());
+    }
+    let mut text = String::new();
+    file.take(MOST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Writes this process' number to a file that is not there yet. What a server of the same number has left behind is removed:
+/// the file itself, not what it may be a link to.
+fn write_new(path: &Path) -> io::Result<()> {
+    let create = || File::options().write(true).create_new(true).mode(0o644).open(path);
+    let mut file = match create() {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            create()?
+        }
+        other => other?,
+    };
+    writeln!(file, "{}", process::id())
 }
 
 /// Whether the process that wrote the file lives, and its number was not given to another since.
@@ -107,7 +144,8 @@ fn age(pid: i32) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::os::unix::fs::symlink;
     use std::time::Instant;
 
     #[test]
@@ -126,6 +164,42 @@ mod tests {
         let created = PidFile::create(file.path());
         child.wait().expect("it is a child");
         assert!(created.is_ok(), "{created:?}");
+    }
+
+    /// In a folder that others may write to, somebody has put links where the server will write.
+    #[test]
+    fn links_are_not_written_through() {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (pid_file, precious) = (folder.path().join("server.pid"), folder.path().join("precious"));
+        fs::write(&precious, "precious").expect("it is written");
+        let mut new = pid_file.as_os_str().to_owned();
+        new.push(format!(".{}", process::id()));
+        symlink(&precious, &new).expect("it is made");
+        let file = PidFile::create(&pid_file).expect("what stands in the way is removed");
+        assert_eq!(fs::read_to_string(&precious).expect("it is there"), "precious");
+        assert_eq!(fs::read_to_string(&pid_file).expect("it is there"), format!("{}\n", process::id()));
+        assert!(fs::symlink_metadata(&pid_file).expect("it is there").is_file());
+        drop(file);
+        assert!(!pid_file.exists());
+
+        symlink(&precious, &pid_file).expect("it is made");
+        let error = PidFile::create(&pid_file).expect_err("it is a link");
+        assert!(error.contains("symbolic link"), "{error}");
+        assert_eq!(fs::read_to_string(&precious).expect("it is there"), "precious");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let pipe = folder.path().join("server.pid");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("it is made");
+        let error = PidFile::create(&pipe).expect_err("it is a pipe");
+        assert!(error.contains("no pid file"), "{error}");
+        let error = PidFile::create(folder.path()).expect_err("it is a folder");
+        assert!(error.contains("no pid file"), "{error}");
+        let large = folder.path().join("large");
+        fs::write(&large, "1".repeat(1_000_000)).expect("it is written");
+        assert!(PidFile::create(&large).is_err());
     }
 
     #[test]

@@ -36,9 +36,24 @@ impl<'r> Request<'r> {
         self.params.get(name)
     }
 
-    /// The first header field of this name, in any case.
+    /// The bytes of the first header field of this name, in any case. A field may hold bytes that are no UTF-8;
+    /// [`Request::header_str`] gives those that are text.
     pub fn header(&self, name: &str) -> Option<&'r [u8]> {
         self.head.header(name)
+    }
+
+    /// The text of the first header field of this name, in any case. `None` if there is no such field, or it is no UTF-8.
+    ///
+    /// ```
+    /// use torr_serve::{App, Response};
+    ///
+    /// let app = App::new().get("/", |request| match request.header_str("accept-language") {
+    ///     Some(languages) if languages.starts_with("de") => Response::text("Guten Tag"),
+    ///     _ => Response::text("Hello"),
+    /// });
+    /// ```
+    pub fn header_str(&self, name: &str) -> Option<&'r str> {
+        self.header(name).and_then(|value| std::str::from_utf8(value).ok())
     }
 
     /// All header fields, in their order.

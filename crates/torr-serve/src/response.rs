@@ -189,24 +189,31 @@ impl Response {
         }
     }
 
-    /// Status 200 and a body of this content type.
+    /// Status 200 and a body of this content type. A type that no header field can hold, one with a line end for example, is
+    /// sent as `application/octet-stream`: whatever it is made of, it adds no field and no response.
     pub fn ok(content_type: &'static str, body: impl Into<Body>) -> Self {
+        let is_sound = content_type.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte));
+        Self::known(if is_sound { content_type } else { "application/octet-stream" }, body)
+    }
+
+    /// Status 200 and a body of a content type that is known to be sound.
+    fn known(content_type: &'static str, body: impl Into<Body>) -> Self {
         Self { content_type, body: body.into(), ..Self::new(200) }
     }
 
     /// `text/html`.
     pub fn html(body: impl Into<Body>) -> Self {
-        Self::ok("text/html", body)
+        Self::known("text/html", body)
     }
 
     /// `text/plain`.
     pub fn text(body: impl Into<Body>) -> Self {
-        Self::ok("text/plain", body)
+        Self::known("text/plain", body)
     }
 
     /// `application/json`, of a text that is JSON already.
     pub fn json(body: impl Into<Body>) -> Self {
-        Self::ok("application/json", body)
+        Self::known("application/json", body)
     }
 
     /// A failure explained in one line of plain text.

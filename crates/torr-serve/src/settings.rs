@@ -17,7 +17,7 @@ pub struct Settings {
     /// Worker threads, of each worker process if there are such, each with its own listener and loop. Default: one per
     /// CPU.
     pub workers: usize,
-    /// Bytes of a request's head: 8 KiB.
+    /// Bytes of a request's header section, and as many of its request line: 16 KiB each.
     pub max_head: usize,
     /// Header fields of a request: 100; at most 256.
     pub max_headers: usize,
@@ -91,7 +91,7 @@ impl Default for Settings {
         Self {
             processes: 0,
             workers: cpus,
-            max_head: 8 * 1024,
+            max_head: 16 * 1024,
             max_headers: 100,
             max_body: 1024 * 1024,
             max_streamed_body: 0,
@@ -179,6 +179,11 @@ impl Settings {
     /// The most bytes of a body that is passed on as it comes.
     pub(crate) fn most_streamed(&self) -> u64 {
         if self.max_streamed_body == 0 { u64::MAX } else { self.max_streamed_body }
+    }
+
+    /// The most bytes of a whole head, its request line included.
+    pub(crate) fn most_of_head(&self) -> usize {
+        self.max_head.saturating_mul(2)
     }
 
     pub(crate) fn limits(&self) -> request::Limits {

@@ -58,11 +58,14 @@ fn tell(state: &[NotifyState<'_>]) {
 ///
 /// # Errors
 /// If there are none where the environment says so.
+#[allow(unsafe_code)]
 pub(crate) fn sockets() -> io::Result<Vec<OwnedFd>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let numbers = sd_notify::listen_fds()?;
     if numbers.len() == 0 || TAKEN.swap(true, Ordering::Relaxed) {
         return Ok(Vec::new());
     }
-    numbers.map(inherited::take).collect()
+    // SAFETY: the service manager has left them open for this process, whose number stands in LISTEN_PID, and this line is
+    // reached once.
+    numbers.map(|number| unsafe { inherited::take(number) }).collect()
 }

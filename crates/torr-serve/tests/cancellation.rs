@@ -6,6 +6,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use http_body_util::StreamBody;
 use std::convert::Infallible;
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use support::client::{Client, get as request};
@@ -220,4 +222,47 @@ fn handlers_that_are_given_up_when_the_server_stops_are_dropped() {
     assert_eq!(told.recv_timeout(PATIENCE), Ok("dropped"));
     client.ends();
     server.wait().expect("the worker is well");
+}
+
+/// It is called in the same turn in which the answer to the request before it cannot be sent.
+#[test]
+fn a_handler_is_finished_though_its_client_has_reset_the_connection() {
+    let (tell, told) = channel();
+    let (stalled, goes_on) = (tell.clone(), Mutex::new(None));
+    let (go_on, wait) = channel::<()>();
+    *goes_on.lock().expect("nobody panics") = Some(wait);
+    let permits = Arc::new(Semaphore::new(0));
+    let awaited = Arc::clone(&permits);
+    let app = App::new()
+        .get("/now", |_| Response::text("now"))
+        .get("/stall", move |_| {
+            let _ = stalled.send("stalled");
+            let wait = goes_on.lock().expect("nobody panics").take().expect("it is called once");
+            let _ = wait.recv_timeout(PATIENCE);
+            Response::text("stalled")
+        })
+        .get_async("/lease", move |_| {
+            let (guard, permits) = (Guard::new(&tell), Arc::clone(&awaited));
+            async move {
+                let _permit = permits.acquire().await.expect("nobody closes it");
+                let _ = guard.0.send("finished");
+                Response::text("finished")
+            }
+        });
+    let server = Running::start(app);
+    let mut client = TcpStream::connect(server.address).expect("it listens");
+    client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+    client.write_all(request("/now").as_bytes()).expect("it is connected");
+    client.peek(&mut [0]).expect("an answer comes, and is not read");
+    client.write_all((request("/stall") + &request("/lease")).as_bytes()).expect("it is connected");
+    assert_eq!(told.recv_timeout(PATIENCE), Ok("stalled"));
+    // With something unread this is a reset.
+    drop(client);
+    go_on.send(()).expect("the handler waits");
+    assert_eq!(told.recv_timeout(PATIENCE), Ok("called"));
+    // The worker is done with that turn.
+    assert_eq!(server.client().get("/now").text(), "now");
+    permits.add_permits(1);
+    assert_eq!(told.recv_timeout(PATIENCE), Ok("finished"));
+    assert_eq!(told.recv_timeout(PATIENCE), Ok("dropped"));
 }

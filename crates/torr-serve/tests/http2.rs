@@ -12,10 +12,11 @@ mod wire;
 
 use bytes::Bytes;
 use cases::{plain, req};
-use h2::Reason;
+use h2::{Reason, SendStream};
 use http::{Request, Uri};
 use http2::{Client, Told, get, post, read, send, translated};
 use service::{Both, router};
+use std::future::poll_fn;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -354,6 +355,45 @@ fn a_handler_ends_with_its_stream() {
     dropped.recv_timeout(PATIENCE).expect("the body is dropped with its stream");
 }
 
+/// Sends so many bytes of a body that goes on.
+async fn begin_body(stream: &mut SendStream<Bytes>, mut left: usize) {
+    while left > 0 {
+        stream.reserve_capacity(left);
+        let room = poll_fn(|cx| stream.poll_capacity(cx)).await.expect("the stream lives").expect("the stream lives");
+        let piece = room.min(left);
+        stream.send_data(Bytes::from(vec![b'b'; piece]), false).expect("the stream lives");
+        left -= piece;
+    }
+}
+
+#[test]
+fn bodies_that_are_gathered_have_a_bound_for_each_connection() {
+    const BODY: usize = 256 * 1024;
+    let (server, client) = start(|settings| settings.max_body = BODY as u64);
+    let mut held: Vec<_> = (0..16)
+        .map(|_| {
+            let (answer, mut sending) = client.begin(post("/c/length", "").map(drop), false);
+            client.wait(begin_body(&mut sending, BODY - 1));
+            (answer, sending)
+        })
+        .collect();
+    let small = || client.ask(post("/c/length", vec![b'b'; 100])).answer().status;
+    // As long as they are not gathered in full there is room.
+    let patience = Instant::now() + PATIENCE;
+    while small() != 503 {
+        assert!(Instant::now() < patience);
+    }
+    assert_eq!(
+        content(&Client::connect(server.address).ask(post("/c/length", "body"))),
+        (200, "4"),
+        "others have room"
+    );
+    let (answer, mut sending) = held.pop().expect("there are 16");
+    sending.send_data(Bytes::from_static(b"b"), true).expect("the stream lives");
+    assert_eq!(content(&client.wait(read(answer))), (200, &*BODY.to_string()));
+    assert_eq!(small(), 200, "there is room again");
+}
+
 // Clients that reset what they asked for.
 
 /// Handlers that hold something until they are released, which is spoilt if they are dropped before: a connection to a
@@ -366,7 +406,10 @@ struct Leases {
     spoilt: AtomicUsize,
 }
 
-struct Lease(Arc<Leases>, bool);
+struct Lease {
+    leases: Arc<Leases>,
+    is_done: bool,
+}
 
 impl Leases {
     fn new() -> Arc<Self> {
@@ -391,7 +434,7 @@ impl Leases {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let count = if self.1 { &self.0.given_back } else { &self.0.spoilt };
+        let count = if self.is_done { &self.leases.given_back } else { &self.leases.spoilt };
         count.fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -401,29 +444,30 @@ fn leasing(leases: &Arc<Leases>) -> App {
     let (waits, blocks) = (Arc::clone(leases), Arc::clone(leases));
     let take = |leases: &Arc<Leases>| {
         leases.taken.fetch_add(1, Ordering::SeqCst);
-        Lease(Arc::clone(leases), false)
+        Lease { leases: Arc::clone(leases), is_done: false }
     };
     app()
         .metrics("/metrics")
         .get_async("/lease", move |_| {
-            let mut lease = take(&waits);
+            let lease = take(&waits);
             async move {
-                let mut released = lease.0.released.clone();
+                let mut lease = lease;
+                let mut released = lease.leases.released.clone();
                 released.wait_for(|released| *released).await.expect("the sender lives");
                 // Nor is it done at once then.
                 for _ in 0..20 {
                     tokio::task::yield_now().await;
                 }
-                lease.1 = true;
+                lease.is_done = true;
                 Response::text("done")
             }
         })
         .get_blocking("/blocking", move |_| {
             let mut lease = take(&blocks);
-            while !*lease.0.released.borrow() {
+            while !*lease.leases.released.borrow() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            lease.1 = true;
+            lease.is_done = true;
             Response::text("done")
         })
 }
@@ -534,7 +578,9 @@ fn a_request_names_one_host() {
         };
         let mut request = Request::builder().uri(uri.expect("it is valid")).body(Bytes::new()).expect("it is valid");
         let fields = hosts.iter().map(|host| http::HeaderValue::from_str(host).expect("it is valid"));
-        fields.for_each(|host| drop(request.headers_mut().append("host", host)));
+        for host in fields {
+            request.headers_mut().append("host", host);
+        }
         request
     };
     for path in ["/c/host", "/users/1"] {

@@ -85,45 +85,39 @@ fn decimal(out: &mut Vec<u8>, mut number: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// The reason phrase of a status code (RFC 9110, section 15); empty for one that has none there.
+/// The reason phrase of a status code, as the `http` crate has it for those that are registered; empty for any other.
 pub fn reason(status: u16) -> &'static str {
-    match status {
-        100 => "Continue",
-        101 => "Switching Protocols",
-        200 => "OK",
-        201 => "Created",
-        202 => "Accepted",
-        204 => "No Content",
-        206 => "Partial Content",
-        301 => "Moved Permanently",
-        302 => "Found",
-        303 => "See Other",
-        304 => "Not Modified",
-        307 => "Temporary Redirect",
-        308 => "Permanent Redirect",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        411 => "Length Required",
-        412 => "Precondition Failed",
-        413 => "Content Too Large",
-        414 => "URI Too Long",
-        415 => "Unsupported Media Type",
-        417 => "Expectation Failed",
-        422 => "Unprocessable Content",
-        426 => "Upgrade Required",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        505 => "HTTP Version Not Supported",
-        _ => "",
+    http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{reason, status_line};
+
+    #[test]
+    fn registered_codes_have_their_reasons() {
+        for (status, phrase) in [
+            (200, "OK"),
+            (206, "Partial Content"),
+            (226, "IM Used"),
+            (402, "Payment Required"),
+            (406, "Not Acceptable"),
+            (410, "Gone"),
+            (416, "Range Not Satisfiable"),
+            (421, "Misdirected Request"),
+            (425, "Too Early"),
+            (428, "Precondition Required"),
+            (451, "Unavailable For Legal Reasons"),
+            (507, "Insufficient Storage"),
+            (511, "Network Authentication Required"),
+            (299, ""),
+            (999, ""),
+            (1000, ""),
+        ] {
+            assert_eq!(reason(status), phrase, "{status}");
+        }
+        let mut line = Vec::new();
+        status_line(&mut line, 410);
+        assert_eq!(line, b"HTTP/1.1 410 Gone\r\n");
     }
 }

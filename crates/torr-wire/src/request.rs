@@ -3,13 +3,14 @@
 use crate::body::Framing;
 use crate::fields::Fields;
 use crate::{Header, WireError, authority};
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use std::mem::MaybeUninit;
 
 /// What a server takes of one head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes from the first of the request line to the end of the blank line.
+    /// Bytes of the request line, with what stands before it, and as many bytes of the header section, the blank line
+    /// included.
     pub head: usize,
     /// Header fields; at most [`MAX_HEADERS`].
     pub headers: usize,
@@ -102,11 +103,12 @@ pub fn parse<'h, 'b>(
 ) -> Result<Option<RequestHead<'h, 'b>>, WireError> {
     let mut request = httparse::Request::new(&mut []);
     let room = &mut slots[..limits.headers.min(MAX_HEADERS)];
-    // What lies beyond the limit may not have come yet, and must not change the answer.
-    let input = &input[..input.len().min(limits.head)];
+    // What lies beyond the limits may not have come yet, and must not change the answer.
+    let most = if input.len() < limits.head { usize::MAX } else { allowed(input, limits.head) };
+    let input = &input[..input.len().min(most)];
     let len = match request.parse_with_uninit_headers(input, room) {
         Ok(httparse::Status::Complete(len)) => len,
-        Ok(httparse::Status::Partial) if input.len() < limits.head => return Ok(None),
+        Ok(httparse::Status::Partial) if input.len() < most => return Ok(None),
         Ok(httparse::Status::Partial) => return Err(too_large(input)),
         Err(error) => return Err(syntax(error, input)),
     };
@@ -161,12 +163,12 @@ fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
 }
 
 /// Origin form, absolute form, `*` for OPTIONS, an authority for CONNECT (RFC 9112, section 3.2). None has a fragment:
-/// some servers would cut it off, and others take it for part of the path. Nor has any a byte that should have been
-/// encoded since it is no ASCII: what one server takes for a character another takes for two.
+/// some servers would cut it off, and others take it for part of the path. UTF-8 that should have been encoded is taken in a
+/// path or query, as hyper, nginx and HTTP/2 do: there are clients that send it, and it decides nothing about a message's end.
+/// `httparse` refuses whatever else is no ASCII.
 #[inline]
 fn target_fits(method: &str, target: &str) -> bool {
     match target.as_bytes().first() {
-        _ if !target.is_ascii() => false,
         Some(b'/') => method != "CONNECT" && !target.contains('#'),
         Some(b'*') => method == "OPTIONS" && target == "*",
         Some(_) if method == "CONNECT" => authority::split(target.as_bytes()).is_some_and(|(host, port)| {
@@ -180,6 +182,17 @@ fn target_fits(method: &str, target: &str) -> bool {
                 && !rest.contains('#')
         }),
         None => false,
+    }
+}
+
+/// The bytes that a head may have whose line begins like this.
+#[cold]
+fn allowed(input: &[u8], most: usize) -> usize {
+    // Blank lines before a request are passed over, but not without end.
+    let blank = input.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+    match memchr(b'\n', &input[blank..]) {
+        Some(end) if blank + end < most => (blank + end + 1).saturating_add(most),
+        _ => most,
     }
 }
 
@@ -286,6 +299,47 @@ mod tests {
             check(&format!("{line}\r\nhOst: b.example\r\n\r\n"), |got| {
                 assert_eq!(got.unwrap().unwrap().header("host"), Some(host.as_bytes()), "{line}");
             });
+        }
+    }
+
+    #[test]
+    fn the_line_and_the_fields_have_a_limit_each() {
+        // Bytes of the request line with its end, and of the header section with the blank line.
+        for (line, section, expected) in [
+            (1024, 1024, None),
+            (1025, 11, Some(WireError::TargetTooLong)),
+            (16, 1025, Some(WireError::HeadTooLarge)),
+            (1024, 1025, Some(WireError::HeadTooLarge)),
+        ] {
+            let line = format!("GET /{} HTTP/1.1\r\n", "a".repeat(line - 16));
+            let head = format!("{line}Host: {}\r\n\r\n", "x".repeat(section - 10));
+            for behind in ["", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"] {
+                check(&format!("{head}{behind}"), |got| match &expected {
+                    None => assert_eq!(got.unwrap().unwrap().len, head.len()),
+                    Some(error) => assert_eq!(got.unwrap_err(), *error),
+                });
+            }
+            // It is not taken back, whatever comes later.
+            let first = (1..=head.len()).map(|len| check(&head[..len], |got| got.map(|_| ()))).find(Result::is_err);
+            assert_eq!(first.map(Result::unwrap_err), expected);
+        }
+    }
+
+    #[test]
+    fn utf_8_in_a_target_is_taken() {
+        for (line, path) in
+            [("GET /\u{e9}?\u{e9} HTTP/1.1", "/\u{e9}"), ("GET http://x/\u{20ac} HTTP/1.1", "/\u{20ac}")]
+        {
+            check(&format!("{line}\r\nHost: x\r\n\r\n"), |got| {
+                assert_eq!(got.unwrap().unwrap().path(), path, "{line}")
+            });
+        }
+        for target in ["http://\u{e9}/", "\u{e9}"] {
+            error(&format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
+        }
+        for bytes in [&b"\xff"[..], b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80"] {
+            let request = [b"GET /", bytes, b" HTTP/1.1\r\nHost: x\r\n\r\n"].concat();
+            assert!(parse(&request, &mut slots(), LIMITS).is_err(), "{bytes:x?}");
         }
     }
 

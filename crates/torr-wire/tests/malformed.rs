@@ -83,8 +83,10 @@ const REFUSED_REQUESTS: &[(&str, WireError, &[u8])] = &[
     ("3.2", TARGET, b"GET ?q HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2", TARGET, b"GET x:80 HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2", LINE, b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n"),
-    ("3.2", TARGET, b"GET /\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n"),
-    ("3.2", TARGET, b"GET /?\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("3.2", LINE, b"GET /\xc3 HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("3.2", LINE, b"GET /?\xc0\xaf HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("3.2", TARGET, b"GET http://\xc3\xa9/ HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("3.2.3", TARGET, b"CONNECT \xc3\xa9:443 HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2.1", TARGET, b"GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2.2", TARGET, b"GET http:/x HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2.2", TARGET, b"GET mailto:x@x HTTP/1.1\r\nHost: x\r\n\r\n"),
@@ -302,19 +304,21 @@ fn limits_hold_to_the_byte() {
     let head = |target: usize, value: usize| {
         format!("GET /{} HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "a".repeat(target), "b".repeat(value)).into_bytes()
     };
-    let room = LIMITS.head - head(0, 0).len();
-    assert_eq!(parse(&head(room, 0), LIMITS), Ok(Some(Framing::None)));
-    assert_eq!(parse(&head(0, room), LIMITS), Ok(Some(Framing::None)));
-    assert_eq!(parse(&head(room + 1, 0), LIMITS), Err(HeadTooLarge));
-    assert_eq!(parse(&head(0, room + 1), LIMITS), Err(HeadTooLarge));
-    // The line alone is longer than a head may be: 414 rather than 431 (RFC 9110, section 15.5.15).
-    assert_eq!(parse(&head(LIMITS.head, 0), LIMITS), Err(TargetTooLong));
-    // And before its end has come.
-    let (line, value) = (head(LIMITS.head, 0), head(0, LIMITS.head));
-    assert_eq!(parse(&line[..LIMITS.head - 1], LIMITS), Ok(None));
-    assert_eq!(parse(&line[..LIMITS.head], LIMITS), Err(TargetTooLong));
-    assert_eq!(parse(&value[..LIMITS.head - 1], LIMITS), Ok(None));
-    assert_eq!(parse(&value[..LIMITS.head], LIMITS), Err(HeadTooLarge));
+    let line = head(0, 0).iter().position(|&b| b == b'\n').expect("it has a line") + 1;
+    // The request line has as much room as the header section.
+    let (target, value) = (LIMITS.head - line, LIMITS.head - (head(0, 0).len() - line));
+    assert_eq!(parse(&head(target, value), LIMITS), Ok(Some(Framing::None)));
+    assert_eq!(parse(&head(0, value + 1), LIMITS), Err(HeadTooLarge));
+    assert_eq!(parse(&head(target, value + 1), LIMITS), Err(HeadTooLarge));
+    // 414 rather than 431 (RFC 9110, section 15.5.15).
+    assert_eq!(parse(&head(target + 1, 0), LIMITS), Err(TargetTooLong));
+    assert_eq!(parse(&head(target + 1, value + 1), LIMITS), Err(TargetTooLong));
+    // And before their ends have come.
+    let (long_line, long_value) = (head(LIMITS.head, 0), head(0, LIMITS.head));
+    assert_eq!(parse(&long_line[..LIMITS.head - 1], LIMITS), Ok(None));
+    assert_eq!(parse(&long_line[..LIMITS.head], LIMITS), Err(TargetTooLong));
+    assert_eq!(parse(&long_value[..line + LIMITS.head - 1], LIMITS), Ok(None));
+    assert_eq!(parse(&long_value[..line + LIMITS.head], LIMITS), Err(HeadTooLarge));
 
     let fields = |count: usize| format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(count)).into_bytes();
     assert_eq!(parse(&fields(LIMITS.headers - 1), LIMITS), Ok(Some(Framing::None)));
@@ -330,6 +334,7 @@ const ACCEPTED_REQUESTS: &[(&str, Framing, &[u8])] = &[
     ("2.2", Framing::None, b"\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.1", Framing::None, b"x!#$%&'*+-.^_`|~9 / HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2", Framing::None, b"GET / HTTP/1.0\r\n\r\n"),
+    ("3.2", Framing::None, b"GET /\xc3\xa9?\xe2\x82\xac HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.2", Framing::None, b"GET / HTTP/1.1\r\nHost:\r\n\r\n"),
     ("3.2", Framing::None, b"GET / HTTP/1.1\r\nhOST:x\r\n\r\n"),
     ("3.2", Framing::None, b"GET / HTTP/1.1\r\nHost: a-b_c.d~e\r\n\r\n"),

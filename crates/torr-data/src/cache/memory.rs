@@ -5,7 +5,7 @@
 
 use crate::contents::WORLDS;
 use crate::model::World;
-use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::sync::{Cache, DefaultLifecycle, EntryAction, EntryResult};
 use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, UnitWeighter, Weighter};
 use std::fmt;
 use std::hash::Hash;
@@ -42,6 +42,25 @@ impl Memory {
 
     pub(super) fn put(&self, key: &str, value: &[u8], ttl: Duration) {
         self.values.put(key.into(), value.into(), Instant::now() + ttl);
+    }
+
+    pub(super) fn increment(&self, key: &str, ttl: Duration) -> Option<u64> {
+        let now = Instant::now();
+        let found = self.values.cache.entry::<Box<str>, Option<u64>>(&key.into(), None, |_, kept| {
+            if kept.until <= now {
+                return EntryAction::Remove;
+            }
+            let digits = std::str::from_utf8(&kept.value).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+            let sum = digits.and_then(|digits| digits.parse::<u64>().ok()).and_then(|number| number.checked_add(1));
+            if let Some(sum) = sum {
+                *kept = Until { value: sum.to_string().into_bytes().into(), until: now + ttl };
+            }
+            EntryAction::Retain(sum)
+        });
+        match found {
+            EntryResult::Retained(sum) => sum,
+            _ => None,
+        }
     }
 
     pub(super) fn remove(&self, key: &str) {

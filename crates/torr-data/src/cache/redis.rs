@@ -21,6 +21,13 @@ const VALUES: &str = "torr:value:";
 /// What the keys of rows begin with, before their database and their id: a row is kept as the four bytes of its number, the highest first.
 const WORLDS: &str = "torr:world:";
 
+/// Adds one to a number, if there is one, and gives it a time to live, as a whole. 18 digits are far from the largest number.
+const INCREMENT: &str = "local kept = redis.call('GET', KEYS[1])
+if not kept or #kept > 18 or not string.match(kept, '^%d+$') then return false end
+local sum = redis.call('INCR', KEYS[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return sum";
+
 thread_local! {
     /// Of each cache that this thread has asked.
     static LOCALS: PerThread<Plan, Local> = const { PerThread::new() };
@@ -47,6 +54,12 @@ impl Local {
         let mut commands = Pipeline::with_capacity(1);
         commands.pset_ex(format!("{VALUES}{key}"), value, millis(ttl)).ignore();
         self.ask(&commands).await
+    }
+
+    pub(super) async fn increment(&self, key: &str, ttl: Duration) -> Result<Option<u64>, DataError> {
+        let mut commands = Pipeline::with_capacity(1);
+        commands.cmd("EVAL").arg(INCREMENT).arg(1).arg(format!("{VALUES}{key}")).arg(millis(ttl));
+        self.ask::<(Option<u64>,)>(&commands).await.map(|(sum,)| sum)
     }
 
     pub(super) async fn remove(&self, key: &str) -> Result<(), DataError> {
@@ -82,7 +95,7 @@ impl Local {
     }
 
     /// Asks once more, if a connection that was kept turns out to have ended meanwhile: nothing of this does harm if it
-    /// happens twice.
+    /// happens twice, and [`super::Cache::increment`] says that it may.
     async fn ask<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T, DataError> {
         if let Some(link) = self.shared.current() {
             match self.ask_over(&link, commands).await {

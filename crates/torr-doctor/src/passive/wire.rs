@@ -35,10 +35,13 @@ pub fn refusals(run: &RunResult) -> Option<Verdict> {
     }
     // What fails otherwise is not what a limiter does, nor a service that sheds load.
     (2 * unavailable > run.errors.total()).then(|| {
-        let summary = "The server is full and refuses requests: it has too much to do, or refusing is what it does.";
+        // A server that fails fast is as busy as one that has too much to do: the status alone does not tell them apart.
+        let summary = "Requests were answered 503: the service limits them, has too much to do, or lacks something that it \
+                       needs, such as its database.";
         undecided(summary)
             .because(refused)
             .because(accepted)
+            .advice("see what the service logs with its 503s")
             .advice("let 'torr doctor' tell: it asks for little more than what is accepted, and looks again")
     })
 }

@@ -97,7 +97,7 @@ impl Http1 {
     pub fn take_meanwhile(&mut self, bytes: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
         match self.feed(bytes, cx) {
             Ok(used) => {
-                self.input.extend_from_slice(&bytes[used..]);
+                self.input.push(&bytes[used..]);
                 self.behind |= used < bytes.len();
                 Next::Stay
             }

@@ -25,6 +25,7 @@ fn app() -> App {
         .get("/long", |_| Response::text(&LONG[..]))
         .get("/pieces", |_| Response::pieces("a/b", 7, std::iter::repeat(Bytes::from_static(b"abc"))))
         .get("/nothing", |_| Response::new(204))
+        .get("/split", |_| Response::ok("a/b\r\nX-Split: yes\r\n\r\nHTTP/1.1 200 OK", "split"))
         .get("/last", |_| Response::text("last").closing())
         .get_async("/at/once", |_| async { Response::text("at once") })
         .get_async("/wait", |_| {
@@ -186,7 +187,7 @@ fn the_properties_requests_are_what_they_seem() {
             ("BREW /short HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 501 Not Implemented", false),
             ("GET /last HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK", true),
             ("GET /short HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request", true),
-            ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n", "HTTP/1.1 413 Content Too Large", true),
+            ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n", "HTTP/1.1 413 Payload Too Large", true),
             ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", "", false),
         ] {
             let (out, has_ended) = output(&[request.as_bytes()], cx);
@@ -233,6 +234,38 @@ fn a_body_that_is_too_large_is_so_whatever_follows() {
                 assert!(out.starts_with(b"HTTP/1.1 413 "), "{more:?} in pieces of {size}: {}", out.escape_ascii());
             }
         }
+    });
+}
+
+#[test]
+fn a_content_type_adds_no_field_and_no_response() {
+    with_context(|cx| {
+        let (out, _) = output(&[b"GET /split HTTP/1.1\r\nHost: x\r\n\r\n"], cx);
+        let text = String::from_utf8_lossy(&out);
+        assert!(text.contains("\r\nContent-Type: application/octet-stream\r\n"), "{text}");
+        assert!(!text.contains("X-Split") && text.matches("HTTP/1.1").count() == 1, "{text}");
+    });
+}
+
+/// Each of them makes the rest wait.
+#[test]
+fn requests_that_wait_behind_one_another_are_copied_once() {
+    with_context(|cx| {
+        let (mut http, mut out) = (Http1::default(), Vec::new());
+        let wire = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n".repeat(8_000);
+        let (mut next, mut answers) = (http.receive(wire.as_bytes(), cx, &mut out), 0);
+        loop {
+            next = match next {
+                Next::Wait(_) => http.answer(Response::text("waited"), cx, &mut out),
+                Next::GoOn => http.receive(&[], cx, &mut out),
+                Next::Receive => break,
+                _ => unreachable!("all of them wait"),
+            };
+            answers += usize::from(!out.is_empty());
+            out.clear();
+        }
+        assert_eq!(answers, 8_000);
+        assert!(http.input.copied <= 2 * wire.len(), "{} bytes for {}", http.input.copied, wire.len());
     });
 }
 

@@ -3,7 +3,7 @@
 //! The first start is a reload with nobody to be replaced. New workers get ready beside the old ones, on the same listeners;
 //! only when all are ready are the old ones told to leave.
 
-use super::{Duty, Supervisor, release, say};
+use super::{Duty, Supervisor, inform, release, say};
 use crate::inherited::DRAIN;
 use crate::server::ServeError;
 use crate::systemd;
@@ -50,7 +50,7 @@ impl Supervisor {
         }
         match self.when_ready.take() {
             Some(when_ready) => when_ready(),
-            None => say("reloaded: the new workers serve, the old ones finish what they have"),
+            None => inform("reloaded: the new workers serve, the old ones finish what they have"),
         }
         systemd::ready(&self.status);
         self.reload_again();
@@ -63,7 +63,7 @@ impl Supervisor {
         }
         if self.when_ready.is_some() || self.workers.values().any(|worker| worker.duty == Duty::Coming) {
             if !self.again {
-                say("another reload is asked for: it follows the one under way");
+                inform("another reload is asked for: it follows the one under way");
             }
             self.again = true;
             return;

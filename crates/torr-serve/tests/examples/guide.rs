@@ -17,7 +17,7 @@ fn of_kind(kind: &str) -> Vec<Block<'static>> {
 fn start(name: &str, folder: &Path) -> Example {
     let file = |name: &str| folder.join(name).display().to_string();
     match name {
-        "hello" | "router" => Example::start_silent(name),
+        "router" => Example::start_silent(name),
         "database" => Example::start(name, &[&file("notes.db")]),
         "service" => Example::start(name, &[&file("")]),
         _ => Example::start(name, &[]),

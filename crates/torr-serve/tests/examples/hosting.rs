@@ -4,7 +4,7 @@ use crate::program::Example;
 
 #[test]
 fn hello_greets_and_leaves() {
-    let hello = Example::start_silent("hello");
+    let hello = Example::start("hello", &[]);
     assert_eq!(hello.client().get("/").text(), "<p>Hello, world!</p>");
     hello.leaves();
 }

@@ -108,7 +108,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "max_head",
         value: "BYTES",
-        meaning: "Most bytes of a request's head",
+        meaning: "Most bytes of a request's header section, and of its request line",
         must_be: FROM_1,
         default: None,
         kind: Kind::Number,

@@ -6,7 +6,6 @@
 use super::failure;
 use http::header::{CACHE_CONTROL, SET_COOKIE};
 use http::{HeaderValue, Method};
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use torr_data::{Cache, DataError};
 use torr_serve::{App, Request, Response};
@@ -15,18 +14,12 @@ const COOKIE: &str = "torr_session";
 /// How long a session lives that nobody uses.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// What is kept for a client.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Session {
-    visits: u64,
-}
-
 /// Adds `/session`: GET counts a visit, DELETE ends the session.
 pub fn add(app: App, cache: &Cache) -> App {
     let (visited, left) = (cache.clone(), cache.clone());
     app.get_async("/session", move |request| {
         let (cache, name, secure, id) = (visited.clone(), name_in(request), is_secure(request), request.id().cloned());
-        async move { failure::or(visit(&cache, name).await, id, |(session, new)| page(&session, new, secure)) }
+        async move { failure::or(visit(&cache, name).await, id, |(visits, new)| page(visits, new, secure)) }
     })
     .route_async(Method::DELETE, "/session", move |request| {
         let (cache, name, id) = (left.clone(), name_in(request), request.id().cloned());
@@ -41,24 +34,22 @@ pub fn add(app: App, cache: &Cache) -> App {
 }
 
 /// Counts a visit. A name comes back if the client is to have a new one.
-async fn visit(cache: &Cache, name: Option<String>) -> Result<(Session, Option<String>), DataError> {
-    let kept = match &name {
-        Some(name) => cache.get(&key(name)).await?,
-        None => None,
-    };
-    let known = kept.and_then(|kept| serde_json::from_slice::<Session>(&kept).ok()).zip(name);
-    let (mut session, name, is_new) = match known {
-        Some((session, name)) => (session, name, false),
-        None => (Session::default(), random_name(), true),
-    };
-    session.visits += 1;
-    let kept = serde_json::to_vec(&session).expect("a number can be written as JSON");
-    cache.put(&key(&name), &kept, IDLE).await?;
-    Ok((session, is_new.then_some(name)))
+///
+/// The number of visits is all that is kept of a session. The cache adds to it as a whole, so that requests which come at the
+/// same time are each counted.
+async fn visit(cache: &Cache, name: Option<String>) -> Result<(u64, Option<String>), DataError> {
+    if let Some(name) = name
+        && let Some(visits) = cache.increment(&key(&name), IDLE).await?
+    {
+        return Ok((visits, None));
+    }
+    let name = random_name();
+    cache.put(&key(&name), b"1", IDLE).await?;
+    Ok((1, Some(name)))
 }
 
-fn page(session: &Session, new: Option<String>, secure: bool) -> Response {
-    let body = format!("{{\"visits\":{}}}", session.visits);
+fn page(visits: u64, new: Option<String>, secure: bool) -> Response {
+    let body = format!("{{\"visits\":{visits}}}");
     let response = Response::json(body).header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     let Some(name) = new else { return response };
     let cookie = format!("{COOKIE}={name}; Path=/; HttpOnly; SameSite=Lax{}", if secure { "; Secure" } else { "" });
