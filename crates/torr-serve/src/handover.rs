@@ -20,6 +20,7 @@ use std::future::pending;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task;
@@ -79,7 +80,7 @@ pub(crate) async fn serve(
     let counts = desk.meter.elsewhere();
     let sent = exchange.sent();
     let upgraded = Upgraded::default();
-    let ends = (handed.to == To::Http1).then(|| Cutoff::new(cutoff.clone(), &upgraded));
+    let ends = (handed.to == To::Http1).then(|| Cutoff::new(cutoff.clone(), &upgraded, Arc::clone(&desk.shutdown)));
     let Ok(line) = Line::new(handed.socket, handed.secure, handed.seat, handed.input, counts, sent, ends) else {
         return;
     };
