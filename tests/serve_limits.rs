@@ -147,7 +147,7 @@ fn an_address_has_no_more_connections_than_it_may() {
 /// `torr serve` under these limits of open files, the soft and the hard one.
 fn serve_with_files(soft: u32, hard: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    let line = format!("ulimit -Hn {hard} && ulimit -Sn {soft} && exec \"$@\"");
+    let line = format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$@\"");
     command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_torr"), "serve"]).args(args);
     command
 }

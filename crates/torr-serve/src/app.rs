@@ -99,7 +99,8 @@ impl App {
         Self::default()
     }
 
-    /// Answers GET and HEAD on a path by a simple controller.
+    /// Answers GET and HEAD on a path by a simple controller. What it leaves behind by `tokio::spawn` is driven by its worker;
+    /// in an application without router and async handlers, whose workers wait without tokio, by a thread beside them.
     ///
     /// # Panics
     /// If the path is malformed or contradicts one that was added before, or has a handler of this method already.

@@ -35,7 +35,8 @@ impl Background {
                 let _ = stopped.await;
                 shutdown.finish(shutdown.background(), &watch::Sender::new(false)).await
             });
-            runtime.shutdown_timeout(deadline.saturating_duration_since(Instant::now()));
+            let left = deadline.saturating_duration_since(Instant::now());
+            shutdown.while_blocking(shutdown.background(), || runtime.shutdown_timeout(left));
         };
         let thread = thread::Builder::new().name("background".into()).spawn(drive)?;
         Ok(Self { handle, stop: Some(stop), thread })

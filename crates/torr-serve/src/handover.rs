@@ -105,7 +105,8 @@ pub(crate) async fn serve(
     let counts = desk.meter.elsewhere();
     let sent = exchange.sent();
     let upgraded = Upgraded::default();
-    let ends = matches!(handed.to, To::Http1 { .. }).then(|| Cutoff::new(cutoff.clone(), &upgraded));
+    let is_http1 = matches!(handed.to, To::Http1 { .. });
+    let ends = is_http1.then(|| Cutoff::new(cutoff.clone(), &upgraded, Arc::clone(&desk.shutdown)));
     let line = Line::new(handed.socket, handed.secure, seat, handed.input, counts, sent, ends).ok()?;
     let word = Word { leaving: leaving.clone(), cutoff };
     let timer = TokioTimer::new();

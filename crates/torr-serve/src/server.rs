@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::listeners::{self, Listeners, Part};
 use crate::member;
 use crate::pid_file::PidFile;
-use crate::pool::Pool;
+use crate::pool::{Pool, Threads};
 use crate::room;
 use crate::seats::Seats;
 use crate::settings::Settings;
@@ -174,6 +174,20 @@ impl Drop for StopAtEnd {
             self.0.ring();
         }
     }
+}
+
+/// Waits for calls on the pool that are running, as long as they may.
+fn end_threads(threads: Threads, shutdown: &Shutdown) {
+    thread::scope(|scope| {
+        let (tell_end, end) = mpsc::channel::<()>();
+        let wait = move || {
+            let _until_then = tell_end;
+            shutdown.while_blocking(shutdown.background(), || threads.end(shutdown.left_of_tasks()));
+        };
+        // Without a thread there is no waiting: what cannot run drops the pool.
+        let _ = thread::Builder::new().spawn_scoped(scope, wait);
+        shutdown.report_on(&end);
+    });
 }
 
 impl Server {
@@ -388,7 +402,7 @@ impl Bound {
             shutdown.report_on(&background_ended);
             background.join();
         }
-        threads.end(shutdown.left_of_tasks());
+        end_threads(threads, &shutdown);
         shutdown.tell_dropped();
         called.map_or_else(|panic| resume_unwind(panic), |()| ended)
     }

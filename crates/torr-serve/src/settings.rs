@@ -27,7 +27,8 @@ pub struct Settings {
     /// axum's extractors have a limit of their own, 2 MB.
     pub max_streamed_body: u64,
     /// Connections at a time, of all workers together: 100,000. Further ones get a 503 and are closed. Of several worker
-    /// processes each has an equal share.
+    /// processes each has an equal share. The limit of open files is raised to what they need; if it cannot be, there are as
+    /// many as it has room for beside the files of handlers.
     pub max_connections: usize,
     /// Connections of one address at a time, of all workers of each process: 0, no limit. Of IPv6, a network of 64 bits is one
     /// address. Trusted proxies are not limited.

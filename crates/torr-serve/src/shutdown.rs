@@ -49,6 +49,8 @@ pub(crate) struct Remaining {
     pub http2: usize,
     /// Tasks that handlers have spawned, and that outlive their connections.
     pub tasks: usize,
+    /// 1 if it waits for calls of `spawn_blocking` or of blocking handlers, whose number nobody knows.
+    pub blocking: usize,
 }
 
 impl Remaining {
@@ -59,6 +61,25 @@ impl Remaining {
             upgraded: self.upgraded + other.upgraded,
             http2: self.http2 + other.http2,
             tasks: self.tasks + other.tasks,
+            blocking: self.blocking + other.blocking,
+        }
+    }
+
+    /// How long streams and upgraded connections have, and all else, in words. Nothing of what is too long to be waited for.
+    fn until(&self, of_streams: Duration, of_all: Duration) -> String {
+        let seconds = |left: Duration| left.as_secs_f64().ceil();
+        let streams = self.streams + self.upgraded;
+        let others = self.requests + self.http2 + self.tasks + self.blocking;
+        // Streams whose time is up have not seen it yet.
+        let streams_first = streams > 0 && !of_streams.is_zero() && of_streams < of_all.min(LONG);
+        match (streams_first, of_all < LONG) {
+            (true, _) if others == 0 => format!("; they are ended in {} s", seconds(of_streams)),
+            (true, false) => format!("; streams are ended in {} s", seconds(of_streams)),
+            (true, true) => {
+                format!("; streams are ended in {} s, all else in {} s", seconds(of_streams), seconds(of_all))
+            }
+            (false, true) => format!("; what is left in {} s is cut off", seconds(of_all)),
+            (false, false) => String::new(),
         }
     }
 
@@ -75,6 +96,7 @@ impl Remaining {
             count(self.http2, "HTTP/2 connection", "HTTP/2 connections"),
             count(self.requests, "request", "requests"),
             count(self.tasks, "task that a handler has spawned", "tasks that handlers have spawned"),
+            count(self.blocking, "worker with calls that block", "workers with calls that block"),
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
@@ -166,6 +188,13 @@ impl Shutdown {
         }
     }
 
+    /// Notes that the worker thread of this number waits for calls that block, during `end`.
+    pub fn while_blocking(&self, worker: usize, end: impl FnOnce()) {
+        self.waits_for(worker, Remaining { blocking: 1, ..Remaining::default() });
+        end();
+        self.waits_for(worker, Remaining::default());
+    }
+
     /// Waits until all senders of `ended` are gone. From a second after the first message on, lines tell what is waited for.
     pub fn report(&self, ended: &Receiver<()>) {
         self.report_from(ended, None);
@@ -198,11 +227,7 @@ impl Shutdown {
         let all = self.remaining.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let all = all.iter().fold(Remaining::default(), Remaining::add);
         if let Some(words) = all.in_words() {
-            let left = self.left();
-            let until = match left < LONG {
-                true => format!("; what is left in {} s is cut off", left.as_secs_f64().ceil()),
-                false => String::new(),
-            };
+            let until = all.until(self.left_of_streams(), self.left());
             say(&format!("{}stopping: waiting for {words}{until}", who()));
         }
     }
@@ -250,6 +275,16 @@ mod tests {
         let words = "3 streams, 1 WebSocket or other upgraded connection, 1 HTTP/2 connection, 3 requests, \
                      2 tasks that handlers have spawned";
         assert_eq!(all.in_words().as_deref(), Some(words));
+        let (four, thirty) = (Duration::from_millis(3_500), Duration::from_secs(30));
+        assert_eq!(all.until(four, thirty), "; streams are ended in 4 s, all else in 30 s");
+        assert_eq!(all.until(four, Duration::MAX), "; streams are ended in 4 s");
+        assert_eq!(all.until(Duration::ZERO, thirty), "; what is left in 30 s is cut off");
+        assert_eq!(all.until(thirty, thirty), "; what is left in 30 s is cut off");
+        let requests = Remaining { requests: 1, ..Remaining::default() };
+        assert_eq!(requests.until(four, thirty), "; what is left in 30 s is cut off");
+        assert_eq!(requests.until(Duration::MAX, Duration::MAX), "");
+        let streams = Remaining { upgraded: 1, ..Remaining::default() };
+        assert_eq!(streams.until(four, thirty), "; they are ended in 4 s");
     }
 
     #[test]

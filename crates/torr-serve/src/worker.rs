@@ -118,7 +118,8 @@ pub(crate) fn run(engine: Engine, number: usize, ended: &Ended) -> io::Result<()
     });
     let deadline = *served.as_ref().unwrap_or(&Instant::now());
     // Calls of `spawn_blocking` that are running have the same time to end.
-    runtime.shutdown_timeout(deadline.saturating_duration_since(Instant::now()));
+    let left = deadline.saturating_duration_since(Instant::now());
+    shutdown.while_blocking(number, || runtime.shutdown_timeout(left));
     served.map(drop)
 }
 

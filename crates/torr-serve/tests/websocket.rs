@@ -12,6 +12,7 @@ use axum::extract::ws::{Message, WebSocket};
 use axum::routing::any;
 use cases::{Case, End, MOST};
 use frames::{CLOSE, Client, Frame, TEXT, frame};
+use futures_util::{SinkExt, StreamExt};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -153,5 +154,38 @@ fn a_websocket_sees_the_end_when_the_server_stops_and_its_handler_may_finish() {
     server.wait().expect("it ends well");
     assert_eq!(end.try_recv(), Ok("finished"));
     assert_eq!(client.frame(), None);
+    assert!(start.elapsed() < Duration::from_secs(15), "it took {:?}", start.elapsed());
+}
+
+/// The end has to wake the task that reads, whichever of the two has last waited for the socket.
+#[test]
+fn a_websocket_that_two_tasks_share_sees_the_end_in_both() {
+    let (ended, end) = channel();
+    let upgrade = move |upgrade: WebSocketUpgrade| {
+        let ended = ended.clone();
+        async move {
+            upgrade.on_upgrade(|socket| async move {
+                let (mut sink, mut stream) = socket.split();
+                let writing = tokio::spawn(async move {
+                    while sink.send(Message::Text("tick".into())).await.is_ok() {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                });
+                while let Some(Ok(_)) = stream.next().await {}
+                ended.send("read to the end").unwrap_or_default();
+                writing.await.expect("it does not panic");
+                ended.send("written to the end").unwrap_or_default();
+            })
+        }
+    };
+    let app = App::new().router(Router::new().route("/", any(upgrade)));
+    let server = Running::start_with(app, |settings| settings.stream_stop_timeout = Duration::from_millis(300));
+    let mut client = Client::open(server.address, "/");
+    assert!(client.frame().is_some());
+    let start = Instant::now();
+    server.stop();
+    while client.frame().is_some() {}
+    server.wait().expect("it ends well");
+    assert_eq!(end.try_iter().collect::<Vec<_>>(), ["read to the end", "written to the end"]);
     assert!(start.elapsed() < Duration::from_secs(15), "it took {:?}", start.elapsed());
 }

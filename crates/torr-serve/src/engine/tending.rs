@@ -8,10 +8,11 @@ impl Engine {
         self.now = clock::coarse();
         self.cx.stamp.refresh();
         for (token, response) in responses {
-            let Some(connection) = self.connections.get_mut(token) else { continue };
-            if connection.doing != Doing::Waiting {
+            let connection = self.connections.get_mut(token);
+            let Some(connection) = connection.filter(|connection| connection.doing == Doing::Waiting) else {
+                callbacks::dispose("a response", response);
                 continue;
-            }
+            };
             connection.doing = Doing::Receiving;
             connection.since = self.now;
             connection.waiter = None;

@@ -1,6 +1,7 @@
 //! The end of upgraded connections when the server stops. What they speak is known to their own tasks alone, which may run
 //! anywhere: they see the end of the connection.
 
+use crate::shutdown::Shutdown;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 pub(super) struct Cutoff {
     state: State,
     upgraded: Arc<AtomicBool>,
+    shutdown: Arc<Shutdown>,
 }
 
 enum State {
@@ -31,17 +33,23 @@ impl Upgraded {
 
 impl Cutoff {
     /// The cut-off of a connection that `upgraded` marks. It comes when `over` turns true, or the worker has ended.
-    pub fn new(mut over: watch::Receiver<bool>, upgraded: &Upgraded) -> Self {
+    pub fn new(mut over: watch::Receiver<bool>, upgraded: &Upgraded, shutdown: Arc<Shutdown>) -> Self {
         let waiting = async move {
             // An error is the end of the worker.
             let _ = over.wait_for(|is_over| *is_over).await.map(drop);
             over
         };
-        Self { state: State::Waiting(Box::pin(waiting)), upgraded: Arc::clone(&upgraded.0) }
+        Self { state: State::Waiting(Box::pin(waiting)), upgraded: Arc::clone(&upgraded.0), shutdown }
     }
 
-    /// Returns whether the connection has to end now. If not, its task is woken when it has to.
-    pub fn is_now(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Returns whether the connection has to end now, without waking anybody if that comes later: for a task that writes while
+    /// another one reads, and is to be woken.
+    pub fn has_come(&self) -> bool {
+        self.upgraded.load(Ordering::Acquire) && self.shutdown.streams_are_over()
+    }
+
+    /// Returns whether the connection has to end now. If not, the calling task is woken when it has to.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         if let State::Waiting(waiting) = &mut self.state {
             match waiting.as_mut().poll(cx) {
                 Poll::Ready(counted) => self.state = State::Over { _counted: counted },

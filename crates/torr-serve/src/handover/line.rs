@@ -127,8 +127,8 @@ impl Line {
     }
 
     /// Whether the server that stops ends it now.
-    fn is_cut_off(&mut self, cx: &mut Context<'_>) -> bool {
-        self.cutoff.as_mut().is_some_and(|cutoff| cutoff.is_now(cx))
+    fn is_cut_off(&self) -> bool {
+        self.cutoff.as_ref().is_some_and(Cutoff::has_come)
     }
 
     fn count_sent(&self, bytes: usize) {
@@ -190,7 +190,7 @@ fn broken(error: TlsError) -> io::Error {
 
 impl AsyncRead for Line {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if self.is_cut_off(cx) {
+        if self.cutoff.as_mut().is_some_and(|cutoff| cutoff.poll(cx)) {
             return Poll::Ready(Ok(()));
         }
         if self.secure.is_none() && self.arrived.is_empty() {
@@ -212,7 +212,7 @@ impl AsyncRead for Line {
 impl AsyncWrite for Line {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let line = &mut *self;
-        if line.is_cut_off(cx) {
+        if line.is_cut_off() {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         if line.secure.is_none() {
@@ -237,7 +237,7 @@ impl AsyncWrite for Line {
         cx: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.is_cut_off(cx) {
+        if self.is_cut_off() {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         match self.secure {
