@@ -127,7 +127,7 @@ const OTHER: &[(&str, &str)] = &[
     ("db_connect_timeout", "\"2s\""),
     ("db_statement_timeout", "\"3s\""),
     ("db_rows", "10"),
-    ("cache", "\"redis://:secret@127.0.0.1:6379/3\""),
+    ("cache", "\"redis://127.0.0.1:6379/3\""),
     ("cache_ttl", "\"2s\""),
     ("cache_timeout", "\"3s\""),
 ];
@@ -177,6 +177,23 @@ fn every_setting_can_be_set_in_each_place() {
     }
     let known: Vec<_> = Scene::new("").printed(&[]).into_iter().map(|line| line.key).collect();
     assert_eq!(known, OTHER.iter().map(|(key, _)| *key).collect::<Vec<_>>(), "all settings are tested");
+}
+
+#[test]
+fn users_and_passwords_are_left_out_with_a_note() {
+    let lines = Scene::new("cache = \"redis://:secret@h/3\"").printed(&[
+        "--config",
+        "torr.toml",
+        "--database",
+        "mysql://a:b@h/d",
+    ]);
+    let note = "; what *** stands for is not shown";
+    for (key, value, source) in
+        [("cache", "redis://***@h/3", "file torr.toml, line 1"), ("database", "mysql://***@h/d", "flag --database")]
+    {
+        let line = line(&lines, key);
+        assert_eq!((line.value.trim_matches('"'), &*line.source), (value, &*format!("{source}{note}")), "{key}");
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["http://"], "not a URL"),
         (&[""], "not a URL"),
         (&["http://127.0.0.1:99999/"], "port"),
-        (&["-H", "no colon", "http://127.0.0.1:1"], "header 'no colon'"),
+        (&["-H", "no colon", "http://127.0.0.1:1"], "header 1 is not of the form"),
         (&["-H", "Content-Length: 5", "http://127.0.0.1:1"], "leave it out"),
         (&["-X", "GE T", "http://127.0.0.1:1"], "method"),
         (&["--data", "@/no/such/file", "http://127.0.0.1:1"], "/no/such/file"),
