@@ -1,6 +1,7 @@
 //! When a measurement is made again: where it claimed nothing, or where other programs or the hypervisor measurably took the CPU from
 //! it. A wrong result of an undisturbed measurement is never tried again.
 
+use procfs::CurrentSI;
 use serde_json::Value;
 use std::fmt;
 
@@ -48,6 +49,18 @@ impl Disturbance {
         })
     }
 
+    /// Does some work, and reads the machine's counters around it. What this process and the children that it has waited for use is
+    /// the work's own.
+    pub fn during<T>(work: impl FnOnce() -> T) -> (T, Self) {
+        let then = Ticks::now();
+        let done = work();
+        let now = Ticks::now();
+        let since = |of: fn(&Ticks) -> u64| of(&now).saturating_sub(of(&then)) as f64;
+        let all = since(|ticks| ticks.all).max(1.0);
+        let others = (since(|ticks| ticks.used) - since(|ticks| ticks.own)).max(0.0) / all;
+        (done, Self { others, stolen: since(|ticks| ticks.stolen) / all })
+    }
+
     fn between(cores: &Value, used: &Value, stolen: &Value, known: f64) -> Self {
         let (cores, stolen) = (number(cores), number(stolen));
         let others = if cores > 0.0 { (number(used) - stolen - known / cores).max(0.0) } else { 0.0 };
@@ -64,6 +77,25 @@ impl fmt::Display for Disturbance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (others, stolen) = (self.others * 100.0, self.stolen * 100.0);
         write!(f, "other programs used {others:.0}% of the machine's CPU, the hypervisor gave {stolen:.0}% to others")
+    }
+}
+
+/// The kernel's counters, in ticks since the machine's start.
+struct Ticks {
+    all: u64,
+    used: u64,
+    stolen: u64,
+    own: u64,
+}
+
+impl Ticks {
+    fn now() -> Self {
+        let cpu = procfs::KernelStats::current().expect("the kernel tells what its CPUs do").total;
+        let own = procfs::process::Process::myself().and_then(|process| process.stat()).expect("there is /proc");
+        let own = own.utime + own.stime + u64::try_from(own.cutime + own.cstime).unwrap_or_default();
+        let used = cpu.user + cpu.nice + cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
+        let stolen = cpu.steal.unwrap_or(0);
+        Self { all: used + stolen + cpu.idle + cpu.iowait.unwrap_or(0), used, stolen, own }
     }
 }
 
@@ -120,6 +152,8 @@ mod tests {
     use super::*;
     use serde_json::json;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::process::Command;
+    use std::time::Duration;
 
     const QUIET: Disturbance = Disturbance { others: 0.05, stolen: 0.0 };
     const BUSY: Disturbance = Disturbance { others: 0.3, stolen: 0.0 };
@@ -148,6 +182,21 @@ mod tests {
         assert_eq!(measured(|nth| third(nth, wrong(QUIET))), (1, false), "a wrong result is not tried again");
         assert_eq!(measured(|_| wrong(BUSY)), (ATTEMPTS, false), "an excuse is no pass");
         assert_eq!(measured(|_| Outcome::Unknown(String::new())), (ATTEMPTS, false));
+    }
+
+    #[test]
+    fn what_others_use_is_seen_until_it_is_known_as_own() {
+        let second = Duration::from_secs(1);
+        let mut other = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("there is a shell");
+        let (_, disturbed) = Disturbance::during(|| std::thread::sleep(second));
+        let (_, own) = Disturbance::during(|| {
+            std::thread::sleep(second);
+            other.kill().and_then(|()| other.wait()).expect("it can be ended")
+        });
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        // Where others want this machine's CPUs as well, the loop gets a part of one, and they have the rest.
+        assert!(disturbed.others > 0.5 / cores, "{disturbed}");
+        assert!(own.others < disturbed.others, "a child that was waited for is no other: {own}, before {disturbed}");
     }
 
     #[test]
