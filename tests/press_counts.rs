@@ -176,8 +176,8 @@ fn errors_have_their_times_and_the_first_failed_response_is_told() {
         let (first, last) = (times[0]["first_s"].as_f64().unwrap(), times[0]["last_s"].as_f64().unwrap());
         assert_eq!((times.len(), &times[0]["kind"], count(&times[0], "/status")), (1, &"status".into(), 503));
         // Between the connect and the first request of the server's clock little time goes by.
-        assert!((begins..begins + 0.1).contains(&first), "{warmup:?}: {times:?}");
-        assert!((begins + 0.2..begins + 0.4).contains(&last), "{warmup:?}: {times:?}");
+        assert!((begins..begins + 0.2).contains(&first), "{warmup:?}: {times:?}");
+        assert!((begins + 0.1..begins + 0.5).contains(&last), "{warmup:?}: {times:?}");
         let sample = &result["failed_response"];
         assert_eq!(
             (&sample["status_line"], &sample["content"]),
@@ -191,7 +191,7 @@ fn errors_have_their_times_and_the_first_failed_response_is_told() {
     let report = torr(&["-c", "4", "-d", "1s", &server.url()]).stdout;
     let told: Vec<_> =
         report.lines().skip_while(|line| !line.contains("errors ")).skip(1).take(4).map(str::trim).collect();
-    assert!(told[0].starts_with("503 from 5") && told[0].contains(" ms to "), "{report}");
+    assert!(told[0].starts_with("503 from ") && told[0].contains(" ms to "), "{report}");
     assert_eq!(told[1..], ["such as HTTP/1.1 503 Not now", "Retry-After: 3", "full\\u{1b}[2Jhouse"], "{report}");
 }
 

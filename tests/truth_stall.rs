@@ -62,7 +62,8 @@ fn a_server_that_hangs_for_good_is_timed_out_all_the_while() {
     let timeouts = count(&result, "/errors/timeout");
     let points = points(&result);
     let errors: Vec<u64> = points.iter().map(|point| count(point, "/errors")).collect();
-    assert_eq!((errors[0], &points[5]["t"]), (0, &6.0.into()), "nothing failed before: {result}");
+    let end = points[5]["t"].as_f64().expect("it is a number");
+    assert!(errors[0] == 0 && (6.0..6.1).contains(&end) && points.len() == 6, "nothing failed before: {result}");
     // From 2 s to 6 s, each second two rounds of eight, less the waits before a connection is tried again.
     assert!(errors[2..6].iter().all(|n| (4..=24).contains(n)), "time-outs in each second: {errors:?}: {result}");
     assert_eq!(errors.iter().sum::<u64>(), timeouts, "the series has them all: {result}");

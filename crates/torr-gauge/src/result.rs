@@ -193,8 +193,8 @@ pub struct Warmup {
     pub errors: u64,
     /// The median response time in microseconds.
     pub p50: Option<u64>,
-    /// Of `requests`, those that were in flight when the warm-up ended and were answered after that. `rps` and the series
-    /// count them; nothing else outside of this object does.
+    /// Of `requests`, those that were in flight when the warm-up ended and were answered after that. `rps`, the
+    /// series and `requests_per_connection` count them; `requests` of the result and all that goes with it does not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried: u64,
     /// Of `carried`, responses with a status of 400 or more.
