@@ -1,6 +1,6 @@
 //! A connection over TLS that becomes something else: the bytes of a WebSocket, by way of hyper.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, Secure};
 use crate::support::client::get;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -59,4 +59,27 @@ fn frames_go_both_ways() {
     let mut client = scene.client();
     client.send(get("/"));
     assert_eq!(client.answer().1, b"router");
+}
+
+#[test]
+fn an_offer_that_comes_to_nothing_leaves_the_connection_secured_and_strict() {
+    let router = axum::Router::new().fallback(|| async { "router" });
+    let scene = Scene::with(App::new().router(router), |_, _| {});
+    let offer = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
+    let mut client = scene.client();
+    // hyper writes the names of fields in its own way.
+    let answered = |client: &mut Secure| {
+        let head = String::from_utf8(client.until(b"\r\n\r\n")).expect("a head is text").to_ascii_lowercase();
+        assert!(head.starts_with("http/1.1 200 ") && head.contains("\r\ncontent-length: 6\r\n"), "{head}");
+        assert_eq!(client.exactly(6), b"router");
+    };
+    for _ in 0..3 {
+        client.send(offer.to_owned() + &get("/") + offer);
+        (0..3).for_each(|_| answered(&mut client));
+        assert_eq!(client.get("/"), "router");
+    }
+    client.send(offer.to_owned() + "GET / HTTP/1.1\r\n\r\n" + &get("/"));
+    answered(&mut client);
+    let head = String::from_utf8(client.until(b"\r\n\r\n")).expect("a head is text");
+    assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
 }
