@@ -306,7 +306,7 @@ impl Bound {
         let (status, reload) = (systemd::status(self.address, 0), std::mem::take(&mut self.hooks.reload));
         let reload = move || {
             systemd::reloading();
-            reload.iter().for_each(|call| callbacks::survive("on_reload", || call()));
+            reload.iter().for_each(|call| callbacks::survive("on_reload", call));
             systemd::ready(&status);
         };
         let duties = Duties {
