@@ -12,10 +12,9 @@ use flate2::read::GzDecoder;
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
 use std::thread;
 use support::client::{Answer, Client, get, post};
-use support::program::torr;
+use support::program::{run, torr};
 use support::servers::Serve;
 
 const HELLO: &str = "<p>Hello, world!</p>";

@@ -9,7 +9,7 @@ use torr_net::limits;
 const OF_WORKER: u64 = 12;
 /// Files that handlers may open without taking the room of connections: the part of the limit, and its bounds.
 const PART_OF_HANDLERS: u64 = 8;
-const LEAST_OF_HANDLERS: u64 = 64;
+const LEAST_OF_HANDLERS: u64 = 16;
 const MOST_OF_HANDLERS: u64 = 1024;
 /// So few connections are told of, also where nobody has asked for more.
 const FEW: usize = 10_000;
@@ -70,8 +70,9 @@ mod tests {
             (100_000, 50, Some(100_000), 98_926),
             (100_000, 50, Some(2_000), 1_700),
             (500, 50, Some(2_000), 500),
-            (100_000, 50, Some(256), 142),
-            (100_000, 50, Some(100), 1),
+            (100_000, 50, Some(256), 174),
+            (100_000, 50, Some(100), 34),
+            (100_000, 50, Some(60), 1),
             (200_000, 50, Some(1 << 20), 200_000),
         ] {
             assert_eq!(fit(share, own, limit), expected, "{share}, {own}, {limit:?}");

@@ -248,7 +248,7 @@ impl Bound {
 
     /// Serves until [`Stop::stop`], on a thread per worker, or in worker processes with such threads. Blocks the calling
     /// thread meanwhile. After the last connection has ended, tasks that handlers have spawned may end, for as long as
-    /// [`Settings::stop_timeout`] allows.
+    /// [`Settings::task_stop_timeout`] allows.
     ///
     /// # Errors
     /// [`ServeError::InAsync`] where an async function of tokio's calls it.
@@ -306,7 +306,7 @@ impl Bound {
         let (status, reload) = (systemd::status(self.address, 0), std::mem::take(&mut self.hooks.reload));
         let reload = move || {
             systemd::reloading();
-            reload.iter().for_each(|call| callbacks::survive("on_reload", || call()));
+            reload.iter().for_each(|call| callbacks::survive("on_reload", call));
             systemd::ready(&status);
         };
         let duties = Duties {
