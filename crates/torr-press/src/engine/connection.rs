@@ -86,7 +86,7 @@ pub(super) struct Pending {
     pub due: Nanos,
     /// What the session calls it.
     pub key: u32,
-    /// Its clock is set when it is sent, not by a schedule.
+    /// Whether its clock is still to be started: when it is sent, or as soon as only the server keeps it from being sent.
     pub free: bool,
     /// It was begun while warming up.
     pub warm: bool,
