@@ -475,6 +475,18 @@ mod tests {
                 Factor::None,
             ),
             (
+                "a machine that pauses a short run again and again",
+                json!({"duration_s": 1.0, "asked": 1_000, "requests": 900, "unfinished": 100,
+                    "latency_us": {"mean": 20_000.0, "p90": 60_000}}),
+                Factor::None,
+            ),
+            (
+                "a short run that falls behind",
+                json!({"duration_s": 1.0, "asked": 1_000, "requests": 600, "unfinished": 400, "rps": 600.0,
+                    "latency_us": behind(200_000.0), "host": full}),
+                Factor::SingleCore,
+            ),
+            (
                 "random arrivals",
                 json!({"plan": {"arrivals": "poisson"}, "asked": 10_213, "requests": 10_210, "unfinished": 3}),
                 Factor::None,

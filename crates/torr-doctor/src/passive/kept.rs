@@ -20,6 +20,9 @@ const BACKLOG: f64 = 0.01;
 const BACKLOG_S: f64 = 1.0;
 /// The share of all requests that bounds a backlog however fast the others were answered: beyond it the service has stalled.
 const STALLED: f64 = 0.05;
+/// The requests of so many seconds, or of such a share of a shorter run, are no backlog: the machine paused, as it does while other
+/// programs use its CPU.
+const PAUSE: (f64, f64) = (0.2, 0.2);
 /// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
 /// while.
 const LATE: f64 = 0.25;
@@ -126,7 +129,8 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let had_grown = p90_s * per_second >= LATE * backlog;
     let stalled = run.unfinished as f64 - steady > STALLED * asked;
     let grew = backlog - steady > (BACKLOG * asked).min(BACKLOG_S * per_second) && had_grown;
-    !stalled && !grew
+    let is_pause = backlog <= per_second * PAUSE.0.min(PAUSE.1 * run.duration_s);
+    is_pause || !stalled && !grew
 }
 
 /// Whether a closed loop began as many requests as `--max-rate` allows.
