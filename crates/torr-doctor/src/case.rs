@@ -32,6 +32,8 @@ pub const SERVED: f64 = 0.12;
 const PART: f64 = 0.15;
 /// The share of the time without a CPU from which a thread is starved.
 const STARVED: f64 = 0.3;
+/// How many times the throughput are no gain.
+const NO_ROOM: f64 = 1.05;
 /// CPU in cores from which what the generator takes on the server's machine matters.
 const GENERATOR_MATTERS: f64 = 0.05;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
@@ -221,13 +223,17 @@ impl Case {
 
     /// What more workers can bring, up to so many times the throughput where nothing else needs the CPU, in words.
     pub fn gain_by_workers(&self, most: f64) -> String {
-        match self.room() {
-            Some(room) if self.generator_there() > GENERATOR_MATTERS && room < most => format!(
-                "up to {room:.1} times the throughput here, where the generator takes its share of the CPU; up to {most:.1} times with \
-                 the generator on another machine"
-            ),
-            Some(room) => format!("up to {:.1} times the throughput", room.min(most)),
-            None => format!("up to {most:.1} times the throughput"),
+        let here = match self.room() {
+            Some(room) if room < most => room,
+            _ => return format!("up to {most:.1} times the throughput"),
+        };
+        let here = match here {
+            room if room < NO_ROOM => "nothing here, where no CPU is free".to_owned(),
+            room => format!("up to {room:.1} times the throughput here, by the CPU that is free"),
+        };
+        match self.generator_there() > GENERATOR_MATTERS {
+            true => format!("{here}; up to {most:.1} times with the generator on another machine"),
+            false => here,
         }
     }
 
@@ -509,13 +515,12 @@ mod tests {
         let full = case(1.0, 0.95, 0.98);
         assert!(full.room().is_some_and(|room| room < 1.05), "{:?}", full.room());
         let told = full.gain_by_workers(2.0);
-        assert!(
-            told.starts_with("up to 1.0 times the throughput here") && told.contains("2.0 times with the generator"),
-            "{told}"
-        );
+        assert_eq!(told, "nothing here, where no CPU is free; up to 2.0 times with the generator on another machine");
+        let told = case(0.8, 0.4, 0.6).gain_by_workers(2.0);
+        assert!(told.starts_with("up to 1.7 times the throughput here, by the CPU that is free; up to 2.0"), "{told}");
         assert_eq!(case(1.0, 0.0, 0.5).gain_by_workers(2.0), "up to 2.0 times the throughput");
         // Another program holds the other CPU.
-        assert_eq!(case(1.0, 0.0, 1.0).gain_by_workers(2.0), "up to 1.0 times the throughput");
+        assert_eq!(case(1.0, 0.0, 1.0).gain_by_workers(2.0), "nothing here, where no CPU is free");
         assert_eq!(Case::default().room(), None);
     }
 

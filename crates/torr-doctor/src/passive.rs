@@ -816,4 +816,19 @@ mod tests {
             assert_eq!(verdict.factor, factor, "{what}: {verdict:?}");
         }
     }
+
+    #[test]
+    fn what_is_done_already_is_not_advised() {
+        let advice = |key: &str, resumed: u64| {
+            let handshakes = verdict(json!({
+                "tls": {"version": "TLSv1.3", "cipher": "", "key": key, "full": 100_000, "resumed": resumed},
+                "phases_us": {"tls": {"min": 1, "mean": 600.0, "stddev": 1.0, "max": 9}},
+                "connections": {"opened": 100_000}
+            }));
+            assert_eq!(handshakes.factor, Factor::TlsHandshake);
+            handshakes.advice.join("; ")
+        };
+        assert!(advice("RSA", 0).contains("ECDSA") && advice("RSA", 0).contains("resume"));
+        assert!(!advice("ECDSA", 7).contains("ECDSA") && !advice("ECDSA", 7).contains("resume"));
+    }
 }

@@ -89,7 +89,7 @@ fn conclude(rows: &[Row], ways: &[Way<'_>], rounds: usize, again: &Invocation) -
             .iter()
             .map(fails)
             .chain(rows.iter().filter_map(told))
-            .chain(rows.iter().flat_map(Row::doubts))
+            .chain(works().flat_map(Row::doubts))
             .collect(),
         advice: vec![
             "if these paths get the same data by a driver, a query builder and a model, then what they differ by is what the \

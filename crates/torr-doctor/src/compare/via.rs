@@ -160,7 +160,11 @@ fn conclude(rows: &[Row], ratio: Ratio, whose: Option<&Whose>, verify: String) -
     ];
     Conclusion {
         summary,
-        because: because.into_iter().flatten().chain(rows.iter().flat_map(Row::doubts)).collect(),
+        because: because
+            .into_iter()
+            .flatten()
+            .chain(rows.iter().filter(|row| !row.mostly_fails()).flat_map(Row::doubts))
+            .collect(),
         advice: advice.into_iter().flatten().collect(),
         verify: Some(verify),
     }

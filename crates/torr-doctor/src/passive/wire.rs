@@ -110,7 +110,7 @@ pub fn handshakes(run: &RunResult) -> Option<Verdict> {
     let each = run.connections.opened as f64 / run.requests.max(1) as f64;
     let share = phase.mean * each / latency.mean.max(1.0);
     (each > 0.15 && share > MOSTLY_TLS).then(|| {
-        likely(
+        let mut verdict = likely(
             Factor::TlsHandshake,
             "TLS handshakes are most of the work: hardly any connection carries a second request.",
         )
@@ -120,7 +120,15 @@ pub fn handshakes(run: &RunResult) -> Option<Verdict> {
             0 => format!("none of {all} resumed an earlier session"),
             resumed => format!("{resumed} of {all} resumed an earlier session"),
         })
-        .advice("keep connections alive, let clients resume sessions, and use an ECDSA certificate")
+        .advice("keep connections alive");
+        // Only what is not done yet.
+        if tls.resumed == 0 {
+            verdict = verdict.advice("let clients resume sessions");
+        }
+        if tls.key.as_deref() == Some("RSA") {
+            verdict = verdict.advice(crate::factors::ECDSA);
+        }
+        verdict
     })
 }
 

@@ -273,7 +273,7 @@ mod tests {
         let advice = found.advice.join("\n");
         assert!(advice.contains("-c 32") && !advice.contains("start it with"), "{found:?}");
         let verify = found.verify.expect("there is one");
-        assert!(verify.contains("--counts 1,2,4") && verify.contains("-c 32"), "{verify}");
+        assert!(verify.contains("--counts '1,2,4'") && verify.contains("-c 32"), "{verify}");
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
         let verify = found.verify.expect("there is one");
         assert_eq!(
             verify,
-            "torr doctor --sweep workers --counts 1,4,8 --command 'server {port} {n}' -c 100 --budget 20s"
+            "torr doctor --sweep workers --counts '1,4,8' --command 'server {port} {n}' -c 100 --budget 20s"
         );
     }
 }
