@@ -35,7 +35,7 @@ impl Decimal {
                 None => (text, 0),
             },
         };
-        if power > Self::MOST_POWER || power < -Self::MOST_POWER {
+        if !(-Self::MOST_POWER..=Self::MOST_POWER).contains(&power) {
             return None;
         }
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -3,7 +3,13 @@
 use crate::table::visible;
 
 /// Words that a line of a report may begin with, behind its label. What does not fit goes on behind them.
-const MARKS: [&str; 7] = ["because", "also", "gain", "verify", "verify:", "caution", "->"];
+const MARKS: [&str; 7] = ["because", "also", "gain", VERIFY[0], VERIFY[1], "caution", ADVICE];
+
+/// Behind these stands a command.
+const VERIFY: [&str; 2] = ["verify", "verify:"];
+
+/// Before a piece of advice.
+const ADVICE: &str = "->";
 
 /// The last column in which the text behind a label may begin.
 const LAST_START: usize = 24;
@@ -71,7 +77,11 @@ impl Start {
         });
         let text = behind_label.filter(|&start| start <= LAST_START).unwrap_or(lead);
         let told: String = plain.chars().skip(text).collect();
-        let mark = told.split(' ').next().filter(|first| MARKS.contains(first));
+        let mut words = told.split(' ');
+        let mark = words.next().filter(|first| MARKS.contains(first));
+        // A piece of advice may be a command.
+        let is_command =
+            mark.is_some_and(|mark| VERIFY.contains(&mark) || (mark == ADVICE && words.next() == Some(VERIFY[1])));
         let hang = match mark {
             Some(mark) => text + mark.len() + 1,
             None if text <= 2 => text + 2,
@@ -79,7 +89,7 @@ impl Start {
         };
         // On a narrow screen there would be nothing left to write on.
         let hang = if hang > width * 2 / 3 { lead + 2 } else { hang };
-        Self { text, hang, is_command: mark.is_some_and(|mark| mark.starts_with("verify")) }
+        Self { text, hang, is_command }
     }
 }
 
@@ -142,12 +152,14 @@ mod tests {
     #[test]
     fn a_broken_command_is_still_one_for_a_shell() {
         let command = "torr http://127.0.0.1:8080/ -H 'X: a  b c d e f g h' -c 100 -d 30s --fail-if 'p99>50ms'";
-        let line = format!("  {:<12} verify {command}", "");
-        for width in 24..120 {
-            let text = wrap(&line, width);
-            let told = text.trim_start().strip_prefix("verify").expect("it begins so");
-            let joined = told.replace("\\\n", "");
-            assert_eq!(words(&joined), words(command), "{width}: {text}");
+        for before in [format!("  {:<12} verify", ""), "  -> verify:".to_owned()] {
+            let line = format!("{before} {command}");
+            for width in 24..120 {
+                let text = wrap(&line, width);
+                let told = text.strip_prefix(&before).expect("it begins so");
+                let joined = told.replace("\\\n", "");
+                assert_eq!(words(&joined), words(command), "{width}: {text}");
+            }
         }
     }
 

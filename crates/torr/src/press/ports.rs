@@ -52,6 +52,8 @@ impl Ports {
         let each = if carried == 1 { "one request".into() } else { format!("{} requests", count(carried)) };
         let held = format!("each is taken for {:.0} s after its end", self.held.as_secs_f64());
         let rate = match &plan.pace {
+            // Stages may never ask for so many requests at all.
+            Pace::Open(schedule, _) if schedule.due((self.count * carried) as f64).is_none() => return None,
             Pace::Open(schedule, _) => Some(schedule.peak()),
             _ => plan.max_rate,
         };
@@ -95,7 +97,12 @@ mod tests {
         let open = |rate| Pace::Open(Schedule::constant(rate).unwrap(), Arrivals::Constant);
         let seconds = |s| Some(Duration::from_secs(s));
         type Case<'c> = (&'c dyn Fn(&mut Plan), Option<&'c str>);
-        let cases: [Case<'_>; 13] = [
+        let stages = |seconds, rate| {
+            Pace::Open(Schedule::stages(&[(Duration::from_secs(seconds), rate)]).unwrap(), Arrivals::Constant)
+        };
+        let cases: [Case<'_>; 15] = [
+            (&|plan| plan.pace = stages(10, 5_000.0), None),
+            (&|plan| plan.pace = stages(60, 5_000.0), Some("300,000 connections")),
             (&|plan| plan.requests = Some(28_232), None),
             (&|plan| plan.requests = Some(100_000), Some("100,000 connections of one request")),
             (&|plan| (plan.requests, plan.keep_alive) = (Some(100_000), true), None),
