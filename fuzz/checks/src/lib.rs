@@ -9,6 +9,7 @@ mod input;
 pub mod body;
 pub mod client_connection;
 pub mod forwarded;
+pub mod front_arguments;
 pub mod hpack;
 pub mod http2_client;
 pub mod multipart;
@@ -22,7 +23,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 11] = [
+pub const CHECKS: [(&str, Check); 12] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
@@ -34,4 +35,5 @@ pub const CHECKS: [(&str, Check); 11] = [
     ("proxy_header", proxy_header::check),
     ("forwarded", forwarded::check),
     ("multipart", multipart::check),
+    ("front_arguments", front_arguments::check),
 ];

@@ -115,7 +115,10 @@ impl TlsClient {
         }
     }
 
-    /// Tells the server that nothing more will come, if the handshake is complete.
+    /// Tells the server that nothing more will come, if the handshake is complete. What the server still sends can be received.
+    ///
+    /// Where debug assertions are on, [`TlsClient::receive`] panics behind it if the server breaks the rules of TLS: `rustls` 0.23
+    /// then sends an alert after its `close_notify`, which it asserts that it does not.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         if let Some(records) = &mut self.records {
             records.end(out);

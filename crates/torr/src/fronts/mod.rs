@@ -1,9 +1,8 @@
-//! The command lines of other load generators: each is translated to a plan, and its result to that program's layout.
+//! The command lines of other load generators (read by `torr-fronts`): each is translated to a plan, and its result to that
+//! program's layout.
 
 mod ab;
 mod httpress;
-mod mistake;
-mod numbers;
 mod press;
 mod run;
 mod wrk;

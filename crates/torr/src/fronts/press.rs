@@ -1,17 +1,16 @@
 //! `torr press`: the command line and layout of `drogon_ctl press`.
 
-use super::mistake::{Mistake, text, utf8};
-use super::numbers::positive;
 use super::run::{self, Asked};
 use crate::exit::{self, Stop};
 use crate::output::print;
 use crate::press::mistake;
-use lexopt::prelude::*;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
+use torr_fronts::press::{Args, parse};
+use torr_fronts::{Mistake, Tls};
 use torr_gauge::collector::Progress;
 use torr_press::{Requests, Target};
 use torr_report::fronts::press as layout;
@@ -33,18 +32,6 @@ Usage: drogon_ctl press <options> <url>      (its command line, answered by torr
 
 example: drogon_ctl press -n 10000 -c 100 -t 4 -q http://localhost:8080/
 ";
-
-/// What is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Args {
-    url: String,
-    requests: u64,
-    threads: u64,
-    connections: u64,
-    file: Option<String>,
-    insecure: bool,
-    quiet: bool,
-}
 
 /// A request in a file.
 #[derive(Debug, Default, Deserialize)]
@@ -70,43 +57,12 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
     }
 }
 
-/// Reads the command line; nothing if it asks for help.
-fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
-    let mut parser = lexopt::Parser::from_args(args);
-    let mut args =
-        Args { url: String::new(), requests: 1, threads: 1, connections: 1, file: None, insecure: false, quiet: false };
-    while let Some(arg) = parser.next()? {
-        match arg {
-            Short('n') => args.requests = number(&mut parser, "requests")?,
-            Short('t') => args.threads = number(&mut parser, "threads")?,
-            Short('c') => args.connections = number(&mut parser, "connections")?,
-            Short('f') => args.file = Some(text(&mut parser)?),
-            Short('k') => args.insecure = true,
-            Short('q') => args.quiet = true,
-            Short('h') | Long("help") => return Ok(None),
-            // The last one counts, as there.
-            Value(url) => args.url = utf8(url)?,
-            other => return Err(other.unexpected().into()),
-        }
-    }
-    if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
-        return Err(Mistake::plain(format!("Invalid URL '{}': it begins with http://", args.url)));
-    }
-    Ok(Some(args))
-}
-
-fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, Mistake> {
-    let text = text(parser)?;
-    positive(&text)
-        .ok_or_else(|| Mistake::plain(format!("Invalid number of {of}! '{text}' is no whole number from 1 up")))
-}
-
 fn press(args: &Args) -> Result<ExitCode, Stop> {
     let target = Target::parse(&args.url).map_err(mistake)?;
     let request = request(args, &target)?;
     let asked = Asked {
         requests: Some(args.requests),
-        tls: run::Tls { checked: !args.insecure, ..run::Tls::default() },
+        tls: Tls { checked: !args.insecure, ..Tls::default() },
         ..Asked::new(target, request, (args.connections, args.threads), TIMEOUT)
     };
     let mut told = 0;
@@ -140,33 +96,4 @@ fn request(args: &Args, target: &Target) -> Result<Requests, Stop> {
         headers.push("Content-Type:".into());
     }
     run::request(target, &method, headers, described.body.as_deref(), true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse_line(line: &str) -> Result<Option<Args>, Mistake> {
-        parse(line.split(' ').map(OsString::from).collect())
-    }
-
-    #[test]
-    fn values_may_be_glued() {
-        let args = parse_line("-n10000 -c 100 -t4 -k -q http://h/").unwrap().unwrap();
-        assert_eq!((args.requests, args.connections, args.threads, args.quiet), (10_000, 100, 4, true));
-    }
-
-    #[test]
-    fn mistakes() {
-        for (line, what) in [
-            ("-q", "Invalid URL"),
-            ("h/", "Invalid URL"),
-            ("-n x http://h/", "Invalid number of requests!"),
-            ("-c0 http://h/", "Invalid number of connections!"),
-            ("http://h/ -t", "needs a value"),
-        ] {
-            let mistake = parse_line(line).expect_err(line);
-            assert!(mistake.what.contains(what), "{line}: {mistake:?}");
-        }
-    }
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
+use torr_fronts::Tls;
 use torr_gauge::collector::{Measured, Progress};
 use torr_net::address;
 use torr_net::tls::{Roots, TlsSettings, Versions};
@@ -36,16 +37,6 @@ pub struct Asked {
     pub proxy: Option<(String, u16)>,
     /// Whether to keep what only some tools show: the first answer, and times from the connection on.
     pub detailed: bool,
-}
-
-/// What these programs can say of TLS. Unless they say otherwise, they believe every certificate.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tls {
-    pub checked: bool,
-    pub versions: Option<Versions>,
-    /// A PEM file with a certificate to show, and its key.
-    pub identity: Option<String>,
-    pub no_sni: bool,
 }
 
 impl Asked {

@@ -1,10 +1,7 @@
 //! `torr ab`: ApacheBench's command line and layout.
 
-mod args;
 mod request;
 
-use self::args::{Args, Parsed, USAGE};
-use super::mistake::Mistake;
 use super::run::{self, Asked, create_file};
 use crate::exit::{self, Stop};
 use crate::output::print;
@@ -12,6 +9,8 @@ use crate::press::mistake;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use torr_fronts::Mistake;
+use torr_fronts::ab::{Args, Parsed, USAGE, parse};
 use torr_gauge::collector::{Measured, Progress};
 use torr_press::Target;
 use torr_report::fronts::ab::{self as layout, files};
@@ -30,7 +29,7 @@ const BANNER: &str = concat!(
 
 /// Does what the command line asks for.
 pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
-    match args::parse(args) {
+    match parse(args) {
         Ok(Parsed::Press(args)) => press(&args),
         Ok(Parsed::Version) => {
             print(BANNER);

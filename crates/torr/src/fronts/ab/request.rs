@@ -1,12 +1,12 @@
 //! The request that ApacheBench sends: HTTP/1.0, with fields of its own in an order of its own.
 
-use super::args::Args;
 use crate::exit::Stop;
 use crate::fronts::run::read_file;
 use crate::press::mistake;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, HeaderValue};
+use torr_fronts::ab::Args;
 use torr_press::{RequestError, Requests, Target};
 
 /// Builds it.

@@ -1,8 +1,5 @@
 //! `torr wrk`: the command line and layout of wrk, and with `-R` those of wrk2.
 
-mod args;
-
-use self::args::{Args, Parsed, USAGE};
 use super::run::{self, Asked};
 use crate::exit::Stop;
 use crate::output::print;
@@ -10,13 +7,14 @@ use crate::press::mistake;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
+use torr_fronts::wrk::{Args, Parsed, USAGE, parse};
 use torr_gauge::collector::Progress;
 use torr_press::{Schedule, Target};
 use torr_report::fronts::wrk as layout;
 
 /// Does what the command line asks for.
 pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
-    match args::parse(args) {
+    match parse(args) {
         Ok(Parsed::Press(args)) => press(args),
         Ok(Parsed::Help) => {
             print(USAGE);

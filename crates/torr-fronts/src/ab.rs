@@ -1,8 +1,8 @@
 //! ApacheBench's command line.
 
-use crate::fronts::mistake::{Mistake, text, utf8};
-use crate::fronts::numbers::positive;
-use crate::fronts::run::Tls;
+use crate::mistake::{Mistake, text, utf8};
+use crate::numbers::positive;
+use crate::tls::Tls;
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -38,35 +38,61 @@ Usage: ab [options] [http://]host[:port]/path      (ApacheBench's command line, 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Args {
+    /// The URL, with or without its scheme.
     pub url: String,
+    /// Requests in all, 1 at least.
     pub requests: u64,
+    /// Connections at a time, no more than requests.
     pub concurrency: u64,
+    /// The time limit.
     pub duration: Option<Duration>,
+    /// How long a response may take.
     pub timeout: Duration,
+    /// The address to connect from.
     pub source: Option<IpAddr>,
+    /// The size of socket buffers in bytes.
     pub buffer: Option<u64>,
+    /// Whether connections are kept alive.
     pub keep_alive: bool,
+    /// Whether failed requests leave the exit code at 0.
     pub forgives_failures: bool,
     /// The file to send, and the method of its flag.
     pub body: Option<(String, &'static str)>,
+    /// The body's media type.
     pub content_type: Option<String>,
+    /// A method of the user's choice.
     pub method: Option<String>,
+    /// Whether the method is HEAD.
     pub head: bool,
+    /// Cookies, each `name=value`.
     pub cookies: Vec<String>,
+    /// Header fields, each `Name: value`.
     pub headers: Vec<String>,
+    /// Name and password for the server, with a colon between them.
     pub authorization: Option<String>,
+    /// Name and password for the proxy, with a colon between them.
     pub proxy_authorization: Option<String>,
+    /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
+    /// What is said of TLS.
     pub tls: Tls,
+    /// The ciphers, in the words of OpenSSL.
     pub ciphers: Option<String>,
+    /// Whether no progress is told.
     pub quiet: bool,
+    /// How much is shown of requests and responses.
     pub verbosity: u64,
+    /// Whether the responses' length may vary.
     pub variable_length: bool,
+    /// Whether percentiles are left out.
     pub no_percentiles: bool,
+    /// Whether deviations are left out.
     pub no_deviation: bool,
     /// The attributes of the HTML table's elements, if it is wanted.
     pub table: Option<[String; 3]>,
+    /// The file for percentiles, as CSV.
     pub percentages: Option<String>,
+    /// The file for a line about each response, as TSV.
     pub gnuplot: Option<String>,
 }
 

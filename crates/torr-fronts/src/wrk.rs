@@ -1,7 +1,7 @@
 //! The command line of wrk, with what wrk2 adds.
 
-use crate::fronts::mistake::{Mistake, text, utf8};
-use crate::fronts::numbers::{METRIC, TIME, scaled};
+use crate::mistake::{Mistake, text, utf8};
+use crate::numbers::{METRIC, TIME, scaled};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
@@ -45,19 +45,25 @@ const LONG: [&str; 12] = [
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Args {
+    /// The URL.
     pub url: String,
+    /// Connections at a time, no fewer than threads.
     pub connections: u64,
-    /// In seconds.
+    /// A duration in seconds, 1 at least.
     pub duration: u64,
+    /// Threads, 1 at least.
     pub threads: u64,
     /// A Lua script and what it is given.
     pub script: Option<(String, Vec<String>)>,
+    /// Header fields, each `Name: value`.
     pub headers: Vec<String>,
+    /// Whether latency's distribution is shown.
     pub latency: bool,
-    /// In seconds.
+    /// A duration in seconds, 1 at least.
     pub timeout: u64,
-    /// Requests per second, of wrk2.
+    /// Requests per second that are due, as wrk2 has it.
     pub rate: Option<u64>,
+    /// Whether latency without correction is asked for, which torr does not keep.
     pub uncorrected: bool,
     /// To tell the version first, as wrk does before it goes on.
     pub version: bool,
@@ -143,7 +149,7 @@ fn short(name: &str) -> Result<char, Mistake> {
     }
 }
 
-fn number(parser: &mut lexopt::Parser, units: crate::fronts::numbers::Units, what: &str) -> Result<u64, Mistake> {
+fn number(parser: &mut lexopt::Parser, units: crate::numbers::Units, what: &str) -> Result<u64, Mistake> {
     let text = text(parser)?;
     let number = scaled(&text, units).filter(|&n| n > 0);
     number.ok_or_else(|| {

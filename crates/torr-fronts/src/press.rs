@@ -1,0 +1,88 @@
+//! The command line of `drogon_ctl press`.
+
+use crate::mistake::{Mistake, text, utf8};
+use crate::numbers::positive;
+use lexopt::prelude::*;
+use std::ffi::OsString;
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Args {
+    /// The URL.
+    pub url: String,
+    /// Requests in all, 1 at least.
+    pub requests: u64,
+    /// Threads, 1 at least.
+    pub threads: u64,
+    /// Connections at a time, 1 at least.
+    pub connections: u64,
+    /// The file that describes the request, as JSON.
+    pub file: Option<String>,
+    /// Whether the server's certificate is not checked.
+    pub insecure: bool,
+    /// Whether no progress is told.
+    pub quiet: bool,
+}
+
+/// Reads the command line. Returns nothing if it asks for help.
+///
+/// # Errors
+/// [`Mistake`], with the argument that is wrong.
+pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let mut args =
+        Args { url: String::new(), requests: 1, threads: 1, connections: 1, file: None, insecure: false, quiet: false };
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Short('n') => args.requests = number(&mut parser, "requests")?,
+            Short('t') => args.threads = number(&mut parser, "threads")?,
+            Short('c') => args.connections = number(&mut parser, "connections")?,
+            Short('f') => args.file = Some(text(&mut parser)?),
+            Short('k') => args.insecure = true,
+            Short('q') => args.quiet = true,
+            Short('h') | Long("help") => return Ok(None),
+            // The last one counts, as there.
+            Value(url) => args.url = utf8(url)?,
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
+        return Err(Mistake::plain(format!("Invalid URL '{}': it begins with http://", args.url)));
+    }
+    Ok(Some(args))
+}
+
+fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, Mistake> {
+    let text = text(parser)?;
+    positive(&text)
+        .ok_or_else(|| Mistake::plain(format!("Invalid number of {of}! '{text}' is no whole number from 1 up")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_line(line: &str) -> Result<Option<Args>, Mistake> {
+        parse(line.split(' ').map(OsString::from).collect())
+    }
+
+    #[test]
+    fn values_may_be_glued() {
+        let args = parse_line("-n10000 -c 100 -t4 -k -q http://h/").unwrap().unwrap();
+        assert_eq!((args.requests, args.connections, args.threads, args.quiet), (10_000, 100, 4, true));
+    }
+
+    #[test]
+    fn mistakes() {
+        for (line, what) in [
+            ("-q", "Invalid URL"),
+            ("h/", "Invalid URL"),
+            ("-n x http://h/", "Invalid number of requests!"),
+            ("-c0 http://h/", "Invalid number of connections!"),
+            ("http://h/ -t", "needs a value"),
+        ] {
+            let mistake = parse_line(line).expect_err(line);
+            assert!(mistake.what.contains(what), "{line}: {mistake:?}");
+        }
+    }
+}
