@@ -11,6 +11,7 @@ use support::program::{Running, torr, torr_command};
 use support::script::{OK, Script, answering};
 use support::servers::free_port;
 use support::wait_until;
+use torr_test_harness::disturbance::{Disturbance, Outcome, until_right};
 
 /// A service that works on one request at a time, in the order in which they come, and knows how long each took it.
 struct OneAtATime {
@@ -54,10 +55,6 @@ impl OneAtATime {
     }
 }
 
-/// How often the known limit is looked for: where other programs take the CPU from service and generator, less is
-/// sustained.
-const ATTEMPTS: usize = 4;
-
 #[test]
 fn a_known_limit_is_found_and_told() {
     let service = OneAtATime::start(Duration::from_millis(2));
@@ -67,22 +64,26 @@ fn a_known_limit_is_found_and_told() {
     // With even arrivals what falls behind shows at once.
     let bounds =
         ["--slo", "p99<250ms,errors<0.1%", "--budget", "10s", "--max-connections", "64", "--arrivals", "constant"];
-    let mut shares = Vec::new();
-    for _ in 0..ATTEMPTS {
+    until_right("a known limit", || {
         let ended = torr(&[&["limit", &url, "--json", &json, "-t", "1"], &bounds[..]].concat());
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
         let text = std::fs::read_to_string(&json).expect("the outcome was written");
         let outcome: Value = serde_json::from_str(&text).expect("it is JSON");
+        if outcome["sustained"].is_null() || outcome["fails_at"].is_null() {
+            return Outcome::Unknown(ended.stdout);
+        }
         is_whole(&outcome, &url);
         is_told(&ended.stdout, &url);
         let share = number(&outcome["sustained"]["rate"]) / service.capacity();
         assert!(share <= 1.05, "{share} of {}:\n{}", service.capacity(), ended.stdout);
-        shares.push(share);
-        if share >= 0.8 {
-            return;
+        match share {
+            0.8.. => Outcome::Right(()),
+            _ => {
+                let found = format!("{share:.2} of {:.0} requests/s:\n{}", service.capacity(), ended.stdout);
+                Outcome::Wrong(found, Disturbance::of_search(&outcome))
+            }
         }
-    }
-    panic!("of {} requests/s only these shares were found: {shares:?}", service.capacity());
+    });
 }
 
 fn number(value: &Value) -> f64 {

@@ -15,8 +15,11 @@ fn nginx_is_pressed_and_its_processes_are_seen() {
     assert_eq!(body, 20 * requests, "{result}");
     assert_eq!(result["host"]["server"][0]["name"], "nginx", "{result}");
     assert!(result["host"]["server_cores"].as_f64() > Some(0.05), "{result}");
-    let verdict = (result["verdict"]["factor"].as_str().unwrap(), result["verdict"]["confidence"].as_str().unwrap());
-    assert_ne!(verdict.1, "certain", "nothing was varied: {result}");
+    // Nginx has nothing to wait for here: what limits is CPU, or nothing is told.
+    let verdict = &result["verdict"];
+    let factors = ["server-cpu", "single-core", "generator", "cpu-quota", "connections", "unknown"];
+    assert!(verdict["factor"].as_str().is_some_and(|factor| factors.contains(&factor)), "{verdict:#}");
+    assert_eq!(verdict["confidence"], if verdict["factor"] == "unknown" { "unknown" } else { "likely" }, "{verdict:#}");
 }
 
 #[test]

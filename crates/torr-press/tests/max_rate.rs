@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::RunResult;
 use torr_press::{Pace, Plan, Requests, Schedule, Target, run};
+use torr_test_harness::disturbance::{Disturbance, Outcome, until_right};
 
 fn plan(rate: f64, seconds: u64) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");
@@ -19,18 +20,18 @@ fn plan(rate: f64, seconds: u64) -> Plan {
     }
 }
 
-/// Runs it until as much comes as may, once in five times: where others take the CPU for long, it is less. It is never
-/// more.
+/// Runs it until as much comes as may: where others take the CPU for long, it is less. It is never more.
 fn pressed(plan: &Plan, most: u64) -> RunResult {
-    for _ in 0..5 {
-        let result = run(plan, &AtomicBool::new(false), |_| {}).expect("it runs").result;
+    until_right("a highest rate", || {
+        let measured = || run(plan, &AtomicBool::new(false), |_| {}).expect("it runs").result;
+        let (result, disturbance) = Disturbance::during(measured);
         // What is made up for, and one of each thread.
         assert!(result.requests as f64 <= 1.005 * most as f64 + 2.0, "{result:?}");
         if result.requests as f64 >= 0.98 * most as f64 {
-            return result;
+            return Outcome::Right(result);
         }
-    }
-    panic!("there are always less than {most} requests");
+        Outcome::Wrong(format!("{} requests, not {most}", result.requests), disturbance)
+    })
 }
 
 #[test]

@@ -19,13 +19,16 @@ fn pressed(server: SocketAddr, quick_ack: bool) -> RunResult {
 }
 
 #[test]
-fn they_save_the_forty_milliseconds_that_the_kernel_waits() {
+fn they_save_the_time_for_which_the_kernel_puts_them_off() {
     let server = server::start(APART);
     let [delayed, quick] = [false, true].map(|quick_ack| {
         let result = pressed(server, quick_ack);
         assert_eq!((result.requests, result.errors.total()), (50, 0), "{result:?}");
         result.latency_us.and_then(|latency| latency.p50).expect("fifty requests have a median")
     });
-    assert!((30_000..100_000).contains(&delayed), "put off, an answer takes {delayed} us");
-    assert!(quick < 10_000, "at once, an answer takes {quick} us");
+    // How long an acknowledgement is put off is the kernel's to decide: on each, one that is put off takes most of a response's time.
+    assert!(
+        quick < delayed / 2,
+        "a response takes {quick} us at once, and {delayed} us where the acknowledgement may be put off"
+    );
 }

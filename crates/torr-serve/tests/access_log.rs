@@ -10,9 +10,9 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::client::{Client, get};
-use support::{PATIENCE, Running};
+use support::{Running, wait_until};
 use torr_serve::{App, LogFormat, LogTarget};
 
 /// So many frames of a hundred bytes, which come one by one, with an end or without.
@@ -121,11 +121,7 @@ fn who_goes_while_a_router_is_waited_for_is_noted_with_499() {
     client.send(get("/never"));
     drop(client);
     // The line comes without anything more from anybody.
-    let start = Instant::now();
-    while std::fs::read_to_string(&log).expect("it is there").is_empty() {
-        assert!(start.elapsed() < PATIENCE, "there is no line");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("a line", || !std::fs::read_to_string(&log).expect("it is there").is_empty());
     assert_eq!(noted(&log, &server), ["/never 499 0"]);
 }
 

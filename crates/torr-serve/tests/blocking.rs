@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use support::client::{get, post};
-use support::{PATIENCE, Running};
+use support::{PATIENCE, Running, wait_until};
 use torr_serve::{App, Response};
 
 /// A number of `/metrics`.
@@ -86,16 +86,11 @@ fn clients_that_go_give_their_place_back_once_their_call_is_done() {
     let server = Running::start_with(app, |settings| (settings.blocking_threads, settings.blocking_queue) = (1, 2));
     let mut clients: Vec<_> = (0..3).map(|_| server.client()).collect();
     clients.iter_mut().for_each(|client| client.send(get("/wait")));
-    let full = || metric(&server, "torr_blocking_calls") == 3;
-    while !full() {
-        thread::yield_now();
-    }
+    wait_until("three calls", || metric(&server, "torr_blocking_calls") == 3);
     assert_eq!(server.client().get("/wait").status, 503);
     drop(clients);
     (0..3).for_each(|_| go.send(()).expect("the handler waits"));
-    while metric(&server, "torr_blocking_calls") > 0 {
-        thread::yield_now();
-    }
+    wait_until("no call to be left", || metric(&server, "torr_blocking_calls") == 0);
     go.send(()).expect("the handler is there");
     assert_eq!(server.client().get("/wait").text(), "went on");
 }

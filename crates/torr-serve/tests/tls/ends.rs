@@ -2,6 +2,7 @@
 
 use crate::scene::{Scene, app};
 use crate::support::client::get;
+use crate::support::wait_until;
 use std::io::Write;
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -100,9 +101,7 @@ fn a_server_that_leaves_under_load_cuts_nothing() {
                 assert_eq!(client.ends(), (true, vec![]));
             });
         }
-        while answered.load(Ordering::SeqCst) < 100 {
-            thread::yield_now();
-        }
+        wait_until("a hundred responses", || answered.load(Ordering::SeqCst) >= 100);
         scene.server.stop();
     });
     scene.server.wait().expect("it ends in order");
