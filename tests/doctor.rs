@@ -31,13 +31,25 @@ fn diagnosis(factor: &str, args: &[&str]) -> Value {
                 "{trial:#}"
             );
         }
-        assert!(diagnosis["seconds"].as_f64() < Some(14.0), "{}", diagnosis["seconds"]);
+        let seconds = diagnosis["seconds"].as_f64().expect("it is a number");
         match verdict["factor"].as_str() {
+            _ if seconds >= 14.0 => wrong(&format!("{seconds} s, with a budget of 12"), &diagnosis),
             Some(named) if named == factor => Outcome::Right(diagnosis),
             Some("unknown") => Outcome::Unknown(verdict.to_string()),
-            _ => Outcome::Wrong(verdict.to_string(), Disturbance::of_diagnosis(&diagnosis)),
+            _ => wrong(&verdict.to_string(), &diagnosis),
         }
     })
+}
+
+/// The diagnosis claims what is not so.
+fn wrong<T>(claim: &str, diagnosis: &Value) -> Outcome<T> {
+    Outcome::Wrong(claim.to_owned(), Disturbance::of_diagnosis(diagnosis))
+}
+
+/// Whether one of the remarks has these words.
+fn remarks(diagnosis: &Value, words: &str) -> bool {
+    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains(words));
+    diagnosis["remarks"].as_array().expect("it is a list").iter().any(told)
 }
 
 #[test]
@@ -111,10 +123,17 @@ fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limit
         }
     });
     let args = ["doctor", &service.url(), "-c", "40", "-t", "1", "--budget", "20s", "-q", "--json", "-"];
-    let diagnosis: Value = serde_json::from_str(&torr(&args).stdout).expect("standard output has the diagnosis alone");
-    assert_ne!(diagnosis["verdict"]["factor"], "delayed-ack", "{:#}", diagnosis["verdict"]);
-    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains("waits for an acknowledgement"));
-    assert!(diagnosis["remarks"].as_array().expect("it is a list").iter().any(told), "{:#}", diagnosis["remarks"]);
+    until_right("a lock beside acknowledgements", || {
+        let ended = torr(&args);
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        if diagnosis["verdict"]["factor"] == "delayed-ack" {
+            return wrong(&diagnosis["verdict"].to_string(), &diagnosis);
+        }
+        match remarks(&diagnosis, "waits for an acknowledgement") {
+            true => Outcome::Right(()),
+            false => Outcome::Unknown(format!("no remark on acknowledgements: {}", diagnosis["verdict"])),
+        }
+    });
 }
 
 #[test]
@@ -144,19 +163,29 @@ fn an_idle_limit_of_keep_alive_is_found_and_named() {
             client.send(OK);
         }
     });
-    let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
-    let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
-    let limit = diagnosis["keep_alive"]["idle_limit_s"].as_f64();
-    assert!(limit.is_some_and(|limit| (0.69..1.2).contains(&limit)), "{limit:?}");
-    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains("without a request"));
-    assert!(diagnosis["remarks"].as_array().expect("it is a list").iter().any(told), "{:#}", diagnosis["remarks"]);
+    let diagnosis = until_right("an idle limit", || {
+        let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        match diagnosis["keep_alive"]["idle_limit_s"].as_f64() {
+            Some(0.69..1.2) => Outcome::Right(diagnosis),
+            Some(limit) => wrong(&format!("{limit} s"), &diagnosis),
+            None => Outcome::Unknown(format!("no idle limit: {}", diagnosis["keep_alive"])),
+        }
+    });
+    assert!(remarks(&diagnosis, "without a request"), "{:#}", diagnosis["remarks"]);
 }
 
 #[test]
 fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
     let service = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
-    let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);
-    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    let ended = until_right("errors, as a text", || {
+        let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+        match ended.stdout.contains("unknown") {
+            true => Outcome::Unknown(ended.stdout),
+            false => Outcome::Right(ended),
+        }
+    });
     for word in ["verdict", "errors (certain)", "because", "status 500", "->", "experiments in"] {
         assert!(ended.stdout.contains(word), "no {word:?} in:\n{}", ended.stdout);
     }

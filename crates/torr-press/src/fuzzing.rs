@@ -8,6 +8,9 @@ pub const LARGEST_SECTION: usize = hpack::MOST;
 /// The maximum size of a dynamic table, in bytes.
 pub const TABLE: usize = hpack::TABLE;
 
+/// A field's name and value.
+pub type Field = (Vec<u8>, Vec<u8>);
+
 /// Why a field block cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -28,7 +31,7 @@ impl FieldDecoder {
     ///
     /// # Errors
     /// [`Fault`]; the decoder is of no use after it.
-    pub fn decode(&mut self, block: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Fault> {
+    pub fn decode(&mut self, block: &[u8]) -> Result<Vec<Field>, Fault> {
         let mut fields = Vec::new();
         let decoded = self.0.decode(block, |name, value| fields.push((name.to_vec(), value.to_vec())));
         decoded.map(|()| fields).map_err(|error| match error {

@@ -8,7 +8,7 @@ use crate::input::{Input, Piece};
 use http::Request;
 use loona_hpack::Decoder;
 use loona_hpack::decoder::DecoderError;
-use torr_press::fuzzing::{Fault, FieldDecoder, FieldEncoder, LARGEST_SECTION, TABLE};
+use torr_press::fuzzing::{Fault, Field, FieldDecoder, FieldEncoder, LARGEST_SECTION, TABLE};
 
 /// The size of a field in a table, beside its name and value (RFC 7541, section 4.1).
 const OVERHEAD: usize = 32;
@@ -90,7 +90,7 @@ fn request(bytes: &[u8]) -> Option<Request<()>> {
 }
 
 /// The fields that HTTP/2 has of a request (RFC 9113, sections 8.2.2 and 8.3.1).
-fn sent(request: &Request<()>) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn sent(request: &Request<()>) -> Vec<Field> {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let pseudo = [(":method", "GET"), (":scheme", "https"), (":authority", "a.test"), (":path", path)];
     let pseudo = pseudo.map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
