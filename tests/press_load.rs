@@ -211,7 +211,7 @@ fn a_ramp_that_falls_keeps_no_connection_that_has_nothing_to_do() {
             let rest = 50 - start.elapsed().as_millis() as u64 % 50;
             std::thread::sleep(Duration::from_millis(rest));
             client.send(OK);
-            if number % 4 != 0 {
+            if !number.is_multiple_of(4) {
                 return;
             }
             let answered = Instant::now();
