@@ -61,9 +61,11 @@ fn the_demo_shows_its_tables_and_writes_its_figures() {
     assert!(verify.is_none_or(|verify| verify == "torr demo --quick"), "{}", demo["verdict"]);
     // The doctor examines what the first row shows: both have one verdict, in the table as in the figures.
     assert_eq!(rows(&demo)[0]["run"]["verdict"]["factor"], demo["verdict"]["factor"], "{demo}");
-    let row = screen.lines().into_iter().find(|line| line.trim_start().starts_with("100 connections, keep-alive"));
+    // Columns that are too many for the screen stand below, behind the same names.
+    let rows_of_screen = screen.lines();
+    let mut row = rows_of_screen.iter().filter(|line| line.trim_start().starts_with("100 connections, keep-alive"));
     let factor = demo["verdict"]["factor"].as_str().expect("it is a text");
-    assert!(row.as_ref().is_some_and(|row| row.contains(factor)), "no {factor} in {row:?}");
+    assert!(row.any(|row| row.contains(factor)), "no {factor} in {rows_of_screen:#?}");
     let because: Vec<_> =
         demo["verdict"]["because"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let yardstick = because.iter().find_map(|told| told.strip_prefix("a service that does nothing reaches "));

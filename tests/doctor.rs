@@ -164,7 +164,7 @@ fn an_idle_limit_of_keep_alive_is_found_and_named() {
         }
     });
     let diagnosis = until_right("an idle limit", || {
-        let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
+        let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "20s", "-q", "--json", "-"]);
         let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
         match diagnosis["keep_alive"]["idle_limit_s"].as_f64() {
             Some(0.69..1.2) => Outcome::Right(diagnosis),
