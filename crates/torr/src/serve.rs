@@ -12,7 +12,10 @@ use std::time::Duration;
 use torr_data::{Cache, DataError, ErrorKind};
 use torr_report::live::Filling;
 use torr_serve::{ServeError, Server, worker_number};
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Serves until it is told to leave by a signal.
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
@@ -97,9 +100,13 @@ fn unusable(what: &str, error: &DataError) -> Stop {
     }
 }
 
-/// Tells on standard error what happens inside, from this level on.
+/// Tells on standard error what happens inside, from this level on. What is mere information of a library is none of the server's:
+/// a database's notices, for example.
 fn trace(level: &str) {
     // The setting allows no other words than the levels'.
     let Ok(level) = level.parse::<LevelFilter>() else { return };
-    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false).init();
+    let libraries = if level == LevelFilter::INFO { LevelFilter::WARN } else { level };
+    let told = Targets::new().with_default(libraries).with_target("torr", level).with_target("torr_serve", level);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    tracing_subscriber::registry().with(lines.with_filter(told)).init();
 }

@@ -31,7 +31,7 @@ impl Default for Chosen {
             tls_cert: Vec::new(),
             tls_key: Vec::new(),
             tls_client_ca: None,
-            log_level: "warn".into(),
+            log_level: "info".into(),
             database: None,
             db_mode: Mode::default(),
             db_options: Options::default(),
