@@ -2,7 +2,7 @@
 //! sent is HTTP/2, the windows of the server are respected, and the next connection begins anew.
 //!
 //! Option: bit 0 gives requests a body, bit 1 makes them HEAD, bit 2 checks the content of responses, which may be compressed.
-//! At the end of a marked piece one request is cancelled. The bytes of the connection are those of frames: see [`frames`].
+//! At the end of a marked piece one request is cancelled. The bytes of the connection are those of frames: see `frames`.
 
 use crate::input::{Input, Piece};
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@
 //! A client and a server of `torr-net` are connected by two pipes, which the input works on.
 //!
 //! Option: bit 0 allows TLS 1.2 only, bit 1 asks the client for a certificate, bit 2 offers protocols (ALPN). The bytes are steps:
-//! see [`Step`]. In the end, all that is still in the pipes arrives.
+//! see `Step`. In the end, all that is still in the pipes arrives.
 
 use crate::input::Input;
 use std::array;
