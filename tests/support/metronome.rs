@@ -170,7 +170,7 @@ const MEASURING: &str = "60";
 const SERVING: &str = "50";
 
 /// Lets the calling thread run before all others of the machine, so that it is not measured how busy that is with other
-/// things. Where that is not allowed, other programs may be in its way, which excuses a run that they disturbed.
+/// things. Where it is not allowed, more attempts are needed.
 fn in_real_time(priority: &str) {
     let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
     run("chrt", &["--fifo", "--pid", priority, &thread]);
