@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The databases that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DatabaseKind {
     /// SQLite, embedded.
     Sqlite,
     /// MySQL and MariaDB.
@@ -14,7 +14,7 @@ pub enum Kind {
     Postgres,
 }
 
-impl Kind {
+impl DatabaseKind {
     /// Returns the kind of database that a URL names.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DatabaseKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sqlite => "SQLite",
@@ -45,7 +45,7 @@ pub(crate) enum Address<'u> {
     /// SQLite in a file.
     File(&'u str),
     /// The whole URL, for a driver to read.
-    Server(Kind, &'u str),
+    Server(DatabaseKind, &'u str),
 }
 
 impl<'u> Address<'u> {
@@ -66,8 +66,10 @@ impl<'u> Address<'u> {
                 file if file.starts_with("file:") || file.starts_with(':') => bad("the URL names no plain file"),
                 file => Ok(Self::File(file)),
             },
-            Some(("mysql" | "mariadb", rest)) if rest.starts_with("//") => Ok(Self::Server(Kind::MySql, url)),
-            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => Ok(Self::Server(Kind::Postgres, url)),
+            Some(("mysql" | "mariadb", rest)) if rest.starts_with("//") => Ok(Self::Server(DatabaseKind::MySql, url)),
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(Self::Server(DatabaseKind::Postgres, url))
+            }
             // Not said back: it may hold a password.
             _ => bad("the URL is of no known database"),
         }
@@ -81,11 +83,14 @@ mod tests {
     #[test]
     fn urls_are_told_apart() {
         assert_eq!(Address::parse("sqlite::memory:"), Ok(Address::Memory));
-        assert_eq!(["sqlite::memory:", "mariadb://h/d"].map(Kind::of), [Ok(Kind::Sqlite), Ok(Kind::MySql)]);
+        assert_eq!(
+            ["sqlite::memory:", "mariadb://h/d"].map(DatabaseKind::of),
+            [Ok(DatabaseKind::Sqlite), Ok(DatabaseKind::MySql)]
+        );
         assert_eq!(Address::parse("sqlite:a b.db"), Ok(Address::File("a b.db")));
         assert_eq!(Address::parse("sqlite:///tmp/x.db"), Ok(Address::File("/tmp/x.db")));
-        assert_eq!(Address::parse("mysql://u@h/d"), Ok(Address::Server(Kind::MySql, "mysql://u@h/d")));
-        assert_eq!(Address::parse("postgresql://h/d"), Ok(Address::Server(Kind::Postgres, "postgresql://h/d")));
+        assert_eq!(Address::parse("mysql://u@h/d"), Ok(Address::Server(DatabaseKind::MySql, "mysql://u@h/d")));
+        assert_eq!(Address::parse("postgresql://h/d"), Ok(Address::Server(DatabaseKind::Postgres, "postgresql://h/d")));
     }
 
     #[test]

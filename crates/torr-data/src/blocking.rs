@@ -1,60 +1,60 @@
 //! The operations for who blocks his thread until they are done.
 
-use crate::address::Kind;
+use crate::access::Access;
+use crate::address::DatabaseKind;
 use crate::database::Database;
 use crate::error::DataError;
 use crate::model::{Fortune, Item, World};
-use crate::way::Way;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 /// A database whose operations block the calling thread. They may be called from anywhere, also on a tokio runtime.
 ///
 /// With MySQL and PostgreSQL a thread that uses it has another one beside it, on which the same connections run as
-/// otherwise: so a way costs the same, and two switches between threads more.
+/// otherwise: so an operation costs two switches between threads more.
 #[derive(Debug, Clone, Copy)]
-pub struct Blocking<'d> {
+pub struct BlockingDatabase<'d> {
     database: &'d Database,
 }
 
-impl<'d> Blocking<'d> {
+impl<'d> BlockingDatabase<'d> {
     pub(crate) fn new(database: &'d Database) -> Self {
         Self { database }
     }
 
     /// As [`Database::world`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
-    pub fn world(&self, way: Way, id: i32) -> Result<World, DataError> {
-        self.run(move |database| database.world(way, id))
+    pub fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
+        self.run(move |database| database.world(access, id))
     }
 
     /// As [`Database::worlds`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
-    pub fn worlds(&self, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
+    pub fn worlds(&self, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         let ids = ids.to_vec();
-        self.run(move |database| database.worlds(way, &ids))
+        self.run(move |database| database.worlds(access, &ids))
     }
 
     /// As [`Database::fortunes`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
-    pub fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
-        self.run(move |database| database.fortunes(way))
+    pub fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
+        self.run(move |database| database.fortunes(access))
     }
 
     /// As [`Database::item`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
-    pub fn item(&self, way: Way, id: i32) -> Result<Item, DataError> {
-        self.run(move |database| database.item(way, id))
+    pub fn item(&self, access: Access, id: i32) -> Result<Item, DataError> {
+        self.run(move |database| database.item(access, id))
     }
 
     /// As [`Database::update`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
-    pub fn update(&self, way: Way, rows: &[World]) -> Result<Vec<World>, DataError> {
+    pub fn update(&self, access: Access, rows: &[World]) -> Result<Vec<World>, DataError> {
         let rows = rows.to_vec();
-        self.run(move |database| database.update(way, &rows))
+        self.run(move |database| database.update(access, &rows))
     }
 
-    /// Several operations, or one that is made of others: `database.blocking().run(|database| database.item(way, 7))`.
+    /// Several operations, or one that is made of others: `database.blocking().run(|database| database.item(access, 7))`.
     ///
     /// # Errors
     /// What they come to.
@@ -66,7 +66,7 @@ impl<'d> Blocking<'d> {
         T: Send + 'static,
         F: Future<Output = Result<T, DataError>> + 'static,
     {
-        if self.database.kind() == Kind::Sqlite {
+        if self.database.kind() == DatabaseKind::Sqlite {
             return at_once(ask(self.database));
         }
         #[cfg(feature = "network")]

@@ -11,10 +11,10 @@ mod rows;
 pub use blocking::BlockingCache;
 pub use options::CacheOptions;
 
+use crate::access::Access;
 use crate::database::Database;
 use crate::error::DataError;
 use crate::model::World;
-use crate::way::Way;
 use address::Address;
 use memory::Memory;
 use rows::Asked;
@@ -63,7 +63,7 @@ impl Cache {
     /// # Errors
     /// If the URL is of no cache, or Redis cannot be reached or used.
     pub fn open(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
-        let cache = Self::untried(url, options)?;
+        let cache = Self::open_lazy(url, options)?;
         #[cfg(feature = "redis")]
         if let Store::Redis(plan) = &cache.inner.store {
             crate::aside::run(async || plan.try_out().await)?;
@@ -75,7 +75,7 @@ impl Cache {
     ///
     /// # Errors
     /// If the URL is of no cache.
-    pub fn untried(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
+    pub fn open_lazy(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
         let store = match Address::parse(url)? {
             Address::Memory => Store::Memory(Memory::new(options.capacity)),
             #[cfg(feature = "redis")]
@@ -163,13 +163,13 @@ impl Cache {
     ///
     /// # Errors
     /// Those of Redis and of the database.
-    pub async fn worlds(&self, database: &Database, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
+    pub async fn worlds(&self, database: &Database, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         let asked = Asked::new(ids, self.kept_worlds(database, ids).await?);
         let missing = asked.missing();
         if missing.is_empty() {
             return Ok(asked.all(&[]));
         }
-        let read = database.worlds(way, &missing).await?;
+        let read = database.worlds(access, &missing).await?;
         self.keep_worlds(database, &read).await?;
         Ok(asked.all(&read))
     }

@@ -1,7 +1,7 @@
 //! What the tables hold: TechEmpower's two, and the documents' one of 100,000 rows.
 
 /// Rows of `world`, as TechEmpower has it.
-pub const WORLDS: u32 = 10_000;
+pub const WORLD_ROWS: u32 = 10_000;
 
 /// TechEmpower's fortunes, by their ids from 1.
 const FORTUNES: [&str; 12] = [
@@ -68,7 +68,7 @@ impl Table {
     /// How many rows it is to have.
     pub(crate) fn rows(self, items: u32) -> u32 {
         match self {
-            Self::World => WORLDS,
+            Self::World => WORLD_ROWS,
             Self::Fortune => FORTUNES.len() as u32,
             Self::Item => items,
         }

@@ -1,7 +1,8 @@
 //! A database as a program sees it: opened once, asked from any thread.
 
-use crate::address::{Address, Kind};
-use crate::blocking::Blocking;
+use crate::access::Access;
+use crate::address::{Address, DatabaseKind};
+use crate::blocking::BlockingDatabase;
 use crate::error::DataError;
 #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
 use crate::error::ErrorKind;
@@ -10,7 +11,6 @@ use crate::local::{self, Local};
 use crate::model::{Fortune, Item, World};
 use crate::options::Options;
 use crate::waits::{PoolEvent, PoolWaits, Waits};
-use crate::way::Way;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -66,12 +66,12 @@ impl Database {
     pub fn open(url: &str, options: &Options, mut progress: impl FnMut(Progress) + Send) -> Result<Self, DataError> {
         match Address::parse(url)? {
             #[cfg(feature = "mysql")]
-            Address::Server(Kind::MySql, url) => {
+            Address::Server(DatabaseKind::MySql, url) => {
                 let patient = crate::mysql::Plan::new(url, crate::network::PATIENCE)?;
                 crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
             }
             #[cfg(feature = "postgres")]
-            Address::Server(Kind::Postgres, url) => {
+            Address::Server(DatabaseKind::Postgres, url) => {
                 let patient = crate::postgres::Plan::new(url, crate::network::PATIENCE)?;
                 crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
             }
@@ -85,7 +85,7 @@ impl Database {
     ///
     /// # Errors
     /// If the URL cannot be used, or SQLite's file.
-    pub fn made_elsewhere(url: &str, options: &Options) -> Result<Self, DataError> {
+    pub fn open_lazy(url: &str, options: &Options) -> Result<Self, DataError> {
         Self::prepared(url, options, |_| {})
     }
 
@@ -99,11 +99,11 @@ impl Database {
                 Backend::Sqlite(Arc::new(crate::sqlite::Shared::open(file, options, &mut progress)?))
             }
             #[cfg(feature = "mysql")]
-            Address::Server(Kind::MySql, url) => {
+            Address::Server(DatabaseKind::MySql, url) => {
                 Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?))
             }
             #[cfg(feature = "postgres")]
-            Address::Server(Kind::Postgres, url) => {
+            Address::Server(DatabaseKind::Postgres, url) => {
                 Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?))
             }
             #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
@@ -112,20 +112,20 @@ impl Database {
                 return Err(DataError::new(ErrorKind::NotBuiltIn, text));
             }
             #[cfg(all(feature = "sqlite", feature = "mysql", feature = "postgres"))]
-            Address::Server(Kind::Sqlite, _) => unreachable!("SQLite has no server"),
+            Address::Server(DatabaseKind::Sqlite, _) => unreachable!("SQLite has no server"),
         };
         Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
     }
 
     /// Which database it is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> DatabaseKind {
         match self.inner.backend {
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => Kind::Sqlite,
+            Backend::Sqlite(_) => DatabaseKind::Sqlite,
             #[cfg(feature = "mysql")]
-            Backend::MySql(_) => Kind::MySql,
+            Backend::MySql(_) => DatabaseKind::MySql,
             #[cfg(feature = "postgres")]
-            Backend::Postgres(_) => Kind::Postgres,
+            Backend::Postgres(_) => DatabaseKind::Postgres,
         }
     }
 
@@ -150,40 +150,44 @@ impl Database {
     }
 
     /// The same operations for who wants to block the thread meanwhile. With SQLite they are as direct as a call can be.
-    pub fn blocking(&self) -> Blocking<'_> {
-        Blocking::new(self)
+    pub fn blocking(&self) -> BlockingDatabase<'_> {
+        BlockingDatabase::new(self)
     }
 
     /// The World with this id, from 1 to 10,000.
-    pub fn world(&self, way: Way, id: i32) -> impl Future<Output = Result<World, DataError>> + use<> {
+    pub fn world(&self, access: Access, id: i32) -> impl Future<Output = Result<World, DataError>> + use<> {
         let local = self.local();
-        async move { local.world(way, id).await }
+        async move { local.world(access, id).await }
     }
 
     /// Worlds by their ids, with one SELECT for each.
-    pub fn worlds(&self, way: Way, ids: &[i32]) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
+    pub fn worlds(&self, access: Access, ids: &[i32]) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
         let (local, ids) = (self.local(), ids.to_vec());
-        async move { local.worlds(way, &ids).await }
+        async move { local.worlds(access, &ids).await }
     }
 
     /// All fortunes, in no particular order.
-    pub fn fortunes(&self, way: Way) -> impl Future<Output = Result<Vec<Fortune>, DataError>> + use<> {
+    pub fn fortunes(&self, access: Access) -> impl Future<Output = Result<Vec<Fortune>, DataError>> + use<> {
         let local = self.local();
-        async move { local.fortunes(way).await }
+        async move { local.fortunes(access).await }
     }
 
     /// A row of the table of 100,000.
-    pub fn item(&self, way: Way, id: i32) -> impl Future<Output = Result<Item, DataError>> + use<> {
+    pub fn item(&self, access: Access, id: i32) -> impl Future<Output = Result<Item, DataError>> + use<> {
         let local = self.local();
-        async move { local.item(way, id).await }
+        async move { local.item(access, id).await }
     }
 
     /// Reads each of these Worlds by a SELECT of its own, then gives all of them their new numbers: all or none. Returns the
     /// rows as they were read. Of an id that comes more than once the last number counts.
-    pub fn update(&self, way: Way, rows: &[World]) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
+    pub fn update(
+        &self,
+        access: Access,
+        rows: &[World],
+    ) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
         let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
         let (local, rows) = (self.local(), sorted(rows));
-        async move { local.update(way, &ids, &rows).await }
+        async move { local.update(access, &ids, &rows).await }
     }
 
     /// This thread's connections.

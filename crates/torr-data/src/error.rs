@@ -45,7 +45,7 @@ pub enum Side {
     Server,
 }
 
-/// A failure of a database or cache, or on the way to it.
+/// A failure of a database or cache, or of the path to either.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DataError {

@@ -2,11 +2,11 @@
 //! rows, through a raw driver, a query builder and an ORM's model, on SQLite, MySQL or MariaDB, and PostgreSQL.
 //!
 //! ```
-//! use torr_data::{Database, Options, Way};
+//! use torr_data::{Database, Options, Access};
 //!
 //! let options = Options { rows: 1000, ..Options::default() };
 //! let database = Database::open("sqlite::memory:", &options, |_| {})?;
-//! let item = database.blocking().item(Way::Model, 7)?;
+//! let item = database.blocking().item(Access::Model, 7)?;
 //! assert_eq!(item.name, "Item 000007");
 //! # Ok::<(), torr_data::DataError>(())
 //! ```
@@ -16,9 +16,10 @@
 //! current thread, with time and sockets enabled) and so are not `Send`; those of SQLite are ready when they are polled first,
 //! and need none. [`Database::blocking`] has the same operations for who wants to wait.
 //!
-//! A [`Cache`], in memory or in Redis, is used in the same way. It keeps bytes by their keys, and rows of World.
+//! A [`Cache`], in memory or in Redis, is used in the same manner. It keeps bytes by their keys, and rows of World.
 #![forbid(unsafe_code)]
 
+mod access;
 mod address;
 #[cfg(feature = "sockets")]
 mod aside;
@@ -48,16 +49,15 @@ mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod waits;
-mod way;
 
-pub use address::Kind;
-pub use blocking::Blocking;
+pub use access::Access;
+pub use address::DatabaseKind;
+pub use blocking::BlockingDatabase;
 pub use cache::{BlockingCache, Cache, CacheKind, CacheOptions};
-pub use contents::WORLDS;
+pub use contents::WORLD_ROWS;
 pub use database::Database;
 pub use error::{DataError, ErrorKind, Side};
 pub use fill::Progress;
 pub use model::{Fortune, Item, World};
 pub use options::Options;
 pub use waits::{PoolEvent, PoolWaits};
-pub use way::Way;

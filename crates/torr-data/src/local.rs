@@ -1,10 +1,10 @@
 //! What a thread has of a database: connections are never shared between threads.
 
+use crate::access::Access;
 use crate::database::{Backend, Inner};
 use crate::error::DataError;
 use crate::model::{Fortune, Item, World};
 use crate::per_thread::PerThread;
-use crate::way::Way;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -62,24 +62,24 @@ impl Local {
         }
     }
 
-    pub(crate) async fn world(&self, way: Way, id: i32) -> Result<World, DataError> {
-        ask!(self, world(way, id))
+    pub(crate) async fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
+        ask!(self, world(access, id))
     }
 
-    pub(crate) async fn worlds(&self, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
-        ask!(self, worlds(way, ids))
+    pub(crate) async fn worlds(&self, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
+        ask!(self, worlds(access, ids))
     }
 
-    pub(crate) async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
-        ask!(self, fortunes(way))
+    pub(crate) async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
+        ask!(self, fortunes(access))
     }
 
-    pub(crate) async fn item(&self, way: Way, id: i32) -> Result<Item, DataError> {
-        ask!(self, item(way, id))
+    pub(crate) async fn item(&self, access: Access, id: i32) -> Result<Item, DataError> {
+        ask!(self, item(access, id))
     }
 
     /// Reads `ids`, then writes `rows`, which are sorted by their ids, of which none comes twice.
-    pub(crate) async fn update(&self, way: Way, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
-        ask!(self, update(way, ids, rows))
+    pub(crate) async fn update(&self, access: Access, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
+        ask!(self, update(access, ids, rows))
     }
 }

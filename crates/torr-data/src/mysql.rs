@@ -7,7 +7,7 @@ mod store;
 
 pub(crate) use plan::Plan;
 
-use crate::Way;
+use crate::Access;
 use crate::builder;
 use crate::error::DataError;
 use crate::model::{self, Fortune, Item, World};
@@ -70,9 +70,9 @@ fn fortune((id, message): (i32, String)) -> Fortune {
 impl network::Link for Link {
     type Plan = Plan;
 
-    async fn connect(plan: &Plan, way: Way) -> Result<Self, DataError> {
+    async fn connect(plan: &Plan, access: Access) -> Result<Self, DataError> {
         let conn = plan.connect().await?;
-        let as_what = if way == Way::Model {
+        let as_what = if access == Access::Model {
             let model = AsyncMysqlConnection::try_from(conn).await;
             As::Model(Box::new(model.map_err(|error| error::sorted_connection(&error))?))
         } else {
@@ -96,9 +96,9 @@ impl network::Link for Link {
         }
     }
 
-    async fn world(&self, way: Way, id: i32) -> Result<Option<World>, DataError> {
+    async fn world(&self, access: Access, id: i32) -> Result<Option<World>, DataError> {
         let row = match &mut *self.0.lock().await {
-            As::Driver(driver) if way == Way::Raw => driver.conn.exec_first(&driver.world, (id,)).await,
+            As::Driver(driver) if access == Access::Raw => driver.conn.exec_first(&driver.world, (id,)).await,
             As::Driver(driver) => {
                 let (sql, values) = builder::world(id, MysqlQueryBuilder);
                 driver.conn.exec_first(sql, bound(values)).await
@@ -110,9 +110,9 @@ impl network::Link for Link {
         row.map(|row| row.map(world)).map_err(sorted)
     }
 
-    async fn item(&self, way: Way, id: i32) -> Result<Option<Item>, DataError> {
+    async fn item(&self, access: Access, id: i32) -> Result<Option<Item>, DataError> {
         let row = match &mut *self.0.lock().await {
-            As::Driver(driver) if way == Way::Raw => driver.conn.exec_first(&driver.item, (id,)).await,
+            As::Driver(driver) if access == Access::Raw => driver.conn.exec_first(&driver.item, (id,)).await,
             As::Driver(driver) => {
                 let (sql, values) = builder::item(id, MysqlQueryBuilder);
                 driver.conn.exec_first(sql, bound(values)).await
@@ -124,9 +124,9 @@ impl network::Link for Link {
         row.map(|row| row.map(item)).map_err(sorted)
     }
 
-    async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
+    async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
         let rows = match &mut *self.0.lock().await {
-            As::Driver(driver) if way == Way::Raw => driver.conn.exec_map(&driver.fortunes, (), fortune).await,
+            As::Driver(driver) if access == Access::Raw => driver.conn.exec_map(&driver.fortunes, (), fortune).await,
             As::Driver(driver) => {
                 let (sql, values) = builder::fortunes(MysqlQueryBuilder);
                 driver.conn.exec_map(sql, bound(values), fortune).await
@@ -137,10 +137,10 @@ impl network::Link for Link {
     }
 
     /// InnoDB locks the rows by their ids, so two that write the same ones wait for each other in one direction only.
-    async fn write(&self, way: Way, rows: &[World]) -> Result<(), DataError> {
+    async fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError> {
         let rows = batch::padded(rows);
         let written = match &mut *self.0.lock().await {
-            As::Driver(driver) if way == Way::Raw => {
+            As::Driver(driver) if access == Access::Raw => {
                 driver.conn.exec_drop(batch::sql(rows.len()), batch::values(&rows)).await
             }
             As::Driver(driver) => {

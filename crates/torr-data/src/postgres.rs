@@ -7,7 +7,7 @@ mod store;
 
 pub(crate) use plan::Plan;
 
-use crate::Way;
+use crate::Access;
 use crate::builder;
 use crate::error::DataError;
 use crate::model::{self, Fortune, Item, World};
@@ -105,10 +105,10 @@ fn fortune(row: &Row) -> Result<Fortune, tokio_postgres::Error> {
 impl network::Link for Link {
     type Plan = Plan;
 
-    async fn connect(plan: &Plan, way: Way) -> Result<Self, DataError> {
+    async fn connect(plan: &Plan, access: Access) -> Result<Self, DataError> {
         let (client, mover) = plan.connect().await?;
         let link = |as_what| Self { as_what, mover };
-        if way == Way::Model {
+        if access == Access::Model {
             let model = AsyncPgConnection::try_from(client).await;
             model.map(Box::new).map(As::Model).map(link).map_err(|error| error::sorted_connection(&error))
         } else {
@@ -132,9 +132,9 @@ impl network::Link for Link {
         }
     }
 
-    async fn world(&self, way: Way, id: i32) -> Result<Option<World>, DataError> {
+    async fn world(&self, access: Access, id: i32) -> Result<Option<World>, DataError> {
         match &self.as_what {
-            As::Driver(driver) if way == Way::Raw => {
+            As::Driver(driver) if access == Access::Raw => {
                 let row = driver.client.query_opt(&driver.world, &[&id]).await;
                 row.and_then(|row| row.as_ref().map(world).transpose()).map_err(|error| sorted(&error))
             }
@@ -148,9 +148,9 @@ impl network::Link for Link {
         }
     }
 
-    async fn item(&self, way: Way, id: i32) -> Result<Option<Item>, DataError> {
+    async fn item(&self, access: Access, id: i32) -> Result<Option<Item>, DataError> {
         match &self.as_what {
-            As::Driver(driver) if way == Way::Raw => {
+            As::Driver(driver) if access == Access::Raw => {
                 let row = driver.client.query_opt(&driver.item, &[&id]).await;
                 row.and_then(|row| row.as_ref().map(item).transpose()).map_err(|error| sorted(&error))
             }
@@ -164,18 +164,18 @@ impl network::Link for Link {
         }
     }
 
-    async fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
+    async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
         let rows = match &self.as_what {
-            As::Driver(driver) if way == Way::Raw => driver.client.query(&driver.fortunes, &[]).await,
+            As::Driver(driver) if access == Access::Raw => driver.client.query(&driver.fortunes, &[]).await,
             As::Driver(driver) => driver.built_rows(builder::fortunes(PostgresQueryBuilder)).await,
             As::Model(model) => return model::fortune::table.load(&mut &**model).await.map_err(sorted_model),
         };
         rows.and_then(|rows| rows.iter().map(fortune).collect()).map_err(|error| sorted(&error))
     }
 
-    async fn write(&self, way: Way, rows: &[World]) -> Result<(), DataError> {
+    async fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError> {
         let written = match &self.as_what {
-            As::Driver(driver) if way == Way::Raw => {
+            As::Driver(driver) if access == Access::Raw => {
                 let (ids, numbers) = batch::columns(rows);
                 Client::execute(&driver.client, &driver.write, &[&ids, &numbers]).await.map(drop)
             }

@@ -37,7 +37,7 @@ pub enum PoolEvent {
 
 type Observer = Box<dyn Fn(PoolEvent) + Send + Sync>;
 
-/// The counts behind [`PoolWaits`]. They are touched only where somebody waits, so nothing is shared on the way of others.
+/// The counts behind [`PoolWaits`]. They are touched only where somebody waits, so other operations share nothing.
 #[derive(Default)]
 pub(crate) struct Waits {
     waits: AtomicU64,

@@ -30,7 +30,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {
     let cache = config.chosen.cache.as_str();
     let options = &config.chosen.cache_options;
     let cache = match Cache::open(cache, options) {
-        Err(error) if may_be_away(&error) => Cache::untried(cache, options),
+        Err(error) if may_be_away(&error) => Cache::open_lazy(cache, options),
         opened => opened,
     };
     let cache = cache.map_err(|error| unusable("cache", &error))?;
@@ -80,7 +80,7 @@ fn source(chosen: &Chosen) -> Result<Source, Stop> {
     let opened = Source::open(url, options.clone(), mode, |step| filling.at(step.table, step.done, step.of));
     filling.clear();
     let source = match opened {
-        Err(error) if may_be_away(&error) => Source::made_elsewhere(url, options, mode),
+        Err(error) if may_be_away(&error) => Source::open_lazy(url, options, mode),
         opened => opened,
     };
     source.map_err(|error| unusable("database", &error))

@@ -2,7 +2,7 @@
 
 use crate::plan::Plan;
 use crate::rounds::{Cost, blocking_round, round};
-use torr_data::{Cache, CacheKind, CacheOptions, DataError, Database, Options, WORLDS, Way};
+use torr_data::{Access, Cache, CacheKind, CacheOptions, DataError, Database, Options, WORLD_ROWS};
 
 pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
     let hour = std::time::Duration::from_secs(3600);
@@ -13,18 +13,18 @@ pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
         CacheKind::Memory => ("memory", 1),
         CacheKind::Redis => ("redis", plan.tasks),
     };
-    for ids in Vec::from_iter(1..=WORLDS as i32).chunks(500) {
-        cache.blocking().worlds(&database, Way::Raw, ids)?;
+    for ids in Vec::from_iter(1..=WORLD_ROWS as i32).chunks(500) {
+        cache.blocking().worlds(&database, Access::Raw, ids)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
-    let ids = || [(); 20].map(|()| fastrand::i32(1..=WORLDS as i32));
+    let ids = || [(); 20].map(|()| fastrand::i32(1..=WORLD_ROWS as i32));
     let mut costs = Vec::new();
     // The first round warms up.
     for number in 0..=plan.rounds {
         let cost = if plan.blocking {
-            blocking_round(plan.round, || cache.blocking().worlds(&database, Way::Raw, &ids()).map(drop))?
+            blocking_round(plan.round, || cache.blocking().worlds(&database, Access::Raw, &ids()).map(drop))?
         } else {
-            let once = async || cache.worlds(&database, Way::Raw, &ids()).await.map(drop);
+            let once = async || cache.worlds(&database, Access::Raw, &ids()).await.map(drop);
             runtime.block_on(round(plan.round, tasks, once))?
         };
         if number > 0 {

@@ -1,4 +1,4 @@
-//! What each way costs on each database, and a cache: `cargo run --release -p torr-data --example cost -- --private`
+//! What each access costs on each database, and a cache: `cargo run --release -p torr-data --example cost -- --private`
 //!
 //! Ways take turns in short rounds, so that what changes on the machine meanwhile hits all of them; of the rounds the median
 //! is shown. CPU is this process's only: with SQLite that is the database too, otherwise the client alone. `--pin` keeps this
@@ -20,7 +20,7 @@ fn main() {
     });
     println!(
         "{:<12}{:<10}{:<9}{:>12}{:>10}{:>12}{:>12}",
-        "where", "operation", "way", "per second", "CPU us", "rate/raw", "raw CPU/its"
+        "where", "operation", "access", "per second", "CPU us", "rate/raw", "raw CPU/its"
     );
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // What is started is where its starter was then.

@@ -1,8 +1,8 @@
-//! What each way costs on a database.
+//! What each access costs on a database.
 
 use crate::plan::Plan;
 use crate::rounds::{Cost, blocking_round, round};
-use torr_data::{DataError, Database, Kind, Options, WORLDS, Way, World};
+use torr_data::{Access, DataError, Database, DatabaseKind, Options, WORLD_ROWS, World};
 
 /// What is measured.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,21 +21,21 @@ pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
         }
     })?;
     let name = match database.kind() {
-        Kind::Sqlite => "sqlite",
-        Kind::MySql => "mysql",
-        Kind::Postgres if plan.pipelined => "postgres |",
-        Kind::Postgres => "postgres",
+        DatabaseKind::Sqlite => "sqlite",
+        DatabaseKind::MySql => "mysql",
+        DatabaseKind::Postgres if plan.pipelined => "postgres |",
+        DatabaseKind::Postgres => "postgres",
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
     for operation in [Operation::Item, Operation::Fortunes, Operation::Queries, Operation::Updates] {
-        let mut costs = Way::ALL.map(|_| Vec::new());
+        let mut costs = Access::ALL.map(|_| Vec::new());
         // The first round warms up: connections, statements, the database's memory.
         for round in 0..=plan.rounds {
-            for (costs, way) in costs.iter_mut().zip(Way::ALL) {
+            for (costs, access) in costs.iter_mut().zip(Access::ALL) {
                 let cost = if plan.blocking {
-                    round_that_blocks(plan, &database, operation, way)?
+                    round_that_blocks(plan, &database, operation, access)?
                 } else {
-                    runtime.block_on(round_of(plan, &database, operation, way))?
+                    runtime.block_on(round_of(plan, &database, operation, access))?
                 };
                 if round > 0 {
                     costs.push(cost);
@@ -49,10 +49,10 @@ pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
             Operation::Queries => "queries20",
             Operation::Updates => "updates20",
         };
-        for (way, cost) in Way::ALL.into_iter().zip(costs) {
+        for (access, cost) in Access::ALL.into_iter().zip(costs) {
             let (rate, cpu) = (cost.per_second / costs[0].per_second, costs[0].cpu_us / cost.cpu_us);
             println!(
-                "{name:<12}{what:<10}{way:<9}{:>12.0}{:>10.2}{rate:>12.3}{cpu:>12.3}",
+                "{name:<12}{what:<10}{access:<9}{:>12.0}{:>10.2}{rate:>12.3}{cpu:>12.3}",
                 cost.per_second, cost.cpu_us
             );
         }
@@ -62,29 +62,34 @@ pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
     Ok(())
 }
 
-async fn round_of(plan: &Plan, database: &Database, operation: Operation, way: Way) -> Result<Cost, DataError> {
+async fn round_of(plan: &Plan, database: &Database, operation: Operation, access: Access) -> Result<Cost, DataError> {
     // SQLite answers at once: several tasks would only take turns without need.
-    let tasks = if database.kind() == Kind::Sqlite { 1 } else { plan.tasks };
+    let tasks = if database.kind() == DatabaseKind::Sqlite { 1 } else { plan.tasks };
     round(plan.round, tasks, async || {
         match operation {
-            Operation::Item => drop(database.item(way, any(database.items())).await?),
-            Operation::Fortunes => drop(database.fortunes(way).await?),
-            Operation::Queries => drop(database.worlds(way, &[(); 20].map(|()| any(WORLDS))).await?),
-            Operation::Updates => drop(database.update(way, &[(); 20].map(|()| changed())).await?),
+            Operation::Item => drop(database.item(access, any(database.items())).await?),
+            Operation::Fortunes => drop(database.fortunes(access).await?),
+            Operation::Queries => drop(database.worlds(access, &[(); 20].map(|()| any(WORLD_ROWS))).await?),
+            Operation::Updates => drop(database.update(access, &[(); 20].map(|()| changed())).await?),
         }
         Ok(())
     })
     .await
 }
 
-fn round_that_blocks(plan: &Plan, database: &Database, operation: Operation, way: Way) -> Result<Cost, DataError> {
+fn round_that_blocks(
+    plan: &Plan,
+    database: &Database,
+    operation: Operation,
+    access: Access,
+) -> Result<Cost, DataError> {
     let (items, database) = (database.items(), database.blocking());
     blocking_round(plan.round, || {
         match operation {
-            Operation::Item => drop(database.item(way, any(items))?),
-            Operation::Fortunes => drop(database.fortunes(way)?),
-            Operation::Queries => drop(database.worlds(way, &[(); 20].map(|()| any(WORLDS)))?),
-            Operation::Updates => drop(database.update(way, &[(); 20].map(|()| changed()))?),
+            Operation::Item => drop(database.item(access, any(items))?),
+            Operation::Fortunes => drop(database.fortunes(access)?),
+            Operation::Queries => drop(database.worlds(access, &[(); 20].map(|()| any(WORLD_ROWS)))?),
+            Operation::Updates => drop(database.update(access, &[(); 20].map(|()| changed()))?),
         }
         Ok(())
     })
@@ -96,5 +101,5 @@ fn any(rows: u32) -> i32 {
 }
 
 fn changed() -> World {
-    World { id: any(WORLDS), random_number: any(WORLDS) }
+    World { id: any(WORLD_ROWS), random_number: any(WORLD_ROWS) }
 }

@@ -2,15 +2,15 @@
 
 use super::rows::Asked;
 use super::{Cache, Store, bounded};
+use crate::access::Access;
 use crate::database::Database;
 use crate::error::DataError;
 use crate::model::World;
-use crate::way::Way;
 use std::time::Duration;
 
 /// A cache whose operations block the calling thread. They may be called from anywhere, also on a tokio runtime.
 ///
-/// With Redis a thread that uses it has another one beside it, as with [`crate::Blocking`].
+/// With Redis a thread that uses it has another one beside it, as with [`crate::BlockingDatabase`].
 #[derive(Debug, Clone, Copy)]
 pub struct BlockingCache<'c> {
     cache: &'c Cache,
@@ -68,7 +68,7 @@ impl<'c> BlockingCache<'c> {
 
     /// As [`Cache::worlds`].
     #[expect(clippy::missing_errors_doc, reason = "those of the cache and the database")]
-    pub fn worlds(&self, database: &Database, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
+    pub fn worlds(&self, database: &Database, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         match &self.cache.inner.store {
             Store::Memory(memory) => {
                 let asked = Asked::new(ids, memory.worlds(database.identity(), ids));
@@ -76,14 +76,14 @@ impl<'c> BlockingCache<'c> {
                 if missing.is_empty() {
                     return Ok(asked.all(&[]));
                 }
-                let read = database.blocking().worlds(way, &missing)?;
+                let read = database.blocking().worlds(access, &missing)?;
                 memory.keep_worlds(database.identity(), &read, bounded(self.cache.inner.worlds_ttl));
                 Ok(asked.all(&read))
             }
             #[cfg(feature = "redis")]
             Store::Redis(_) => {
                 let (database, ids) = (database.clone(), ids.to_vec());
-                self.beside(async move |cache| cache.worlds(&database, way, &ids).await)
+                self.beside(async move |cache| cache.worlds(&database, access, &ids).await)
             }
         }
     }

@@ -3,7 +3,7 @@
 //! `quick_cache` bounds it and says what goes; when something's time has come is kept beside it, and looked at when it is
 //! asked for. Until then it takes its room, unless that is needed.
 
-use crate::contents::WORLDS;
+use crate::contents::WORLD_ROWS;
 use crate::model::World;
 use quick_cache::sync::{Cache, DefaultLifecycle, EntryAction, EntryResult};
 use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, UnitWeighter, Weighter};
@@ -32,7 +32,7 @@ impl Memory {
         values.estimated_items_capacity(capacity / TYPICAL).weight_capacity(capacity as u64).shards(PARTS);
         // Twice as many as there are: they are not spread evenly over the parts.
         let mut worlds = OptionsBuilder::new();
-        worlds.estimated_items_capacity(2 * WORLDS as usize).weight_capacity(2 * u64::from(WORLDS));
+        worlds.estimated_items_capacity(2 * WORLD_ROWS as usize).weight_capacity(2 * u64::from(WORLD_ROWS));
         Self { values: Expiring::new(&values, Size), worlds: Expiring::new(&worlds, UnitWeighter) }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Link;
 use super::maker::Maker;
-use crate::Way;
+use crate::Access;
 use crate::error::{DataError, ErrorKind};
 use crate::options::Options;
 use crate::shared::Shared;
@@ -23,7 +23,13 @@ pub(super) struct Lane<L: Link> {
 }
 
 impl<L: Link> Lane<L> {
-    pub(super) fn new(plan: Arc<L::Plan>, way: Way, options: &Options, pipelined: bool, waits: Arc<Waits>) -> Self {
+    pub(super) fn new(
+        plan: Arc<L::Plan>,
+        access: Access,
+        options: &Options,
+        pipelined: bool,
+        waits: Arc<Waits>,
+    ) -> Self {
         let timeouts = Timeouts {
             wait: Some(options.acquire_timeout.max(Duration::from_nanos(1))),
             create: Some(options.connect_timeout),
@@ -31,7 +37,7 @@ impl<L: Link> Lane<L> {
         };
         // The last one that came back is the likeliest to be alive, and the rest of them may become idle.
         let config = PoolConfig { max_size: options.pool_size.max(1), timeouts, queue_mode: QueueMode::Lifo };
-        let pool = Pool::builder(Maker::new(plan, way, Arc::clone(&waits)))
+        let pool = Pool::builder(Maker::new(plan, access, Arc::clone(&waits)))
             .config(config)
             .runtime(Runtime::Tokio1)
             .build()

@@ -1,7 +1,7 @@
 //! How a pool comes by its connections, and which of those it has it still trusts.
 
 use super::Link;
-use crate::Way;
+use crate::Access;
 use crate::error::DataError;
 use crate::waits::Waits;
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
@@ -19,7 +19,7 @@ const PING: Duration = Duration::from_secs(1);
 /// Makes connections for the driver or for the model.
 pub(super) struct Maker<L: Link> {
     plan: Arc<L::Plan>,
-    way: Way,
+    access: Access,
     waits: Arc<Waits>,
     /// When one that was asked did not answer: those that had been idle by then are not asked one after the other.
     silent: Mutex<Option<Instant>>,
@@ -27,8 +27,8 @@ pub(super) struct Maker<L: Link> {
 }
 
 impl<L: Link> Maker<L> {
-    pub(super) fn new(plan: Arc<L::Plan>, way: Way, waits: Arc<Waits>) -> Self {
-        Self { plan, way, waits, silent: Mutex::new(None), links: PhantomData }
+    pub(super) fn new(plan: Arc<L::Plan>, access: Access, waits: Arc<Waits>) -> Self {
+        Self { plan, access, waits, silent: Mutex::new(None), links: PhantomData }
     }
 }
 
@@ -38,7 +38,7 @@ impl<L: Link> Manager for Maker<L> {
 
     async fn create(&self) -> Result<L, DataError> {
         // In memory of its own: it is rare, and would make every future of a query several times as large.
-        let link = Box::pin(L::connect(&self.plan, self.way)).await?;
+        let link = Box::pin(L::connect(&self.plan, self.access)).await?;
         self.waits.opened();
         Ok(link)
     }

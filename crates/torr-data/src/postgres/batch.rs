@@ -1,4 +1,4 @@
-//! The model's way to write many rows at once. Diesel's language has no UPDATE from a list of rows whose length is known only
+//! The model's statement that writes many rows at once. Diesel's language has no UPDATE from a list of rows whose length is known only
 //! at run time, so this is a part of a query of our own, as Diesel foresees it, with values of Diesel's types.
 
 use super::WRITE;

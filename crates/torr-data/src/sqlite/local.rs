@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::error::{sorted, sorted_model};
-use crate::Way;
+use crate::Access;
 use crate::builder;
 use crate::error::{DataError, ErrorKind};
 use crate::model::{self, Fortune, Item, World};
@@ -29,62 +29,62 @@ impl Local {
         Self { shared, driver: RefCell::new(None), model: RefCell::new(None) }
     }
 
-    pub(crate) fn world(&self, way: Way, id: i32) -> Result<World, DataError> {
-        match way {
-            Way::Raw => self.driver(|db| row(db, WORLD, [id], world)),
-            Way::Builder => self.driver(|db| {
+    pub(crate) fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
+        match access {
+            Access::Raw => self.driver(|db| row(db, WORLD, [id], world)),
+            Access::Builder => self.driver(|db| {
                 let (sql, values) = builder::world(id, SqliteQueryBuilder);
                 row(db, &sql, bound(values), world)
             }),
-            Way::Model => self.model(|db| model::world::table.find(id).get_result(db).optional()),
+            Access::Model => self.model(|db| model::world::table.find(id).get_result(db).optional()),
         }?
         .ok_or_else(|| DataError::missing_row(id))
     }
 
-    pub(crate) fn worlds(&self, way: Way, ids: &[i32]) -> Result<Vec<World>, DataError> {
-        ids.iter().map(|id| self.world(way, *id)).collect()
+    pub(crate) fn worlds(&self, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
+        ids.iter().map(|id| self.world(access, *id)).collect()
     }
 
-    pub(crate) fn item(&self, way: Way, id: i32) -> Result<Item, DataError> {
-        match way {
-            Way::Raw => self.driver(|db| row(db, ITEM, [id], item)),
-            Way::Builder => self.driver(|db| {
+    pub(crate) fn item(&self, access: Access, id: i32) -> Result<Item, DataError> {
+        match access {
+            Access::Raw => self.driver(|db| row(db, ITEM, [id], item)),
+            Access::Builder => self.driver(|db| {
                 let (sql, values) = builder::item(id, SqliteQueryBuilder);
                 row(db, &sql, bound(values), item)
             }),
-            Way::Model => self.model(|db| model::item::table.find(id).get_result(db).optional()),
+            Access::Model => self.model(|db| model::item::table.find(id).get_result(db).optional()),
         }?
         .ok_or_else(|| DataError::missing_row(id))
     }
 
-    pub(crate) fn fortunes(&self, way: Way) -> Result<Vec<Fortune>, DataError> {
-        match way {
-            Way::Raw => self.driver(|db| db.prepare_cached(FORTUNES)?.query_map((), fortune)?.collect()),
-            Way::Builder => self.driver(|db| {
+    pub(crate) fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
+        match access {
+            Access::Raw => self.driver(|db| db.prepare_cached(FORTUNES)?.query_map((), fortune)?.collect()),
+            Access::Builder => self.driver(|db| {
                 let (sql, values) = builder::fortunes(SqliteQueryBuilder);
                 db.prepare_cached(&sql)?.query_map(bound(values), fortune)?.collect()
             }),
-            Way::Model => self.model(|db| model::fortune::table.load(db)),
+            Access::Model => self.model(|db| model::fortune::table.load(db)),
         }
     }
 
-    pub(crate) fn update(&self, way: Way, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
-        let before = self.worlds(way, ids)?;
-        self.write(way, rows)?;
+    pub(crate) fn update(&self, access: Access, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
+        let before = self.worlds(access, ids)?;
+        self.write(access, rows)?;
         Ok(before)
     }
 
     /// Writes rows in one transaction.
-    fn write(&self, way: Way, rows: &[World]) -> Result<(), DataError> {
-        self.shared.writing(|| match way {
-            Way::Raw => {
+    fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError> {
+        self.shared.writing(|| match access {
+            Access::Raw => {
                 self.write_by_driver(rows, |db, row| db.prepare_cached(WRITE)?.execute((row.random_number, row.id)))
             }
-            Way::Builder => self.write_by_driver(rows, |db, row| {
+            Access::Builder => self.write_by_driver(rows, |db, row| {
                 let (sql, values) = builder::write_one(row, SqliteQueryBuilder);
                 db.prepare_cached(&sql)?.execute(bound(values))
             }),
-            Way::Model => on(
+            Access::Model => on(
                 &self.model,
                 || self.open_model(),
                 |db| {

@@ -5,7 +5,7 @@ use futures_util::future::{join, join_all};
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use torr_data::{Cache, CacheOptions, DataError, ErrorKind, Side, Way};
+use torr_data::{Access, Cache, CacheOptions, DataError, ErrorKind, Side};
 use torr_test_databases::{Make, Server, runtime};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -26,7 +26,7 @@ fn redis_goes_and_comes_back() {
     for round in 0..3 {
         runtime.block_on(cache.put("key", &[round], HOUR)).expect("the first question is answered");
         assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(vec![round])));
-        runtime.block_on(cache.worlds(&tables.database, Way::Raw, &[1, 2])).expect("they are there");
+        runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])).expect("they are there");
         assert_eq!(cache.blocking().get("key"), Ok(Some(vec![round])));
         // None is answered any more, but all are asked.
         redis::cmd("CLIENT").arg("PAUSE").arg(60_000).exec(&mut place.outside()).expect("it can be paused");
@@ -37,7 +37,7 @@ fn redis_goes_and_comes_back() {
         gone(runtime.block_on(cache.get("key")));
         gone(runtime.block_on(cache.put("key", b"value", HOUR)));
         gone(runtime.block_on(cache.remove("key")));
-        gone(runtime.block_on(cache.worlds(&tables.database, Way::Raw, &[1, 2])));
+        gone(runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])));
         gone(cache.blocking().get("key"));
         gone(Cache::open(&place.url, &place.options));
         assert!(since.elapsed() < Duration::from_secs(30), "at once, not by a time-out: {:?}", since.elapsed());
@@ -54,7 +54,7 @@ fn a_silent_redis() {
     place.options.connect_timeout = Duration::from_millis(300);
     let (cache, tables, runtime) = (place.open(), Tables::new(), runtime());
     runtime.block_on(cache.put("key", b"value", HOUR)).expect("there is room");
-    runtime.block_on(cache.worlds(&tables.database, Way::Raw, &[1, 2])).expect("they are there");
+    runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])).expect("they are there");
     server.stop();
     let limits = [("over the connection that is open", 200), ("over a new one", 300)];
     for (question, limit) in limits {
@@ -67,7 +67,7 @@ fn a_silent_redis() {
     }
     // Many at a time: none waits for all before it.
     let since = Instant::now();
-    let many = runtime.block_on(join_all((0..40).map(|_| cache.worlds(&tables.database, Way::Raw, &[1]))));
+    let many = runtime.block_on(join_all((0..40).map(|_| cache.worlds(&tables.database, Access::Raw, &[1]))));
     many.into_iter().for_each(|answer| assert_eq!(answer.expect_err("nobody answers").kind(), ErrorKind::TimedOut));
     assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
     let options = CacheOptions { connect_timeout: Duration::from_millis(100), ..place.options.clone() };

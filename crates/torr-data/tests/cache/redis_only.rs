@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use redis::TypedCommands;
 use std::thread;
 use std::time::Duration;
-use torr_data::Way;
+use torr_data::Access;
 use torr_test_databases::{Make, Server, runtime};
 
 #[test]
@@ -21,7 +21,7 @@ fn what_is_not_ours_is_left_alone() {
         cache.put("key", b"ours", hour).await.expect("there is room");
         cache.put("7", b"ours", hour).await.expect("there is room");
         cache.remove("7").await.expect("it can be removed");
-        cache.worlds(&tables.database, Way::Raw, &[7]).await.expect("it is there");
+        cache.worlds(&tables.database, Access::Raw, &[7]).await.expect("it is there");
     });
     let row = row_key(&mut outside);
     let mut keys = outside.keys("*").expect("there are some");
@@ -49,12 +49,12 @@ fn row_key(outside: &mut redis::Connection) -> String {
 fn a_row_that_is_none() {
     let (place, tables, runtime) = (Place::redis(), Tables::new(), runtime());
     let (cache, mut outside) = (place.open(), place.outside());
-    runtime.block_on(cache.worlds(&tables.database, Way::Raw, &[7])).expect("it is there");
+    runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[7])).expect("it is there");
     let row = row_key(&mut outside);
     outside.set(&row, "not four").expect("there is room");
-    let expected = runtime.block_on(tables.database.worlds(Way::Raw, &[7]));
+    let expected = runtime.block_on(tables.database.worlds(Access::Raw, &[7]));
     for _ in 0..2 {
-        assert_eq!(runtime.block_on(cache.worlds(&tables.database, Way::Raw, &[7])), expected);
+        assert_eq!(runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[7])), expected);
     }
 }
 

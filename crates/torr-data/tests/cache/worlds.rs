@@ -5,7 +5,7 @@ use crate::values::at_once;
 use futures_util::future::join_all;
 use std::thread;
 use std::time::Duration;
-use torr_data::{Database, ErrorKind, Options, WORLDS, Way};
+use torr_data::{Access, Database, ErrorKind, Options, WORLD_ROWS};
 use torr_test_databases::{runtime, wait_until};
 
 crate::everywhere!(
@@ -22,32 +22,32 @@ const IDS: [i32; 6] = [7, 10_000, 7, 1, 4711, 7];
 fn as_the_database_has_them(place: Place) {
     let (cache, tables) = (place.open(), Tables::new());
     runtime().block_on(async {
-        for way in Way::ALL {
-            let expected = tables.database.worlds(way, &IDS).await;
+        for access in Access::ALL {
+            let expected = tables.database.worlds(access, &IDS).await;
             for _ in 0..3 {
-                assert_eq!(cache.worlds(&tables.database, way, &IDS).await, expected, "{way}");
+                assert_eq!(cache.worlds(&tables.database, access, &IDS).await, expected, "{access}");
             }
-            assert_eq!(cache.worlds(&tables.database, way, &[]).await, Ok(Vec::new()));
+            assert_eq!(cache.worlds(&tables.database, access, &[]).await, Ok(Vec::new()));
         }
         // Some of them are there, some not.
         let ids = Vec::from_iter((1..=500).rev());
-        let expected = tables.database.worlds(Way::Raw, &ids).await;
-        assert_eq!(cache.worlds(&tables.database, Way::Raw, &ids).await, expected);
+        let expected = tables.database.worlds(Access::Raw, &ids).await;
+        assert_eq!(cache.worlds(&tables.database, Access::Raw, &ids).await, expected);
     });
 }
 
 fn they_are_read_once(place: Place) {
     let (cache, tables) = (place.open(), Tables::new());
     runtime().block_on(async {
-        let before = cache.worlds(&tables.database, Way::Raw, &IDS).await.expect("they are there");
+        let before = cache.worlds(&tables.database, Access::Raw, &IDS).await.expect("they are there");
         let mut outside = tables.outside();
         outside.run("UPDATE world SET randomnumber = 20000");
-        assert_eq!(cache.worlds(&tables.database, Way::Raw, &IDS).await.as_ref(), Ok(&before));
-        let other = cache.worlds(&tables.database, Way::Raw, &[7, 8]).await.expect("they are there");
+        assert_eq!(cache.worlds(&tables.database, Access::Raw, &IDS).await.as_ref(), Ok(&before));
+        let other = cache.worlds(&tables.database, Access::Raw, &[7, 8]).await.expect("they are there");
         assert_eq!((other[0], other[1].random_number), (before[0], 20_000));
         outside.run("DROP TABLE world");
-        assert_eq!(cache.worlds(&tables.database, Way::Raw, &IDS).await, Ok(before), "the database is not asked");
-        let error = cache.worlds(&tables.database, Way::Raw, &[7, 9]).await.expect_err("it is for this one");
+        assert_eq!(cache.worlds(&tables.database, Access::Raw, &IDS).await, Ok(before), "the database is not asked");
+        let error = cache.worlds(&tables.database, Access::Raw, &[7, 9]).await.expect_err("it is for this one");
         assert_eq!(error.kind(), ErrorKind::MissingTable, "{error}");
     });
 }
@@ -55,10 +55,10 @@ fn they_are_read_once(place: Place) {
 fn after_their_time_they_are_read_again(mut place: Place) {
     place.options.worlds_ttl = Duration::from_millis(100);
     let (cache, tables, runtime) = (place.open(), Tables::new(), runtime());
-    runtime.block_on(cache.worlds(&tables.database, Way::Raw, &IDS)).expect("they are there");
+    runtime.block_on(cache.worlds(&tables.database, Access::Raw, &IDS)).expect("they are there");
     tables.outside().run("UPDATE world SET randomnumber = 20000");
     wait_until("the new rows are seen", || {
-        let rows = runtime.block_on(cache.worlds(&tables.database, Way::Raw, &IDS)).expect("they are there");
+        let rows = runtime.block_on(cache.worlds(&tables.database, Access::Raw, &IDS)).expect("they are there");
         rows.iter().all(|row| row.random_number == 20_000)
     });
 }
@@ -67,24 +67,24 @@ fn no_such_row(place: Place) {
     let (cache, tables) = (place.open(), Tables::new());
     runtime().block_on(async {
         for _ in 0..2 {
-            let error = cache.worlds(&tables.database, Way::Raw, &[1, 20_000]).await.expect_err("there is none");
+            let error = cache.worlds(&tables.database, Access::Raw, &[1, 20_000]).await.expect_err("there is none");
             assert_eq!(error.kind(), ErrorKind::MissingRow, "{error}");
         }
         tables.outside().run("INSERT INTO world (id, randomnumber) VALUES (20000, 5)");
-        let rows = cache.worlds(&tables.database, Way::Raw, &[20_000]).await.expect("now there is");
+        let rows = cache.worlds(&tables.database, Access::Raw, &[20_000]).await.expect("now there is");
         assert_eq!(rows[0].random_number, 5, "that there was none is not kept");
     });
 }
 
 fn all_of_them_by_many(place: Place) {
     let (cache, tables) = (place.open(), Tables::new());
-    let ids = Vec::from_iter(1..=WORLDS as i32);
-    let expected = runtime().block_on(tables.database.worlds(Way::Raw, &ids)).expect("they are there");
+    let ids = Vec::from_iter(1..=WORLD_ROWS as i32);
+    let expected = runtime().block_on(tables.database.worlds(Access::Raw, &ids)).expect("they are there");
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 runtime().block_on(async {
-                    let many = ids.chunks(20).map(|ids| cache.worlds(&tables.database, Way::Raw, ids));
+                    let many = ids.chunks(20).map(|ids| cache.worlds(&tables.database, Access::Raw, ids));
                     let rows = join_all(many).await.into_iter().flat_map(|rows| rows.expect("they are there"));
                     assert!(rows.eq(expected.iter().copied()));
                 });
@@ -92,17 +92,17 @@ fn all_of_them_by_many(place: Place) {
         }
     });
     tables.outside().run("DROP TABLE world");
-    let rows = runtime().block_on(cache.worlds(&tables.database, Way::Raw, &ids));
+    let rows = runtime().block_on(cache.worlds(&tables.database, Access::Raw, &ids));
     assert_eq!(rows.as_ref(), Ok(&expected), "there is room for all of them");
 }
 
 fn for_who_blocks(place: Place) {
     let (cache, tables) = (place.open(), Tables::new());
-    let expected = tables.database.blocking().worlds(Way::Model, &IDS);
-    assert_eq!(cache.blocking().worlds(&tables.database, Way::Model, &IDS), expected);
+    let expected = tables.database.blocking().worlds(Access::Model, &IDS);
+    assert_eq!(cache.blocking().worlds(&tables.database, Access::Model, &IDS), expected);
     tables.outside().run("DROP TABLE world");
-    assert_eq!(cache.blocking().worlds(&tables.database, Way::Model, &IDS), expected);
-    let error = cache.blocking().worlds(&tables.database, Way::Model, &[9]).expect_err("the table is gone");
+    assert_eq!(cache.blocking().worlds(&tables.database, Access::Model, &IDS), expected);
+    let error = cache.blocking().worlds(&tables.database, Access::Model, &[9]).expect_err("the table is gone");
     assert_eq!(error.kind(), ErrorKind::MissingTable, "{error}");
 }
 
@@ -111,9 +111,9 @@ fn in_memory_and_with_sqlite_nobody_waits() {
     let cache = Place::memory().open();
     let options = Options { rows: 10, ..Options::default() };
     let database = Database::open("sqlite::memory:", &options, |_| {}).expect("memory");
-    for way in Way::ALL {
+    for access in Access::ALL {
         for _ in 0..2 {
-            let rows = at_once(cache.worlds(&database, way, &IDS)).expect("they are there");
+            let rows = at_once(cache.worlds(&database, access, &IDS)).expect("they are there");
             assert_eq!(rows.len(), IDS.len());
         }
     }

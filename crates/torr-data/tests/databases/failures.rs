@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_data::{DataError, Database, ErrorKind, Options, PoolEvent, Side, Way, World};
+use torr_data::{Access, DataError, Database, ErrorKind, Options, PoolEvent, Side, World};
 use torr_test_databases::{Make, Outside, PASSWORD, Server, runtime, wait_until};
 
 crate::at_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
@@ -32,15 +32,15 @@ fn a_file_that_somebody_else_writes() {
     let mut place = Place::file();
     place.options.statement_timeout = Duration::from_millis(200);
     let (database, mut outside) = (place.open(), place.outside());
-    for way in Way::ALL {
-        let before = database.blocking().world(way, 1).expect("it is there");
+    for access in Access::ALL {
+        let before = database.blocking().world(access, 1).expect("it is there");
         outside.lock();
         let row = World { id: 1, random_number: before.random_number + 1 };
-        let error = database.blocking().update(way, &[row]).expect_err("it is locked");
-        assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}: {error}");
-        assert_eq!(database.blocking().world(way, 1), Ok(before), "readers go on");
+        let error = database.blocking().update(access, &[row]).expect_err("it is locked");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{access}: {error}");
+        assert_eq!(database.blocking().world(access, 1), Ok(before), "readers go on");
         outside.unlock();
-        database.blocking().update(way, &[row]).expect("it is free");
+        database.blocking().update(access, &[row]).expect("it is free");
     }
 }
 
@@ -61,33 +61,33 @@ fn a_file_that_is_none() {
 fn a_statement_that_takes_too_long(mut place: Place) {
     place.options.statement_timeout = Duration::from_millis(200);
     let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
-    for way in Way::ALL {
-        let before = runtime.block_on(database.world(way, 1)).expect("it is there");
+    for access in Access::ALL {
+        let before = runtime.block_on(database.world(access, 1)).expect("it is there");
         outside.lock();
         let since = Instant::now();
-        let error = runtime.block_on(database.world(way, 1)).expect_err("it is locked");
-        assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}: {error}");
+        let error = runtime.block_on(database.world(access, 1)).expect_err("it is locked");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{access}: {error}");
         assert!(error.is_temporary() && since.elapsed() >= Duration::from_millis(190), "{:?}", since.elapsed());
         let row = World { id: 1, random_number: before.random_number + 1 };
-        let error = runtime.block_on(database.update(way, &[row])).expect_err("it is locked");
-        assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}: {error}");
+        let error = runtime.block_on(database.update(access, &[row])).expect_err("it is locked");
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{access}: {error}");
         outside.unlock();
-        assert_eq!(runtime.block_on(database.world(way, 1)), Ok(before), "{way}");
+        assert_eq!(runtime.block_on(database.world(access, 1)), Ok(before), "{access}");
     }
 }
 
 fn a_question_that_nobody_waits_for(mut place: Place) {
     place.options.pool_size = 1;
     let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
-    for way in Way::ALL {
-        runtime.block_on(database.world(way, 1)).expect("it is there");
+    for access in Access::ALL {
+        runtime.block_on(database.world(access, 1)).expect("it is there");
         outside.lock();
-        let question = async { tokio::time::timeout(Duration::from_millis(50), database.world(way, 1)).await };
+        let question = async { tokio::time::timeout(Duration::from_millis(50), database.world(access, 1)).await };
         runtime.block_on(question).expect_err("nobody waits so long");
         outside.unlock();
         for id in 2..6 {
-            assert_eq!(runtime.block_on(database.world(way, id)).expect("it is there").id, id, "{way}");
-            assert_eq!(runtime.block_on(database.item(way, id)).expect("it is there").id, id, "{way}");
+            assert_eq!(runtime.block_on(database.world(access, id)).expect("it is there").id, id, "{access}");
+            assert_eq!(runtime.block_on(database.item(access, id)).expect("it is there").id, id, "{access}");
         }
     }
 }
@@ -100,7 +100,7 @@ fn a_pool_that_is_used_up(mut place: Place) {
     let events = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&events);
     database.observe_pool(move |event| told.lock().expect("nobody panics").push(event));
-    for (n, way) in (0..).zip(Way::ALL) {
+    for (n, access) in (0..).zip(Access::ALL) {
         let waits = database.pool_waits();
         assert_eq!((waits.exhausted, waits.waiting), (n, 0));
         outside.lock();
@@ -109,17 +109,17 @@ fn a_pool_that_is_used_up(mut place: Place) {
                 tokio::task::yield_now().await;
             }
         };
-        let both = join(database.world(way, 1), database.world(way, 2));
+        let both = join(database.world(access, 1), database.world(access, 2));
         let seen = async { tokio::time::timeout(Duration::from_secs(10), one_waits).await };
         let ((first, second), seen) = runtime.block_on(join(both, seen));
         assert_eq!(seen, Ok(()), "that one waits is told while it does");
         assert_eq!(first.expect_err("it is locked").kind(), ErrorKind::TimedOut);
         let error = second.expect_err("the only connection is taken");
-        assert_eq!((error.kind(), error.side()), (ErrorKind::Exhausted, Side::Client), "{way}: {error}");
+        assert_eq!((error.kind(), error.side()), (ErrorKind::Exhausted, Side::Client), "{access}: {error}");
         assert!(error.is_temporary());
         outside.unlock();
-        let (first, second) = runtime.block_on(join(database.world(way, 1), database.world(way, 2)));
-        assert_eq!((first.map(|row| row.id), second.map(|row| row.id)), (Ok(1), Ok(2)), "{way}");
+        let (first, second) = runtime.block_on(join(database.world(access, 1), database.world(access, 2)));
+        assert_eq!((first.map(|row| row.id), second.map(|row| row.id)), (Ok(1), Ok(2)), "{access}");
         let after = database.pool_waits();
         assert_eq!((after.waits, after.exhausted, after.waiting), (waits.waits + 2, n + 1, 0));
         assert!(after.waited >= waits.waited + Duration::from_millis(600), "{after:?}");
@@ -155,14 +155,14 @@ fn a_server_goes_and_comes_back(make: Make) {
     for mut place in places(make, &server) {
         place.options.statement_timeout = Duration::from_secs(20);
         let (database, runtime) = (place.open(), runtime());
-        for way in Way::ALL {
+        for access in Access::ALL {
             // Several connections are in the pool, with statements prepared.
-            let warm = try_join_all((1..=3).map(|id| database.world(way, id)));
+            let warm = try_join_all((1..=3).map(|id| database.world(access, id)));
             runtime.block_on(warm).expect("they are there");
         }
         let (mut locking, mut looking) = (place.outside(), place.outside());
         locking.lock();
-        let questions = Way::ALL.map(|way| database.world(way, 1));
+        let questions = Access::ALL.map(|access| database.world(access, 1));
         let since = Instant::now();
         let answers = thread::scope(|scope| {
             scope.spawn(|| {
@@ -174,41 +174,41 @@ fn a_server_goes_and_comes_back(make: Make) {
             runtime.block_on(join_all(questions))
         });
         assert!(since.elapsed() < place.options.statement_timeout, "at once, not by a time-out");
-        for (way, answer) in Way::ALL.into_iter().zip(answers) {
-            gone(way, answer);
-            gone(way, runtime.block_on(database.item(way, 1)));
-            gone(way, runtime.block_on(database.update(way, &[World { id: 1, random_number: 1 }])));
-            gone(way, database.blocking().item(way, 1));
+        for (access, answer) in Access::ALL.into_iter().zip(answers) {
+            gone(access, answer);
+            gone(access, runtime.block_on(database.item(access, 1)));
+            gone(access, runtime.block_on(database.update(access, &[World { id: 1, random_number: 1 }])));
+            gone(access, database.blocking().item(access, 1));
         }
         server.start_again();
-        for way in Way::ALL {
+        for access in Access::ALL {
             for id in 1..=5 {
-                let item = runtime.block_on(database.item(way, id));
-                assert_eq!(item.map(|item| item.id), Ok(id), "{way}: the first question is answered again");
+                let item = runtime.block_on(database.item(access, id));
+                assert_eq!(item.map(|item| item.id), Ok(id), "{access}: the first question is answered again");
             }
-            assert_eq!(database.blocking().world(way, 7).map(|world| world.id), Ok(7), "{way}");
-            nothing_is_half_written(&mut server, &database, way);
+            assert_eq!(database.blocking().world(access, 7).map(|world| world.id), Ok(7), "{access}");
+            nothing_is_half_written(&mut server, &database, access);
         }
     }
 }
 
-fn gone<T: std::fmt::Debug>(way: Way, answer: Result<T, DataError>) {
+fn gone<T: std::fmt::Debug>(access: Access, answer: Result<T, DataError>) {
     let error = answer.expect_err("the server is gone");
-    assert!(matches!(error.kind(), ErrorKind::Lost | ErrorKind::Refused), "{way}: {error:?}");
+    assert!(matches!(error.kind(), ErrorKind::Lost | ErrorKind::Refused), "{access}: {error:?}");
     assert!(error.is_temporary() && error.side() == Side::Network && !error.to_string().contains('\n'), "{error:?}");
 }
 
 /// Updates all of its rows to the same number, again and again, until the server is killed.
-fn nothing_is_half_written(server: &mut Server, database: &Database, way: Way) {
+fn nothing_is_half_written(server: &mut Server, database: &Database, access: Access) {
     let rows = |number| Vec::from_iter((1..=20).map(|id| World { id, random_number: number }));
     let (kept, other) = (AtomicI32::new(0), database.clone());
     thread::scope(|scope| {
         scope.spawn(|| {
             runtime().block_on(async {
                 for number in 1.. {
-                    match other.update(way, &rows(number)).await {
+                    match other.update(access, &rows(number)).await {
                         Ok(_) => kept.store(number, SeqCst),
-                        Err(error) => return gone(way, Err::<(), _>(error)),
+                        Err(error) => return gone(access, Err::<(), _>(error)),
                     }
                 }
             });
@@ -218,10 +218,10 @@ fn nothing_is_half_written(server: &mut Server, database: &Database, way: Way) {
     });
     server.start_again();
     let kept = kept.load(SeqCst);
-    let worlds = database.blocking().worlds(Way::Raw, &Vec::from_iter(1..=20)).expect("they are there");
+    let worlds = database.blocking().worlds(Access::Raw, &Vec::from_iter(1..=20)).expect("they are there");
     let number = worlds[0].random_number;
-    assert!(number == kept || number == kept + 1, "{way}: {number} after {kept} was kept");
-    assert_eq!(worlds, rows(number), "{way}");
+    assert!(number == kept || number == kept + 1, "{access}: {number} after {kept} was kept");
+    assert_eq!(worlds, rows(number), "{access}");
 }
 
 fn a_silent_server(make: Make) {
@@ -231,14 +231,14 @@ fn a_silent_server(make: Make) {
         place.options.connect_timeout = Duration::from_millis(300);
         place.options.acquire_timeout = Duration::from_millis(300);
         let (database, runtime) = (place.open(), runtime());
-        for way in Way::ALL {
+        for access in Access::ALL {
             // With limits so short, a busy machine may need another try.
-            wait_until("it answers", || runtime.block_on(database.item(way, 1)).is_ok());
+            wait_until("it answers", || runtime.block_on(database.item(access, 1)).is_ok());
             server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
-                let error = runtime.block_on(database.item(way, 1)).expect_err("nobody answers");
-                assert_eq!(error.kind(), ErrorKind::TimedOut, "{way}, {question}: {error}");
+                let error = runtime.block_on(database.item(access, 1)).expect_err("nobody answers");
+                assert_eq!(error.kind(), ErrorKind::TimedOut, "{access}, {question}: {error}");
             }
             assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
             let options = Options { connect_timeout: Duration::from_millis(100), ..place.options.clone() };
@@ -246,14 +246,16 @@ fn a_silent_server(make: Make) {
             assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
             // Many at a time: none waits for all before it.
             let since = Instant::now();
-            let many = runtime.block_on(join_all((1..=40).map(|id| database.item(way, id))));
+            let many = runtime.block_on(join_all((1..=40).map(|id| database.item(access, id))));
             for answer in many {
                 let kind = answer.expect_err("nobody answers").kind();
-                assert!(matches!(kind, ErrorKind::TimedOut | ErrorKind::Exhausted), "{way}: {kind:?}");
+                assert!(matches!(kind, ErrorKind::TimedOut | ErrorKind::Exhausted), "{access}: {kind:?}");
             }
             assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             server.go_on();
-            wait_until("it answers again", || runtime.block_on(database.item(way, 1)).is_ok_and(|item| item.id == 1));
+            wait_until("it answers again", || {
+                runtime.block_on(database.item(access, 1)).is_ok_and(|item| item.id == 1)
+            });
         }
     }
 }
@@ -263,8 +265,8 @@ fn refused(make: Make) {
     let mut place = Place::at(&server);
     place.options.pool_size = 1;
     let (database, runtime) = (place.open(), runtime());
-    for way in Way::ALL {
-        runtime.block_on(database.item(way, 1)).expect("it is there");
+    for access in Access::ALL {
+        runtime.block_on(database.item(access, 1)).expect("it is there");
     }
     let name = place.url.rsplit('/').next().expect("the URL has a path").to_owned();
     let open = |url: &str| Database::open(url, &place.options, |_| {}).expect_err("it cannot be used");
@@ -282,8 +284,8 @@ fn refused(make: Make) {
     let error = open(&place.url);
     assert_eq!((error.kind(), error.side()), (ErrorKind::Refused, Side::Network), "{error}");
     server.start_again();
-    for way in Way::ALL {
-        let item = runtime.block_on(database.item(way, 2));
-        assert_eq!(item.map(|item| item.id), Ok(2), "{way}: the only connection of the pool is replaced");
+    for access in Access::ALL {
+        let item = runtime.block_on(database.item(access, 2));
+        assert_eq!(item.map(|item| item.id), Ok(2), "{access}: the only connection of the pool is replaced");
     }
 }

@@ -1,8 +1,8 @@
-//! Rows are right, and the same by every way on every database.
+//! Rows are right, and the same by every access on every database.
 
 use crate::place::{ITEMS, Place};
 use std::collections::BTreeSet;
-use torr_data::{Database, ErrorKind, Fortune, Item, Kind, Options, Side, Way, World};
+use torr_data::{Access, Database, ErrorKind, Fortune, Item, Kind, Options, Side, World};
 use torr_test_databases::runtime;
 
 crate::everywhere!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
@@ -14,24 +14,24 @@ fn in_memory() -> Database {
 fn rows_are_the_same_by_every_way(place: Place) {
     let (database, other) = (place.open(), in_memory());
     assert_eq!(database.items(), ITEMS);
-    assert_eq!(database.kind() == Kind::Sqlite, place.is_sqlite());
+    assert_eq!(database.kind() == DatabaseKind::Sqlite, place.is_sqlite());
     runtime().block_on(async {
-        for way in Way::ALL {
+        for access in Access::ALL {
             for id in [1, 2, 999, 1000, 1001, ITEMS as i32] {
-                let item = database.item(way, id).await.expect("it is there");
-                assert_eq!((item.id, item.name.as_str()), (id, format!("Item {id:06}").as_str()), "{way}");
+                let item = database.item(access, id).await.expect("it is there");
+                assert_eq!((item.id, item.name.as_str()), (id, format!("Item {id:06}").as_str()), "{access}");
                 assert!((1..=10_000).contains(&item.number), "{item:?}");
-                assert_eq!(item, other.item(Way::Raw, id).await.expect("it is there"), "{way}");
+                assert_eq!(item, other.item(Access::Raw, id).await.expect("it is there"), "{access}");
             }
             let ids = [1, 10_000, 77, 77, 5000];
-            let worlds = database.worlds(way, &ids).await.expect("they are there");
-            assert_eq!(worlds.iter().map(|world| world.id).collect::<Vec<_>>(), ids, "{way}");
-            assert_eq!(worlds, other.worlds(Way::Raw, &ids).await.expect("they are there"), "{way}");
-            assert_eq!(worlds[2], database.world(way, 77).await.expect("it is there"), "{way}");
-            assert!(database.worlds(way, &[]).await.expect("nothing is asked").is_empty());
-            let mut fortunes = database.fortunes(way).await.expect("they are there");
+            let worlds = database.worlds(access, &ids).await.expect("they are there");
+            assert_eq!(worlds.iter().map(|world| world.id).collect::<Vec<_>>(), ids, "{access}");
+            assert_eq!(worlds, other.worlds(Access::Raw, &ids).await.expect("they are there"), "{access}");
+            assert_eq!(worlds[2], database.world(access, 77).await.expect("it is there"), "{access}");
+            assert!(database.worlds(access, &[]).await.expect("nothing is asked").is_empty());
+            let mut fortunes = database.fortunes(access).await.expect("they are there");
             fortunes.sort_by_key(|fortune| fortune.id);
-            assert_eq!(fortunes, techempowers(), "{way}");
+            assert_eq!(fortunes, techempowers(), "{access}");
         }
     });
 }
@@ -59,16 +59,16 @@ fn techempowers() -> Vec<Fortune> {
 fn who_blocks_gets_the_same(place: Place) {
     let database = place.open();
     runtime().block_on(async {
-        for way in Way::ALL {
+        for access in Access::ALL {
             let blocking = database.blocking();
-            assert_eq!(blocking.item(way, 7), database.item(way, 7).await);
-            assert_eq!(blocking.world(way, 8), database.world(way, 8).await);
-            assert_eq!(blocking.worlds(way, &[9, 8]), database.worlds(way, &[9, 8]).await);
-            assert_eq!(blocking.fortunes(way), database.fortunes(way).await);
+            assert_eq!(blocking.item(access, 7), database.item(access, 7).await);
+            assert_eq!(blocking.world(access, 8), database.world(access, 8).await);
+            assert_eq!(blocking.worlds(access, &[9, 8]), database.worlds(access, &[9, 8]).await);
+            assert_eq!(blocking.fortunes(access), database.fortunes(access).await);
             let row = World { id: 8, random_number: 1 };
-            let before = blocking.update(way, &[row]).expect("it is there");
+            let before = blocking.update(access, &[row]).expect("it is there");
             assert_eq!(before[0].id, 8);
-            assert_eq!(database.world(way, 8).await, Ok(row));
+            assert_eq!(database.world(access, 8).await, Ok(row));
         }
     });
 }
@@ -76,28 +76,28 @@ fn who_blocks_gets_the_same(place: Place) {
 fn an_id_without_row(place: Place) {
     let database = place.open();
     runtime().block_on(async {
-        for way in Way::ALL {
+        for access in Access::ALL {
             for error in [
-                database.item(way, ITEMS as i32 + 1).await.expect_err("there is none"),
-                database.world(way, 0).await.expect_err("there is none"),
-                database.worlds(way, &[1, -5]).await.expect_err("there is none"),
+                database.item(access, ITEMS as i32 + 1).await.expect_err("there is none"),
+                database.world(access, 0).await.expect_err("there is none"),
+                database.worlds(access, &[1, -5]).await.expect_err("there is none"),
             ] {
-                assert_eq!((error.kind(), error.side()), (ErrorKind::MissingRow, Side::Server), "{way}: {error}");
+                assert_eq!((error.kind(), error.side()), (ErrorKind::MissingRow, Side::Server), "{access}: {error}");
                 assert!(!error.is_temporary());
             }
         }
     });
-    assert_eq!(database.pool_waits().waits, 0, "nobody was in anybody's way");
+    assert_eq!(database.pool_waits().waits, 0, "no operation had to wait");
 }
 
 fn many_at_a_time(place: Place) {
     let database = place.open();
     let expected: BTreeSet<_> = (1..=50).map(|id| format!("Item {id:06}")).collect();
     runtime().block_on(async {
-        for way in Way::ALL {
-            let items = futures_util::future::try_join_all((1..=50).map(|id| database.item(way, id))).await;
+        for access in Access::ALL {
+            let items = futures_util::future::try_join_all((1..=50).map(|id| database.item(access, id))).await;
             let names: BTreeSet<_> = items.expect("they are there").into_iter().map(|item: Item| item.name).collect();
-            assert_eq!(names, expected, "{way}");
+            assert_eq!(names, expected, "{access}");
         }
     });
     let waits = database.pool_waits();

@@ -3,7 +3,7 @@
 use crate::place::{ITEMS, Place};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use torr_data::{Database, ErrorKind, Progress, WORLDS, Way, World};
+use torr_data::{Access, Database, ErrorKind, Progress, WORLD_ROWS, World};
 use torr_test_databases::runtime;
 
 crate::where_it_lasts!(
@@ -24,14 +24,14 @@ fn each_database_in_memory_is_new() {
     let mut place = Place::memory();
     let first = place.open();
     let row = World { id: 1, random_number: 12_345 };
-    first.blocking().update(Way::Raw, &[row]).expect("it is there");
+    first.blocking().update(Access::Raw, &[row]).expect("it is there");
     place.options.rows = 3;
     let second = place.open();
     assert_eq!(told(&place).last(), Some(&Progress { table: "item", done: 3, of: 3 }));
-    assert_ne!(second.blocking().world(Way::Raw, 1), Ok(row));
+    assert_ne!(second.blocking().world(Access::Raw, 1), Ok(row));
     assert_eq!((first.items(), second.items()), (ITEMS, 3));
     let elsewhere = first.clone();
-    let seen = thread::spawn(move || elsewhere.blocking().world(Way::Model, 1)).join().expect("it does not panic");
+    let seen = thread::spawn(move || elsewhere.blocking().world(Access::Model, 1)).join().expect("it does not panic");
     assert_eq!(seen, Ok(row), "all threads share one");
 }
 
@@ -49,12 +49,12 @@ fn filling_tells_how_far_it_is(place: Place) {
     };
     assert_eq!(of("item"), [(0, ITEMS), (1000, ITEMS), (2000, ITEMS), (ITEMS, ITEMS)]);
     assert_eq!(of("fortune"), [(0, 12), (12, 12)]);
-    assert_eq!(of("world").last(), Some(&(WORLDS, WORLDS)));
+    assert_eq!(of("world").last(), Some(&(WORLD_ROWS, WORLD_ROWS)));
     assert_eq!(told(&place), [], "all is there");
     let mut outside = place.outside();
     assert_eq!(outside.tables(), 4);
     assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
-    assert_eq!(outside.number("SELECT COUNT(*) FROM world"), i64::from(WORLDS));
+    assert_eq!(outside.number("SELECT COUNT(*) FROM world"), i64::from(WORLD_ROWS));
 }
 
 fn interrupted_filling_is_done_again(place: Place) {
@@ -73,7 +73,7 @@ fn interrupted_filling_is_done_again(place: Place) {
     assert_eq!(told(&place), []);
     let mut outside = place.outside();
     assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM item"), i64::from(ITEMS));
-    assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM world"), i64::from(WORLDS));
+    assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM world"), i64::from(WORLD_ROWS));
 }
 
 fn tables_that_others_have_changed_are_left_alone(place: Place) {
@@ -98,10 +98,10 @@ fn tables_grow_and_never_shrink(mut place: Place) {
     let first = place.open();
     place.options.rows = 700;
     assert_eq!(told(&place), [], "others may use all that there are");
-    assert!(first.blocking().item(Way::Raw, ITEMS as i32).is_ok());
+    assert!(first.blocking().item(Access::Raw, ITEMS as i32).is_ok());
     place.options.rows = ITEMS + 300;
     assert_eq!(told(&place).last().map(|step| (step.table, step.done)), Some(("item", ITEMS + 300)));
-    assert!(first.blocking().item(Way::Raw, ITEMS as i32 + 300).is_ok());
+    assert!(first.blocking().item(Access::Raw, ITEMS as i32 + 300).is_ok());
 }
 
 fn others_tables_are_left_alone(place: Place) {
@@ -138,7 +138,7 @@ fn names_of_others_in_other_letters(place: Place) {
         Err(error) => assert!(place.is_sqlite() && error.kind() == ErrorKind::ForeignTable, "{error}"),
         Ok(database) => {
             assert!(!place.is_sqlite());
-            assert_eq!(database.blocking().world(Way::Model, 3).expect("it is there").id, 3);
+            assert_eq!(database.blocking().world(Access::Model, 3).expect("it is there").id, 3);
         }
     }
     assert_eq!(outside.number(&format!("SELECT theirs FROM {quote}World{quote}")), 42);
@@ -157,25 +157,25 @@ fn two_at_the_same_time(place: Place) {
         opening.map(|opening| opening.join().expect("it can be opened"))
     });
     for database in &databases {
-        assert_eq!(database.blocking().item(Way::Model, 5).expect("it is there").name, "Item 000005");
+        assert_eq!(database.blocking().item(Access::Model, 5).expect("it is there").name, "Item 000005");
     }
     assert_eq!(place.outside().number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
 }
 
 fn a_table_that_was_dropped(place: Place) {
     let (database, runtime) = (place.open(), runtime());
-    for way in Way::ALL {
-        runtime.block_on(database.item(way, 1)).expect("it is there");
+    for access in Access::ALL {
+        runtime.block_on(database.item(access, 1)).expect("it is there");
     }
     place.outside().run("DROP TABLE item");
-    for way in Way::ALL {
-        let error = runtime.block_on(database.item(way, 1)).expect_err("it is gone");
-        assert_eq!(error.kind(), ErrorKind::MissingTable, "{way}: {error}");
-        runtime.block_on(database.world(way, 1)).expect("the others are there");
+    for access in Access::ALL {
+        let error = runtime.block_on(database.item(access, 1)).expect_err("it is gone");
+        assert_eq!(error.kind(), ErrorKind::MissingTable, "{access}: {error}");
+        runtime.block_on(database.world(access, 1)).expect("the others are there");
     }
     let again = place.open();
-    for way in Way::ALL {
-        runtime.block_on(again.item(way, 1)).expect("it is there again");
-        runtime.block_on(database.item(way, 1)).expect("it is there again");
+    for access in Access::ALL {
+        runtime.block_on(again.item(access, 1)).expect("it is there again");
+        runtime.block_on(database.item(access, 1)).expect("it is there again");
     }
 }

@@ -17,7 +17,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use torr_data::Kind;
+use torr_data::DatabaseKind;
 use torr_doctor::{Invocation, Patient, Step, quoted};
 use torr_gauge::{Machine, RunResult, Verdict, shown};
 use torr_net::address;
@@ -127,7 +127,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
 
 /// Names the kind of database of a URL, and nothing else of it: it may hold a password.
 fn database(url: &str) -> Result<String, Stop> {
-    let kind = Kind::of(url).map_err(|error| Stop::Usage(format!("cannot use the database: {error}")))?;
+    let kind = DatabaseKind::of(url).map_err(|error| Stop::Usage(format!("cannot use the database: {error}")))?;
     Ok(if url == EMBEDDED { format!("embedded {kind}") } else { kind.to_string() })
 }
 

@@ -1,11 +1,11 @@
-//! The paths that ask a database: the documents' row of 100,000, and TechEmpower's tests, by each way.
+//! The paths that ask a database: the documents' row of 100,000, and TechEmpower's tests, by each access.
 
 use super::source::Source;
 use super::{failure, fortunes};
 use futures_util::future::{Either, FutureExt, ready};
 use serde::Serialize;
 use std::sync::Arc;
-use torr_data::{Cache, CacheKind, DataError, Database, WORLDS, Way, World};
+use torr_data::{Access, Cache, CacheKind, DataError, Database, WORLD_ROWS, World};
 use torr_serve::{App, Request, Response};
 
 /// Most rows that one request may ask for, by TechEmpower's rules.
@@ -15,21 +15,21 @@ const MOST: usize = 500;
 pub fn add(app: App, source: &Arc<Source>, cache: &Cache) -> App {
     let mut paths = Paths { app: source.show(app), source };
     let items = source.items();
-    for way in Way::ALL {
-        paths.get(&format!("/db/{way}"), move |_| id(items), move |db, id| db.item(way, id), |row| json(&row));
-        paths.worlds(way, &format!("/queries/{way}"));
-        paths.updates(way, &format!("/updates/{way}"));
-        paths.fortunes(way, &format!("/fortunes/{way}"));
+    for access in Access::ALL {
+        paths.get(&format!("/db/{access}"), move |_| id(items), move |db, id| db.item(access, id), |row| json(&row));
+        paths.worlds(access, &format!("/queries/{access}"));
+        paths.updates(access, &format!("/updates/{access}"));
+        paths.fortunes(access, &format!("/fortunes/{access}"));
     }
-    paths.get("/db", |_| id(WORLDS), |db, id| db.world(Way::Raw, id), |row| json(&row));
+    paths.get("/db", |_| id(WORLD_ROWS), |db, id| db.world(Access::Raw, id), |row| json(&row));
     // The rules call some of these by a slash at their end.
     for path in ["/queries", "/queries/"] {
-        paths.worlds(Way::Raw, path);
+        paths.worlds(Access::Raw, path);
     }
     for path in ["/updates", "/updates/"] {
-        paths.updates(Way::Raw, path);
+        paths.updates(Access::Raw, path);
     }
-    paths.fortunes(Way::Raw, "/fortunes");
+    paths.fortunes(Access::Raw, "/fortunes");
     for path in ["/cached-worlds", "/cached-worlds/"] {
         paths.cached(path, cache);
     }
@@ -43,18 +43,18 @@ struct Paths<'s> {
 }
 
 impl Paths<'_> {
-    fn worlds(&mut self, way: Way, path: &str) {
+    fn worlds(&mut self, access: Access, path: &str) {
         self.get(
             path,
             |request| ids(count(request, "queries")),
-            move |db, ids| db.worlds(way, &ids),
+            move |db, ids| db.worlds(access, &ids),
             |rows| json(&rows),
         );
     }
 
-    fn updates(&mut self, way: Way, path: &str) {
+    fn updates(&mut self, access: Access, path: &str) {
         let update = move |db: &Database, rows: Vec<World>| {
-            let update = db.update(way, &rows);
+            let update = db.update(access, &rows);
             async move { update.await.map(|_| rows) }
         };
         self.get(path, |request| changes(count(request, "queries")), update, |rows| json(&rows));
@@ -67,7 +67,7 @@ impl Paths<'_> {
         self.app = if source.blocks() || (cache.kind() == CacheKind::Memory && source.answers_on_the_spot()) {
             app.get(path, move |request| {
                 let ids = ids(count(request, "count"));
-                let rows = source.database().and_then(|db| cache.blocking().worlds(db, Way::Raw, &ids));
+                let rows = source.database().and_then(|db| cache.blocking().worlds(db, Access::Raw, &ids));
                 failure::or(rows, request.id().cloned(), |rows| json(&rows))
             })
         } else {
@@ -76,7 +76,7 @@ impl Paths<'_> {
                 let (db, cache) = (source.database().cloned(), cache.clone());
                 async move {
                     let rows = match db {
-                        Ok(db) => cache.worlds(&db, Way::Raw, &ids).await,
+                        Ok(db) => cache.worlds(&db, Access::Raw, &ids).await,
                         Err(error) => Err(error),
                     };
                     failure::or(rows, id, |rows| json(&rows))
@@ -85,8 +85,8 @@ impl Paths<'_> {
         };
     }
 
-    fn fortunes(&mut self, way: Way, path: &str) {
-        self.get(path, |_| (), move |db, ()| db.fortunes(way), fortunes::page);
+    fn fortunes(&mut self, access: Access, path: &str) {
+        self.get(path, |_| (), move |db, ()| db.fortunes(access), fortunes::page);
     }
 
     /// One path: what to take from the request, what to ask, and how to show what comes of it.
@@ -139,19 +139,19 @@ fn id(rows: u32) -> i32 {
 
 /// Of so many rows, of which some may be the same.
 fn ids(count: usize) -> Vec<i32> {
-    (0..count).map(|_| id(WORLDS)).collect()
+    (0..count).map(|_| id(WORLD_ROWS)).collect()
 }
 
 /// So many rows, no two of them the same, with new numbers.
 fn changes(count: usize) -> Vec<World> {
-    let mut taken = [0_u64; WORLDS as usize / 64 + 1];
+    let mut taken = [0_u64; WORLD_ROWS as usize / 64 + 1];
     let mut rows = Vec::with_capacity(count);
     while rows.len() < count {
-        let id = id(WORLDS);
+        let id = id(WORLD_ROWS);
         let (word, bit) = (&mut taken[id as usize / 64], 1 << (id % 64));
         if *word & bit == 0 {
             *word |= bit;
-            rows.push(World { id, random_number: self::id(WORLDS) });
+            rows.push(World { id, random_number: self::id(WORLD_ROWS) });
         }
     }
     rows
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_most_rows_that_may_be_changed_are_all_different() {
         let mut ids: Vec<_> = changes(MOST).into_iter().map(|row| row.id).collect();
-        assert!(ids.iter().all(|id| (1..=WORLDS as i32).contains(id)));
+        assert!(ids.iter().all(|id| (1..=WORLD_ROWS as i32).contains(id)));
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), MOST);

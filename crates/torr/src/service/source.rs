@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
-use torr_data::{DataError, Database, Kind, Options, PoolEvent, Progress};
+use torr_data::{DataError, Database, DatabaseKind, Options, PoolEvent, Progress};
 use torr_serve::{App, Metric};
 
 /// What is asked for if nothing is named.
@@ -65,8 +65,8 @@ impl Source {
     ///
     /// # Errors
     /// If the URL cannot be used.
-    pub fn made_elsewhere(url: &str, options: Options, mode: Mode) -> Result<Self, DataError> {
-        Ok(Self::of(Database::made_elsewhere(url, &options)?, options, mode))
+    pub fn open_lazy(url: &str, options: Options, mode: Mode) -> Result<Self, DataError> {
+        Ok(Self::of(Database::open_lazy(url, &options)?, options, mode))
     }
 
     fn of(database: Database, options: Options, mode: Mode) -> Self {
@@ -86,7 +86,7 @@ impl Source {
 
     /// Whether handlers stay on their worker's thread until the database has answered. SQLite does so within microseconds.
     pub fn answers_on_the_spot(&self) -> bool {
-        let is_sqlite = |database: &Database| database.kind() == Kind::Sqlite;
+        let is_sqlite = |database: &Database| database.kind() == DatabaseKind::Sqlite;
         self.blocks() || self.database.get().is_none_or(|it| it.as_ref().is_ok_and(is_sqlite))
     }
 

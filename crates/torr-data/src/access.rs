@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// By what a query is made and its rows are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum Access {
     /// The database's driver, with prepared statements.
     Raw,
     /// A query builder (`sea-query`) over the same driver: each query's text is made anew.
@@ -14,7 +14,7 @@ pub enum Way {
     Model,
 }
 
-impl Way {
+impl Access {
     /// All three, the closest to the database first.
     pub const ALL: [Self; 3] = [Self::Raw, Self::Builder, Self::Model];
 
@@ -28,17 +28,17 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Way {
+impl FromStr for Access {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = || format!("`{name}` is no way to a database: raw, builder or model");
-        Self::ALL.into_iter().find(|way| way.name() == name).ok_or_else(known)
+        let known = || format!("`{name}` is not an access method: raw, builder or model");
+        Self::ALL.into_iter().find(|access| access.name() == name).ok_or_else(known)
     }
 }
