@@ -197,7 +197,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn unsafe_code_stands_where_architecture_says() {
+fn unsafe_code_stands_where_the_decisions_say() {
     let crates = repository().join("crates");
     let mut files = Vec::new();
     sources(&crates, &mut files);
@@ -206,9 +206,9 @@ fn unsafe_code_stands_where_architecture_says() {
     let within = |path: &Path| path.strip_prefix(&crates).expect("it is in there").display().to_string();
     let mut found: Vec<_> = files.iter().filter(|path| code.is_match(&read(path))).map(|path| within(path)).collect();
     found.sort();
-    let architecture = read(&repository().join("ARCHITECTURE.md"));
-    let (_, line) = architecture.split_once("- **`unsafe` in ").expect("ARCHITECTURE.md lists them");
-    let line = line.split("\n- ").next().expect("a text has a first part");
+    let decisions = read(&repository().join("docs/decisions/net.md"));
+    let (_, line) = decisions.split_once("\n## `unsafe` in ").expect("docs/decisions/net.md lists the files");
+    let line = line.split("\n## ").next().expect("a text has a first part");
     let mut listed: Vec<_> = quoted(line).filter(|name| name.ends_with(".rs")).map(str::to_owned).collect();
     listed.sort();
     assert_eq!(found, listed);
