@@ -1,8 +1,8 @@
 //! ApacheBench's command line.
 
-use crate::mistake::{Mistake, text, utf8};
 use crate::numbers::positive;
-use crate::tls::Tls;
+use crate::tls::TlsArgs;
+use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -73,7 +73,7 @@ pub struct Args {
     /// Whether connections are kept alive.
     pub keep_alive: bool,
     /// Whether failed requests leave the exit code at 0.
-    pub forgives_failures: bool,
+    pub ignore_failures: bool,
     /// The file to send, and the method of its flag.
     pub body: Option<(String, &'static str)>,
     /// The body's media type.
@@ -93,7 +93,7 @@ pub struct Args {
     /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
     /// What is said of TLS.
-    pub tls: Tls,
+    pub tls: TlsArgs,
     /// The ciphers, in the words of OpenSSL.
     pub ciphers: Option<String>,
     /// Whether no progress is told.
@@ -125,7 +125,7 @@ impl Default for Args {
             source: None,
             buffer: None,
             keep_alive: false,
-            forgives_failures: false,
+            ignore_failures: false,
             body: None,
             content_type: None,
             method: None,
@@ -135,7 +135,7 @@ impl Default for Args {
             authorization: None,
             proxy_authorization: None,
             proxy: None,
-            tls: Tls::default(),
+            tls: TlsArgs::default(),
             ciphers: None,
             quiet: false,
             verbosity: 0,
@@ -153,7 +153,7 @@ impl Default for Args {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
     /// To press.
-    Press(Box<Args>),
+    Run(Box<Args>),
     /// To tell the version.
     Version,
     /// To help.
@@ -161,7 +161,7 @@ pub enum Parsed {
 }
 
 /// Reads the command line. As with every program of its family, options end where the URL stands.
-pub fn parse(args: Vec<OsString>) -> Result<Parsed, Mistake> {
+pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut args = Args::default();
     let mut urls = Vec::new();
@@ -179,15 +179,17 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, Mistake> {
     }
     let count = urls.len();
     let Some(url) = urls.pop().filter(|_| count == 1) else {
-        return Err(Mistake::usage(format!("wrong number of arguments: one URL, after the options, and not {count}")));
+        return Err(UsageError::usage(format!(
+            "wrong number of arguments: one URL, after the options, and not {count}"
+        )));
     };
     args.url = utf8(url)?;
     args.check()?;
-    Ok(Parsed::Press(Box::new(args)))
+    Ok(Parsed::Run(Box::new(args)))
 }
 
 impl Args {
-    fn take(&mut self, flag: char, parser: &mut lexopt::Parser) -> Result<(), Mistake> {
+    fn take(&mut self, flag: char, parser: &mut lexopt::Parser) -> Result<(), UsageError> {
         match flag {
             'n' => self.requests = number(parser, "Invalid number of requests")?,
             'c' => self.concurrency = number(parser, "Invalid concurrency")?,
@@ -200,10 +202,10 @@ impl Args {
             'B' => {
                 let address = text(parser)?;
                 let ip = address.parse();
-                self.source = Some(ip.map_err(|_| Mistake::plain(format!("'{address}' is not an IP address")))?);
+                self.source = Some(ip.map_err(|_| UsageError::plain(format!("'{address}' is not an IP address")))?);
             }
             'k' => self.keep_alive = true,
-            'r' => self.forgives_failures = true,
+            'r' => self.ignore_failures = true,
             'p' => self.set_body(text(parser)?, "POST")?,
             'u' => self.set_body(text(parser)?, "PUT")?,
             'T' => self.content_type = Some(text(parser)?),
@@ -215,7 +217,7 @@ impl Args {
             'P' => self.proxy_authorization = Some(text(parser)?),
             'X' => self.proxy = Some(proxy(&text(parser)?)?),
             'q' => self.quiet = true,
-            'v' => self.verbosity = text(parser)?.parse().map_err(|_| Mistake::plain("Invalid verbosity"))?,
+            'v' => self.verbosity = text(parser)?.parse().map_err(|_| UsageError::plain("Invalid verbosity"))?,
             'd' => self.no_percentiles = true,
             'S' => self.no_deviation = true,
             'l' => self.variable_length = true,
@@ -238,53 +240,56 @@ impl Args {
         self.table.get_or_insert_default()
     }
 
-    fn set_body(&mut self, file: String, method: &'static str) -> Result<(), Mistake> {
+    fn set_body(&mut self, file: String, method: &'static str) -> Result<(), UsageError> {
         if self.body.as_ref().is_some_and(|(_, other)| *other != method) {
-            return Err(Mistake::plain("Cannot mix POST with other methods: give -p or -u"));
+            return Err(UsageError::plain("Cannot mix POST with other methods: give -p or -u"));
         }
         self.body = Some((file, method));
         Ok(())
     }
 
-    fn check(&self) -> Result<(), Mistake> {
+    fn check(&self) -> Result<(), UsageError> {
         if self.head && (self.body.is_some() || self.method.is_some()) {
-            return Err(Mistake::plain("Cannot mix HEAD with other methods: leave out -i, or -p, -u and -m"));
+            return Err(UsageError::plain("Cannot mix HEAD with other methods: leave out -i, or -p, -u and -m"));
         }
         if self.concurrency > self.requests {
             let what = "Cannot use concurrency level greater than total number of requests: -c is more than -n";
-            return Err(Mistake::usage(what));
+            return Err(UsageError::usage(what));
         }
         let place = self.url.split_once("://").map_or(self.url.as_str(), |(_, place)| place);
         if !place.contains('/') || place.starts_with('/') {
-            return Err(Mistake::usage(format!("invalid URL '{}': it needs a host and a path, if only '/'", self.url)));
+            return Err(UsageError::usage(format!(
+                "invalid URL '{}': it needs a host and a path, if only '/'",
+                self.url
+            )));
         }
         Ok(())
     }
 }
 
-fn number(parser: &mut lexopt::Parser, mistake: &str) -> Result<u64, Mistake> {
+fn number(parser: &mut lexopt::Parser, mistake: &str) -> Result<u64, UsageError> {
     let text = text(parser)?;
-    positive(&text).ok_or_else(|| Mistake::plain(format!("{mistake} '{text}': a whole number from 1 up")))
+    positive(&text).ok_or_else(|| UsageError::plain(format!("{mistake} '{text}': a whole number from 1 up")))
 }
 
-fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, Mistake> {
+fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, UsageError> {
     // More than a year is forever.
     number(parser, mistake).map(|seconds| Duration::from_secs(seconds.min(31_536_000)))
 }
 
 /// Host and port, 80 if it has none.
-fn proxy(text: &str) -> Result<(String, u16), Mistake> {
+fn proxy(text: &str) -> Result<(String, u16), UsageError> {
     let (host, port) = text.rsplit_once(':').unwrap_or((text, "80"));
-    let port = port.parse().map_err(|_| Mistake::plain(format!("'{text}' is not a proxy and its port")))?;
+    let port = port.parse().map_err(|_| UsageError::plain(format!("'{text}' is not a proxy and its port")))?;
     Ok((host.to_owned(), port))
 }
 
-fn versions(text: &str) -> Result<Versions, Mistake> {
+fn versions(text: &str) -> Result<Versions, UsageError> {
     match text.to_ascii_uppercase().as_str() {
         "ALL" => Ok(Versions::Both),
         "TLS1.2" => Ok(Versions::Tls12),
         "TLS1.3" => Ok(Versions::Tls13),
-        _ => Err(Mistake::plain(format!("'{text}' is not spoken: ALL, TLS1.2 or TLS1.3"))),
+        _ => Err(UsageError::plain(format!("'{text}' is not spoken: ALL, TLS1.2 or TLS1.3"))),
     }
 }
 
@@ -294,7 +299,7 @@ mod tests {
 
     fn args(line: &str) -> Args {
         match parse(line.split(' ').map(OsString::from).collect()) {
-            Ok(Parsed::Press(args)) => *args,
+            Ok(Parsed::Run(args)) => *args,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -304,7 +309,7 @@ mod tests {
         let glued = args("-n100000 -c200 -k http://127.0.0.1:8787/");
         assert_eq!((glued.requests, glued.concurrency, glued.keep_alive), (100_000, 200, true));
         let bundled = args("-kqrn50 -c 5 -HX:1 -H Y:2 host/");
-        assert_eq!((bundled.keep_alive, bundled.quiet, bundled.forgives_failures), (true, true, true));
+        assert_eq!((bundled.keep_alive, bundled.quiet, bundled.ignore_failures), (true, true, true));
         assert_eq!((bundled.requests, bundled.headers), (50, vec!["X:1".to_owned(), "Y:2".to_owned()]));
     }
 
@@ -333,8 +338,8 @@ mod tests {
             ("http:///x", "invalid URL", true),
             ("-B eth0 h/", "IP address", false),
         ] {
-            let mistake = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
-            assert!(mistake.what.contains(what) && mistake.with_usage == with_usage, "{line}: {mistake:?}");
+            let error = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
+            assert!(error.message.contains(what) && error.with_usage == with_usage, "{line}: {error:?}");
         }
     }
 }

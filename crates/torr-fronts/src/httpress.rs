@@ -1,7 +1,7 @@
 //! httpress' command line.
 
-use crate::mistake::{Mistake, text, utf8};
 use crate::numbers::positive;
+use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
@@ -27,8 +27,8 @@ pub struct Args {
 /// Reads the command line. Returns nothing if it asks for help.
 ///
 /// # Errors
-/// [`Mistake`], with the argument that is wrong.
-pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
+/// [`UsageError`], with the argument that is wrong.
+pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut urls = Vec::new();
     let mut args = Args { requests: 1, threads: 1, connections: 1, ..Args::default() };
@@ -50,34 +50,34 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
     }
     match <[String; 1]>::try_from(urls) {
         Ok([url]) => args.url = url,
-        Err(urls) if urls.is_empty() => return Err(Mistake::usage("the URL is missing")),
-        Err(_) => return Err(Mistake::usage("too many arguments: one URL")),
+        Err(urls) if urls.is_empty() => return Err(UsageError::usage("the URL is missing")),
+        Err(_) => return Err(UsageError::usage("too many arguments: one URL")),
     }
     if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
-        return Err(Mistake::plain(format!("'{}' is not a URL: it begins with http://", args.url)));
+        return Err(UsageError::plain(format!("'{}' is not a URL: it begins with http://", args.url)));
     }
     for (less, more, what) in [
         (args.connections, args.requests, "wrong number of connections: there are fewer requests (-c is more than -n)"),
         (args.threads, args.connections, "wrong number of threads: there are fewer connections (-t is more than -c)"),
     ] {
         if less > more {
-            return Err(Mistake::plain(what));
+            return Err(UsageError::plain(what));
         }
     }
     Ok(Some(args))
 }
 
-fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, Mistake> {
+fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, UsageError> {
     let text = text(parser)?;
     positive(&text)
-        .ok_or_else(|| Mistake::plain(format!("wrong number of {of}: '{text}' is no whole number from 1 up")))
+        .ok_or_else(|| UsageError::plain(format!("wrong number of {of}: '{text}' is no whole number from 1 up")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse_line(line: &str) -> Result<Option<Args>, Mistake> {
+    fn parse_line(line: &str) -> Result<Option<Args>, UsageError> {
         parse(line.split(' ').map(OsString::from).collect())
     }
 
@@ -109,8 +109,8 @@ mod tests {
             ("-c 2 http://h/", "number of connections", false),
             ("-n 9 -c 2 -t 3 http://h/", "number of threads", false),
         ] {
-            let mistake = parse_line(line).expect_err(line);
-            assert!(mistake.what.contains(what) && mistake.with_usage == with_usage, "{line}: {mistake:?}");
+            let error = parse_line(line).expect_err(line);
+            assert!(error.message.contains(what) && error.with_usage == with_usage, "{line}: {error:?}");
         }
     }
 }

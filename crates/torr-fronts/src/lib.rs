@@ -4,11 +4,11 @@
 
 pub mod ab;
 pub mod httpress;
-mod mistake;
 mod numbers;
 pub mod press;
 mod tls;
+mod usage_error;
 pub mod wrk;
 
-pub use mistake::Mistake;
-pub use tls::Tls;
+pub use tls::TlsArgs;
+pub use usage_error::UsageError;

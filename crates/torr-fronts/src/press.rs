@@ -1,7 +1,7 @@
 //! The command line of `drogon_ctl press`.
 
-use crate::mistake::{Mistake, text, utf8};
 use crate::numbers::positive;
+use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
@@ -27,8 +27,8 @@ pub struct Args {
 /// Reads the command line. Returns nothing if it asks for help.
 ///
 /// # Errors
-/// [`Mistake`], with the argument that is wrong.
-pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
+/// [`UsageError`], with the argument that is wrong.
+pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut args =
         Args { url: String::new(), requests: 1, threads: 1, connections: 1, file: None, insecure: false, quiet: false };
@@ -47,22 +47,22 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, Mistake> {
         }
     }
     if !["http://", "https://"].iter().any(|scheme| args.url.starts_with(scheme)) {
-        return Err(Mistake::plain(format!("Invalid URL '{}': it begins with http://", args.url)));
+        return Err(UsageError::plain(format!("Invalid URL '{}': it begins with http://", args.url)));
     }
     Ok(Some(args))
 }
 
-fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, Mistake> {
+fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, UsageError> {
     let text = text(parser)?;
     positive(&text)
-        .ok_or_else(|| Mistake::plain(format!("Invalid number of {of}! '{text}' is no whole number from 1 up")))
+        .ok_or_else(|| UsageError::plain(format!("Invalid number of {of}! '{text}' is no whole number from 1 up")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse_line(line: &str) -> Result<Option<Args>, Mistake> {
+    fn parse_line(line: &str) -> Result<Option<Args>, UsageError> {
         parse(line.split(' ').map(OsString::from).collect())
     }
 
@@ -81,8 +81,8 @@ mod tests {
             ("-c0 http://h/", "Invalid number of connections!"),
             ("http://h/ -t", "needs a value"),
         ] {
-            let mistake = parse_line(line).expect_err(line);
-            assert!(mistake.what.contains(what), "{line}: {mistake:?}");
+            let error = parse_line(line).expect_err(line);
+            assert!(error.message.contains(what), "{line}: {error:?}");
         }
     }
 }

@@ -4,9 +4,9 @@ use torr_net::tls::Versions;
 
 /// What these programs can say of TLS. Unless they say otherwise, they believe every certificate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tls {
+pub struct TlsArgs {
     /// Whether the server's certificate is checked.
-    pub checked: bool,
+    pub verify: bool,
     /// The versions that may be used; all without it.
     pub versions: Option<Versions>,
     /// A PEM file with a certificate to show, and its key.

@@ -1,7 +1,7 @@
 //! The command line of wrk, with what wrk2 adds.
 
-use crate::mistake::{Mistake, text, utf8};
 use crate::numbers::{METRIC, TIME, scaled};
+use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
@@ -73,13 +73,13 @@ pub struct Args {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
     /// To press.
-    Press(Args),
+    Run(Args),
     /// To help.
     Help,
 }
 
 /// Reads the command line.
-pub fn parse(args: Vec<OsString>) -> Result<Parsed, Mistake> {
+pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let (mut script, mut rest) = (None, Vec::new());
     let mut args = Args {
@@ -121,19 +121,19 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, Mistake> {
         }
     }
     let mut rest = rest.into_iter();
-    args.url = rest.next().ok_or_else(|| Mistake::usage("the URL is missing"))?;
+    args.url = rest.next().ok_or_else(|| UsageError::usage("the URL is missing"))?;
     args.script = script.map(|script| (script, rest.collect()));
     if !args.url.contains("://") {
-        return Err(Mistake::usage(format!("invalid URL: {} (it begins with http://)", args.url)));
+        return Err(UsageError::usage(format!("invalid URL: {} (it begins with http://)", args.url)));
     }
     if args.connections < args.threads {
-        return Err(Mistake::usage("number of connections must be >= threads"));
+        return Err(UsageError::usage("number of connections must be >= threads"));
     }
-    Ok(Parsed::Press(args))
+    Ok(Parsed::Run(args))
 }
 
 /// The short form of a long option.
-fn short(name: &str) -> Result<char, Mistake> {
+fn short(name: &str) -> Result<char, UsageError> {
     let exact = LONG.iter().filter(|long| **long == name);
     let begun: Vec<_> = LONG.iter().filter(|long| long.starts_with(name)).collect();
     let long = exact.chain(begun.iter().copied().filter(|_| begun.len() == 1)).next();
@@ -145,15 +145,15 @@ fn short(name: &str) -> Result<char, Mistake> {
         Some("u_latency") => Ok('U'),
         Some("batch_latency") => Ok('B'),
         Some(long) => Ok(long.chars().next().unwrap_or_default()),
-        None => Err(Mistake::usage(format!("there is no option '--{name}'"))),
+        None => Err(UsageError::usage(format!("there is no option '--{name}'"))),
     }
 }
 
-fn number(parser: &mut lexopt::Parser, units: crate::numbers::Units, what: &str) -> Result<u64, Mistake> {
+fn number(parser: &mut lexopt::Parser, units: crate::numbers::Units, what: &str) -> Result<u64, UsageError> {
     let text = text(parser)?;
     let number = scaled(&text, units).filter(|&n| n > 0);
     number.ok_or_else(|| {
-        Mistake::usage(format!("{what} '{text}' is not a whole number from 1 up, with or without a unit"))
+        UsageError::usage(format!("{what} '{text}' is not a whole number from 1 up, with or without a unit"))
     })
 }
 
@@ -163,7 +163,7 @@ mod tests {
 
     fn args(line: &str) -> Args {
         match parse(line.split(' ').map(OsString::from).collect()) {
-            Ok(Parsed::Press(args)) => args,
+            Ok(Parsed::Run(args)) => args,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -196,8 +196,8 @@ mod tests {
             ("--t 5 http://h/", "'--t'"),
             ("http://h/ -c", "'-c' needs a value"),
         ] {
-            let mistake = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
-            assert!(mistake.what.contains(what), "{line}: {mistake:?}");
+            let error = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
+            assert!(error.message.contains(what), "{line}: {error:?}");
         }
     }
 }

@@ -12,14 +12,14 @@ const FORMAT: &str = "[Histogram log format version 1.3]";
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
 
 /// A log under way. All intervals together hold each response time once.
-pub struct Log<W> {
+pub struct HistogramLog<W> {
     out: W,
     serializer: V2DeflateSerializer,
     /// Where the last interval ended.
     end: Duration,
 }
 
-impl<W: Write> Log<W> {
+impl<W: Write> HistogramLog<W> {
     /// Begins the log of a run of this target that starts at this time.
     ///
     /// # Errors

@@ -25,9 +25,9 @@ pub fn clear_all() {
 /// A line on stderr that is drawn anew as things change, and gone at the end. Nothing is drawn where stderr is no
 /// terminal, or if it is not wanted.
 #[derive(Debug)]
-pub struct Live(ProgressBar);
+pub struct LiveProgress(ProgressBar);
 
-impl Live {
+impl LiveProgress {
     /// The line of work of known or unknown length.
     pub fn new(length: Option<Duration>, wanted: bool) -> Self {
         let template = match length {
@@ -75,9 +75,9 @@ impl Live {
 
 /// A bar for tables that are being filled, drawn as soon as there is something to show and stderr is a terminal.
 #[derive(Debug, Default)]
-pub struct Filling(Option<ProgressBar>);
+pub struct FillProgress(Option<ProgressBar>);
 
-impl Filling {
+impl FillProgress {
     /// So many rows of a table are there.
     pub fn at(&mut self, table: &str, done: u32, of: u32) {
         let bar = self.0.get_or_insert_with(|| {

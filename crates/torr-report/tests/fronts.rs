@@ -43,13 +43,20 @@ fn first() -> Option<FirstAnswer> {
     Some(FirstAnswer { status: 200, headers: vec![("server".into(), b"nginx/1 (x)".to_vec())], body: 20 })
 }
 
-fn asked() -> ab::Asked {
-    ab::Asked { host: "h".into(), port: 81, path: "/p".into(), concurrency: 4, keep_alive: true, ..Default::default() }
+fn settings() -> ab::Settings {
+    ab::Settings {
+        host: "h".into(),
+        port: 81,
+        path: "/p".into(),
+        concurrency: 4,
+        keep_alive: true,
+        ..Default::default()
+    }
 }
 
 #[test]
 fn the_page_of_apachebench() {
-    let page = ab::report(&measured(first(), 4, hundred), &asked());
+    let page = ab::report(&measured(first(), 4, hundred), &settings());
     let expected = "
 
 Server Software:        nginx/1
@@ -90,20 +97,20 @@ Percentage of the requests served within a certain time (ms)
  100%  100.0 (longest request)
 ";
     assert_eq!(page, expected);
-    assert_eq!(ab::notes(&measured(first(), 4, hundred), &asked()).len(), 1);
+    assert_eq!(ab::notes(&measured(first(), 4, hundred), &settings()).len(), 1);
 }
 
 #[test]
 fn apachebench_without_what_was_not_wanted() {
-    let asked = ab::Asked {
+    let settings = ab::Settings {
         variable_length: true,
         sends_body: true,
         keep_alive: true,
         no_percentiles: true,
         no_deviation: true,
-        ..asked()
+        ..settings()
     };
-    let page = ab::report(&measured(None, 4, hundred), &asked);
+    let page = ab::report(&measured(None, 4, hundred), &settings);
     for line in [
         "Server Software:        ",
         "Document Length:        Variable",
@@ -132,7 +139,7 @@ fn what_failed_is_told_by_kind_and_lengths_may_differ() {
         }
     };
     let measured = measured(first(), 4, failing);
-    let page = ab::report(&measured, &asked());
+    let page = ab::report(&measured, &settings());
     let block = "\
 Complete requests:      200
 Failed requests:        30
@@ -143,7 +150,7 @@ Keep-Alive requests:    140
 Total transferred:      24000 bytes
 ";
     assert!(page.contains(block), "{page}");
-    let notes = ab::notes(&measured, &asked()).join("; ");
+    let notes = ab::notes(&measured, &settings()).join("; ");
     assert!(notes.contains("differ in length") && notes.contains("only answered requests are complete"), "{notes}");
     let text = wrk::report(&measured, &on_wrk());
     assert!(text.contains("\n  Socket errors: connect 6, read 6, write 10, timeout 8\n"), "{text}");
@@ -161,7 +168,7 @@ fn with_a_connection_each_processing_is_what_comes_after_connecting() {
         sample.opened = 100;
     };
     let measured = measured(first(), 4, short);
-    let page = ab::report(&measured, &ab::Asked { keep_alive: false, ..asked() });
+    let page = ab::report(&measured, &ab::Settings { keep_alive: false, ..settings() });
     let rows = "
 Connect:    3.000 3.00 0.000  3.001   3.001
 Processing: 40.00 40.0 0.000 40.031  40.031
@@ -181,7 +188,7 @@ fn tls_has_the_names_that_openssl_has_for_it() {
         let mut measured = measured(first(), 4, hundred);
         let group = Some("X25519".to_owned());
         measured.result.tls = Some(Tls { version: "TLSv1.3".into(), cipher: cipher.into(), group, ..Tls::default() });
-        let page = ab::report(&measured, &ab::Asked { tls_name: Some("h".into()), ..asked() });
+        let page = ab::report(&measured, &ab::Settings { tls_name: Some("h".into()), ..settings() });
         let rows = format!(
             "SSL/TLS Protocol:       TLSv1.3,{theirs}\nServer Temp Key:        X25519 253 bits\nTLS Server Name:        h\n"
         );
@@ -193,7 +200,7 @@ fn tls_has_the_names_that_openssl_has_for_it() {
 fn nothing_answered_leaves_out_what_would_divide_by_it() {
     let refused = |sample: &mut Sample| sample.failures.count(Failure::new(Kind::Read, Side::Server, "x"));
     let measured = measured(None, 1, refused);
-    let page = ab::report(&measured, &asked());
+    let page = ab::report(&measured, &settings());
     assert!(page.ends_with("HTML transferred:       0 bytes\n"), "{page}");
     let text = httpress::report(&measured, false);
     assert!(text.contains("0 connect, 2 requests, 0 success, 2 fail"), "{text}");
@@ -218,8 +225,8 @@ fn files_of_apachebench() {
 
 #[test]
 fn html_has_a_row_for_each_figure() {
-    let asked = ab::Asked { path: "/<&>".into(), ..asked() };
-    let html = ab::table(&measured(first(), 4, hundred), &asked, ["border=1", "a=b", "c=d"]);
+    let settings = ab::Settings { path: "/<&>".into(), ..settings() };
+    let html = ab::table(&measured(first(), 4, hundred), &settings, ["border=1", "a=b", "c=d"]);
     assert!(html.starts_with("\n\n<table border=1>\n") && html.ends_with("</table>\n"), "{html}");
     for row in [
         "<tr a=b><th colspan=2 c=d>Server Software:</th><td colspan=2 c=d>nginx/1</td></tr>",
@@ -230,15 +237,15 @@ fn html_has_a_row_for_each_figure() {
     }
 }
 
-fn on_wrk() -> wrk::Asked {
+fn on_wrk() -> wrk::Settings {
     let url = "http://h:81/p".into();
-    wrk::Asked { url, threads: 2, connections: 4, seconds: 120, latency: true, on_schedule: false }
+    wrk::Settings { url, threads: 2, connections: 4, seconds: 120, latency: true, on_schedule: false }
 }
 
 #[test]
 fn the_text_of_wrk() {
-    let asked = on_wrk();
-    let text = wrk::heading(&asked) + &wrk::report(&measured(None, 4, hundred), &asked);
+    let settings = on_wrk();
+    let text = wrk::heading(&settings) + &wrk::report(&measured(None, 4, hundred), &settings);
     let expected = "\
 Running 2m test @ http://h:81/p
   2 threads and 4 connections
@@ -259,7 +266,7 @@ Transfer/sec:     11.72KB
 
 #[test]
 fn wrk2_shows_the_steps_of_its_histogram() {
-    let text = wrk::report(&measured(None, 4, hundred), &wrk::Asked { on_schedule: true, ..on_wrk() });
+    let text = wrk::report(&measured(None, 4, hundred), &wrk::Settings { on_schedule: true, ..on_wrk() });
     for line in [
         "  Latency Distribution (HdrHistogram - Recorded Latency)",
         " 99.900%  100.03ms",

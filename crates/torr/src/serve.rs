@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use torr_data::{Cache, DataError, ErrorKind};
-use torr_report::live::Filling;
+use torr_report::live::FillProgress;
 use torr_serve::{ServeError, Server, worker_number};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -75,7 +75,7 @@ fn source(chosen: &Chosen) -> Result<Source, Stop> {
     // A supervisor makes the tables for its worker processes, but for those in memory, of which each process has its own.
     let supervises = chosen.settings.processes > 0 && worker_number().is_none();
     let Some(url) = url.filter(|url| !supervises || *url != EMBEDDED) else { return Ok(Source::embedded(options)) };
-    let mut filling = Filling::default();
+    let mut filling = FillProgress::default();
     let mode = chosen.db_mode;
     let opened = Source::open(url, options.clone(), mode, |step| filling.at(step.table, step.done, step.of));
     filling.clear();

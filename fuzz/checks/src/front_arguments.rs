@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
-use torr_fronts::{Mistake, ab, httpress, press, wrk};
+use torr_fronts::{UsageError, ab, httpress, press, wrk};
 use torr_press::Target;
 
 const AB: Options = Options {
@@ -57,14 +57,14 @@ pub fn check(bytes: &[u8]) {
     let args: Vec<_> = input.wire.split(|&byte| byte == b'\n').map(|arg| OsString::from_vec(arg.to_vec())).collect();
     match input.option & 3 {
         0 => {
-            let Ok(ab::Parsed::Press(args)) = same(&AB, ab::parse, &args) else { return };
+            let Ok(ab::Parsed::Run(args)) = same(&AB, ab::parse, &args) else { return };
             assert!(args.concurrency >= 1 && args.concurrency <= args.requests, "{args:?}");
             let longest = Duration::from_secs(366 * 24 * 3600);
             assert!(args.timeout <= longest && args.duration.is_none_or(|duration| duration <= longest), "{args:?}");
             let _ = Target::parse(&args.url);
         }
         1 => {
-            let Ok(wrk::Parsed::Press(args)) = same(&WRK, wrk::parse, &args) else { return };
+            let Ok(wrk::Parsed::Run(args)) = same(&WRK, wrk::parse, &args) else { return };
             assert!(args.threads >= 1 && args.threads <= args.connections, "{args:?}");
             assert!(args.duration >= 1 && args.timeout >= 1 && args.rate != Some(0), "{args:?}");
             let _ = Target::parse(&args.url);
@@ -86,9 +86,9 @@ pub fn check(bytes: &[u8]) {
 /// Parses arguments, and the same with each option on its own as `getopt` finds them.
 fn same<T: Debug + PartialEq>(
     options: &Options,
-    parse: impl Fn(Vec<OsString>) -> Result<T, Mistake>,
+    parse: impl Fn(Vec<OsString>) -> Result<T, UsageError>,
     args: &[OsString],
-) -> Result<T, Mistake> {
+) -> Result<T, UsageError> {
     let parsed = parse(args.to_vec());
     match getopt(options, args) {
         // Of several mistakes the first one is told, and operands are behind all options here.

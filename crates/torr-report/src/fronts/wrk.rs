@@ -9,7 +9,7 @@ use torr_gauge::{Kind, Latency};
 
 /// What the layout needs to know of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct Settings {
     /// The URL, as given.
     pub url: String,
     /// Threads.
@@ -25,23 +25,23 @@ pub struct Asked {
 }
 
 /// What is printed before the run.
-pub fn heading(asked: &Asked) -> String {
-    let length = Unit::Seconds.text(asked.seconds as f64);
+pub fn heading(settings: &Settings) -> String {
+    let length = Unit::Seconds.text(settings.seconds as f64);
     format!(
         "Running {length} test @ {}\n  {} threads and {} connections\n",
-        asked.url, asked.threads, asked.connections
+        settings.url, settings.threads, settings.connections
     )
 }
 
 /// What is printed after it.
-pub fn report(measured: &Measured, asked: &Asked) -> String {
+pub fn report(measured: &Measured, settings: &Settings) -> String {
     let latency = latency(measured);
     let mut text = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
     stats(&mut text, "Latency", &latency, Unit::Micros);
     stats(&mut text, "Req/Sec", &thread_rates(measured), Unit::Count);
-    if asked.latency && asked.on_schedule {
+    if settings.latency && settings.on_schedule {
         corrected_distribution(&mut text, &latency);
-    } else if asked.latency {
+    } else if settings.latency {
         distribution(&mut text, &latency);
     }
     let result = &measured.result;

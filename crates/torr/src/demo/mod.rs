@@ -23,7 +23,7 @@ use torr_gauge::{Machine, RunResult, Verdict, shown};
 use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
-use torr_report::live::Live;
+use torr_report::live::LiveProgress;
 
 /// How long each setting is pressed.
 const EACH: Duration = Duration::from_secs(6);
@@ -97,7 +97,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitCode, Stop> {
     let stop = interrupt::flag()?;
     let workers = cpus();
     let (each, budget) = if args.quick { (EACH_QUICK, BUDGET_QUICK) } else { (EACH, BUDGET) };
-    let live = Live::new(Some(each * settings().len() as u32), true);
+    let live = LiveProgress::new(Some(each * settings().len() as u32), true);
     live.begin(0.0, "the server starts, with a database of 100,000 rows");
     let server = Server::start(workers, &["--database", &args.database]).inspect_err(|_| live.clear())?;
     let rows = press_all(&server, each, &live, &stop);
@@ -131,7 +131,7 @@ fn database(url: &str) -> Result<String, Stop> {
     Ok(if url == EMBEDDED { format!("embedded {kind}") } else { kind.to_string() })
 }
 
-fn press_all(server: &Server, each: Duration, live: &Live, stop: &AtomicBool) -> Result<Vec<Row>, Stop> {
+fn press_all(server: &Server, each: Duration, live: &LiveProgress, stop: &AtomicBool) -> Result<Vec<Row>, Stop> {
     let mut rows = Vec::new();
     for setting in settings() {
         let name =
@@ -181,7 +181,7 @@ fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicB
         max_rate: None,
         max_connections: 2 * page.connections,
     };
-    let live = Live::new(Some(budget), std::io::stderr().is_terminal());
+    let live = LiveProgress::new(Some(budget), std::io::stderr().is_terminal());
     let tell =
         &mut |step: Step<'_>| live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", step.experiment));
     let found = doctor::examine(&patient, None, stop, tell);

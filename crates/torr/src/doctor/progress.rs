@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 use torr_doctor::Step;
-use torr_report::live::Live;
+use torr_report::live::LiveProgress;
 use torr_report::style::{FAINT, paint};
 
 /// What is shown while a service is examined.
 pub struct Shown {
-    live: Option<Live>,
+    live: Option<LiveProgress>,
     wanted: bool,
     budget: Duration,
 }
@@ -16,7 +16,7 @@ pub struct Shown {
 impl Shown {
     /// On a terminal a line that changes, otherwise a line for each experiment.
     pub fn new(budget: Duration, wanted: bool) -> Self {
-        let live = (wanted && std::io::stderr().is_terminal()).then(|| Live::new(Some(budget), true));
+        let live = (wanted && std::io::stderr().is_terminal()).then(|| LiveProgress::new(Some(budget), true));
         Self { live, wanted, budget }
     }
 
@@ -33,6 +33,6 @@ impl Shown {
 
     /// Takes the line away.
     pub fn clear(&self) {
-        self.live.iter().for_each(Live::clear);
+        self.live.iter().for_each(LiveProgress::clear);
     }
 }

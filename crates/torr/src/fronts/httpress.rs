@@ -7,7 +7,7 @@ use crate::press::mistake;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
-use torr_fronts::Mistake;
+use torr_fronts::UsageError;
 use torr_fronts::httpress::{Args, parse};
 use torr_gauge::collector::Progress;
 use torr_press::Target;
@@ -37,7 +37,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
             print(USAGE);
             Ok(ExitCode::SUCCESS)
         }
-        Err(Mistake { what, with_usage }) => {
+        Err(UsageError { message: what, with_usage }) => {
             anstream::eprintln!("httpress: {what}");
             if with_usage {
                 print(USAGE);

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 use torr_fronts::press::{Args, parse};
-use torr_fronts::{Mistake, Tls};
+use torr_fronts::{TlsArgs, UsageError};
 use torr_gauge::collector::Progress;
 use torr_press::{Requests, Target};
 use torr_report::fronts::press as layout;
@@ -51,7 +51,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
             print(USAGE);
             Ok(ExitCode::SUCCESS)
         }
-        Err(Mistake { what, .. }) => {
+        Err(UsageError { message: what, .. }) => {
             print(&format!("{what}\n"));
             Ok(ExitCode::FAILURE)
         }
@@ -63,7 +63,7 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     let request = request(args, &target)?;
     let asked = Asked {
         requests: Some(args.requests),
-        tls: Tls { checked: !args.insecure, ..Tls::default() },
+        tls: TlsArgs { verify: !args.insecure, ..TlsArgs::default() },
         ..Asked::new(target, request, (args.connections, args.threads), TIMEOUT)
     };
     let mut told = 0;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
-use torr_fronts::Tls;
+use torr_fronts::TlsArgs;
 use torr_gauge::collector::{Measured, Progress};
 use torr_net::address;
 use torr_net::tls::{Roots, TlsSettings, Versions};
@@ -32,7 +32,7 @@ pub struct Asked {
     pub schedule: Option<Schedule>,
     pub keep_alive: bool,
     pub timeout: Duration,
-    pub tls: Tls,
+    pub tls: TlsArgs,
     /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
     /// Whether to keep what only some tools show: the first answer, and times from the connection on.
@@ -53,7 +53,7 @@ impl Asked {
             schedule: None,
             keep_alive: true,
             timeout,
-            tls: Tls::default(),
+            tls: TlsArgs::default(),
             proxy: None,
             detailed: false,
         }
@@ -63,7 +63,7 @@ impl Asked {
     pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
         let address = self.address()?;
         let tls = self.target.tls.then(|| TlsSettings {
-            roots: if self.tls.checked { Roots::System } else { Roots::Anybody },
+            roots: if self.tls.verify { Roots::System } else { Roots::Anybody },
             versions: self.tls.versions.unwrap_or(Versions::Both),
             identity: self.tls.identity.map(|file| (file.clone().into(), file.into())),
             sends_name: !self.tls.no_sni,

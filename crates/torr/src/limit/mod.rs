@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use torr_doctor::limit::{About, Answer, Ask, Press, Settings, find};
 use torr_gauge::collector::Progress;
 use torr_press::{Arrivals, Plan};
-use torr_report::live::Live;
+use torr_report::live::LiveProgress;
 
 /// Finds the limit and prints the report.
 pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
@@ -37,7 +37,7 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
         started_at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
         arrivals: if arrivals == Arrivals::Poisson { "poisson".into() } else { "constant".into() },
     };
-    let live = Live::new(Some(args.budget), !args.quiet && std::io::stderr().is_terminal());
+    let live = LiveProgress::new(Some(args.budget), !args.quiet && std::io::stderr().is_terminal());
     let show = |ask: &Ask, begun: std::time::Duration, progress: Option<&Progress>| match progress {
         Some(progress) => live.within(begun.as_secs_f64(), &ask.why, progress),
         None => live.begin(begun.as_secs_f64(), &ask.why),

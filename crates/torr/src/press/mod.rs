@@ -21,7 +21,7 @@ use std::time::Duration;
 use torr_gauge::collector::{Measured, Progress};
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
-use torr_report::live::Live;
+use torr_report::live::LiveProgress;
 
 /// How long a run takes if nobody says.
 const DURATION: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
     ports::warn(&plan);
-    let live = Live::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
+    let live = LiveProgress::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
     let run = press(&plan, &stop, |progress| {
         live.progress(progress);
         outputs.progress(progress);

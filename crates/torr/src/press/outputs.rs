@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 use torr_gauge::collector::{Measured, Progress};
 use torr_gauge::{Rule, RunResult};
-use torr_report::hlog::Log;
+use torr_report::hlog::HistogramLog;
 use torr_report::otlp::Collector;
 use torr_report::{csv, expectations, junit, prometheus, text};
 
@@ -20,7 +20,7 @@ pub struct Outputs {
     rules: Vec<Rule>,
     json: Option<Sink>,
     csv: Option<Sink>,
-    hlog: Option<Log<Sink>>,
+    hlog: Option<HistogramLog<Sink>>,
     prometheus: Option<Sink>,
     junit: Option<Sink>,
     otlp: Option<Collector>,
@@ -51,8 +51,9 @@ impl Outputs {
             let at = sinks.iter().position(|(name, _)| *name == flag)?;
             Some(sinks.swap_remove(at).1)
         };
-        let begin =
-            |sink| Log::begin(sink, target, SystemTime::now()).map_err(|error| Stop::Failed(log_trouble(&error)));
+        let begin = |sink| {
+            HistogramLog::begin(sink, target, SystemTime::now()).map_err(|error| Stop::Failed(log_trouble(&error)))
+        };
         Ok(Self {
             rules: args.fail_if.clone(),
             json: take("--json"),

@@ -15,7 +15,7 @@ use torr_gauge::{Kind, shown};
 
 /// What the layout needs to know of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Settings {
     /// Host as in the URL.
     pub host: String,
     /// Port.
@@ -42,24 +42,24 @@ pub struct Asked {
 type Row = (&'static str, String);
 
 /// The first block: whom, and what.
-fn service(measured: &Measured, asked: &Asked) -> Vec<Row> {
+fn service(measured: &Measured, settings: &Settings) -> Vec<Row> {
     let software = measured.first.as_ref().and_then(|first| first.header("server")).unwrap_or_default();
-    let length = match asked.variable_length {
+    let length = match settings.variable_length {
         true => "Variable".into(),
         false => format!("{} bytes", document_length(measured)),
     };
     let mut rows = vec![
         // Its first word, as there.
         ("Server Software:", shown::printable(software.split_whitespace().next().unwrap_or_default()).into_owned()),
-        ("Server Hostname:", asked.host.clone()),
-        ("Server Port:", asked.port.to_string()),
+        ("Server Hostname:", settings.host.clone()),
+        ("Server Port:", settings.port.to_string()),
     ];
     if let Some(tls) = &measured.result.tls {
         rows.push(("SSL/TLS Protocol:", protocol(tls)));
         rows.extend(tls.group.as_deref().map(|group| ("Server Temp Key:", temporary_key(group))));
-        rows.extend(asked.tls_name.clone().map(|name| ("TLS Server Name:", name)));
+        rows.extend(settings.tls_name.clone().map(|name| ("TLS Server Name:", name)));
     }
-    rows.extend([("Document Path:", asked.path.clone()), ("Document Length:", length)]);
+    rows.extend([("Document Path:", settings.path.clone()), ("Document Length:", length)]);
     rows
 }
 
@@ -87,11 +87,11 @@ fn temporary_key(group: &str) -> String {
 }
 
 /// The counts of the second block.
-fn counts(measured: &Measured, asked: &Asked) -> Vec<Row> {
+fn counts(measured: &Measured, settings: &Settings) -> Vec<Row> {
     let result = &measured.result;
     let of = |kinds: &[Kind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
     let mut rows = vec![
-        ("Concurrency Level:", asked.concurrency.to_string()),
+        ("Concurrency Level:", settings.concurrency.to_string()),
         ("Time taken for tests:", format!("{:.3} seconds", result.duration_s)),
         ("Complete requests:", result.requests.to_string()),
         ("Failed requests:", failed(measured).to_string()),
@@ -109,11 +109,11 @@ fn counts(measured: &Measured, asked: &Asked) -> Vec<Row> {
     };
     others("Write errors:", of(&[Kind::Write]));
     others("Non-2xx responses:", result.status.iter().filter(|(code, _)| **code / 100 != 2).map(|(_, n)| n).sum());
-    if asked.keep_alive {
+    if settings.keep_alive {
         rows.push(("Keep-Alive requests:", kept(measured).to_string()));
     }
     rows.push(("Total transferred:", format!("{} bytes", result.bytes.received)));
-    if asked.sends_body {
+    if settings.sends_body {
         rows.push(("Total body sent:", result.bytes.sent.to_string()));
     }
     rows.push(("HTML transferred:", format!("{} bytes", result.bytes.body)));
@@ -132,11 +132,11 @@ fn document_length(measured: &Measured) -> u64 {
 }
 
 /// Which figures differ from what ApacheBench would have shown of this run.
-pub fn notes(measured: &Measured, asked: &Asked) -> Vec<String> {
+pub fn notes(measured: &Measured, settings: &Settings) -> Vec<String> {
     let mut notes =
         vec!["times are to the microsecond, and include requests that were not answered in time".to_owned()];
     let result = &measured.result;
-    if result.bytes.body != document_length(measured) * result.requests && !asked.variable_length {
+    if result.bytes.body != document_length(measured) * result.requests && !settings.variable_length {
         notes.push("answers differ in length, which is no failure".into());
     }
     if failed(measured) > 0 {

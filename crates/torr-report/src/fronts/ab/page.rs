@@ -1,7 +1,7 @@
 //! The page that ApacheBench prints.
 
 use super::times::{Times, milliseconds};
-use super::{Asked, counts, service};
+use super::{Settings, counts, service};
 use crate::fronts::spread::percentile;
 use crate::fronts::{latency, per_second};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use torr_gauge::collector::Measured;
 const PERCENTILES: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 
 /// Everything after the line that says whom it benchmarks.
-pub fn report(measured: &Measured, asked: &Asked) -> String {
+pub fn report(measured: &Measured, settings: &Settings) -> String {
     let mut page = String::from("\n\n");
     let block = |page: &mut String, rows: &[super::Row]| {
         for (label, value) in rows {
@@ -21,42 +21,42 @@ pub fn report(measured: &Measured, asked: &Asked) -> String {
             };
         }
     };
-    let service = service(measured, asked);
+    let service = service(measured, settings);
     // What is asked for is the last two rows.
     let (whom, what) = service.split_at(service.len() - 2);
     block(&mut page, whom);
     page.push('\n');
     block(&mut page, what);
     page.push('\n');
-    block(&mut page, &counts(measured, asked));
+    block(&mut page, &counts(measured, settings));
     if measured.result.requests > 0 {
-        rates(&mut page, measured, asked);
-        connection_times(&mut page, measured, asked);
-        if !asked.no_percentiles {
+        rates(&mut page, measured, settings);
+        connection_times(&mut page, measured, settings);
+        if !settings.no_percentiles {
             percentiles(&mut page, measured);
         }
     }
     page
 }
 
-fn rates(page: &mut String, measured: &Measured, asked: &Asked) {
+fn rates(page: &mut String, measured: &Measured, settings: &Settings) {
     let result = &measured.result;
     let each = result.duration_s * 1e3 / result.requests as f64;
     let (received, sent) = (per_second(result.bytes.received, measured), per_second(result.bytes.sent, measured));
     let _ = writeln!(page, "{:<24}{:.2} [#/sec] (mean)", "Requests per second:", per_second(result.requests, measured));
-    let _ = writeln!(page, "{:<24}{:.3} [ms] (mean)", "Time per request:", each * asked.concurrency as f64);
+    let _ = writeln!(page, "{:<24}{:.3} [ms] (mean)", "Time per request:", each * settings.concurrency as f64);
     let _ = writeln!(page, "{:<24}{each:.3} [ms] (mean, across all concurrent requests)", "Time per request:");
     let _ = writeln!(page, "{:<24}{:.2} [Kbytes/sec] received", "Transfer rate:", received / 1024.0);
-    if asked.sends_body {
+    if settings.sends_body {
         let _ = writeln!(page, "{:<24}{:.2} kb/s sent", "", sent / 1024.0);
         let _ = writeln!(page, "{:<24}{:.2} kb/s total", "", (sent + received) / 1024.0);
     }
 }
 
-fn connection_times(page: &mut String, measured: &Measured, asked: &Asked) {
+fn connection_times(page: &mut String, measured: &Measured, settings: &Settings) {
     page.push_str("\nConnection Times (ms)\n");
     let rows = Times::of(measured).rows();
-    if asked.no_deviation {
+    if settings.no_deviation {
         page.push_str("              min   avg   max\n");
         for (name, s) in rows {
             // There the last two columns touch; here a space takes the first place of the last.

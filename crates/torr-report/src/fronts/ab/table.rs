@@ -1,19 +1,19 @@
 //! ApacheBench's figures as an HTML table.
 
 use super::times::{Times, milliseconds};
-use super::{Asked, counts, service};
+use super::{Settings, counts, service};
 use crate::fronts::per_second;
 use std::fmt::Write;
 use torr_gauge::collector::Measured;
 
 /// The table, with the attributes that its table, row and cell elements are to have.
-pub fn table(measured: &Measured, asked: &Asked, [table, tr, td]: [&str; 3]) -> String {
+pub fn table(measured: &Measured, settings: &Settings, [table, tr, td]: [&str; 3]) -> String {
     let mut html = format!("\n\n<table {table}>\n");
     let mut row = |label: &str, value: &str| {
         let (label, value) = (escape(label), escape(value));
         let _ = writeln!(html, "<tr {tr}><th colspan=2 {td}>{label}</th><td colspan=2 {td}>{value}</td></tr>");
     };
-    for (label, value) in service(measured, asked).iter().chain(&counts(measured, asked)) {
+    for (label, value) in service(measured, settings).iter().chain(&counts(measured, settings)) {
         // The kinds of failure stand in a row of their own.
         row(label, value);
     }
@@ -22,7 +22,7 @@ pub fn table(measured: &Measured, asked: &Asked, [table, tr, td]: [&str; 3]) -> 
         row("Requests per second:", &format!("{:.2}", per_second(result.requests, measured)));
         let kilobytes = |bytes| format!("{:.2} kb/s", per_second(bytes, measured) / 1024.0);
         row("Transfer rate:", &format!("{} received", kilobytes(result.bytes.received)));
-        if asked.sends_body {
+        if settings.sends_body {
             row("", &format!("{} sent", kilobytes(result.bytes.sent)));
             row("", &format!("{} total", kilobytes(result.bytes.sent + result.bytes.received)));
         }

@@ -9,7 +9,7 @@ use crate::press::mistake;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use torr_fronts::Mistake;
+use torr_fronts::UsageError;
 use torr_fronts::ab::{Args, Parsed, USAGE, parse};
 use torr_gauge::collector::{Measured, Progress};
 use torr_gauge::shown;
@@ -31,7 +31,7 @@ const BANNER: &str = concat!(
 /// Does what the command line asks for.
 pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
     match parse(args) {
-        Ok(Parsed::Press(args)) => press(&args),
+        Ok(Parsed::Run(args)) => press(&args),
         Ok(Parsed::Version) => {
             print(BANNER);
             Ok(ExitCode::SUCCESS)
@@ -40,11 +40,11 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
             print(USAGE);
             Ok(ExitCode::SUCCESS)
         }
-        Err(Mistake { what, with_usage: true }) => {
+        Err(UsageError { message: what, with_usage: true }) => {
             anstream::eprint!("ab: {what}\n{USAGE}");
             Ok(ExitCode::from(BAD_USAGE))
         }
-        Err(Mistake { what, with_usage: false }) => Err(Stop::Failed(what)),
+        Err(UsageError { message: what, with_usage: false }) => Err(Stop::Failed(what)),
     }
 }
 
@@ -85,8 +85,8 @@ fn press(args: &Args) -> Result<ExitCode, Stop> {
     Ok(exit_code(args, &measured))
 }
 
-fn layout_of(args: &Args, target: &Target) -> layout::Asked {
-    layout::Asked {
+fn layout_of(args: &Args, target: &Target) -> layout::Settings {
+    layout::Settings {
         host: target.host.clone(),
         port: target.port,
         path: target.path().to_owned(),
@@ -100,7 +100,7 @@ fn layout_of(args: &Args, target: &Target) -> layout::Asked {
     }
 }
 
-fn notes(args: &Args, measured: &Measured, layout: &layout::Asked) -> Vec<String> {
+fn notes(args: &Args, measured: &Measured, layout: &layout::Settings) -> Vec<String> {
     let mut notes = layout::notes(measured, layout);
     if args.gnuplot.is_some() {
         notes.push("in the -g file only ttime is each request's own".into());
@@ -123,7 +123,7 @@ fn exit_code(args: &Args, measured: &Measured) -> ExitCode {
     match () {
         () if result.interrupted => exit::interrupted(),
         () if result.requests == 0 => ExitCode::FAILURE,
-        () if measured.total.failures.total() > 0 && !args.forgives_failures => ExitCode::FAILURE,
+        () if measured.total.failures.total() > 0 && !args.ignore_failures => ExitCode::FAILURE,
         () => ExitCode::SUCCESS,
     }
 }

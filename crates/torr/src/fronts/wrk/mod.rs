@@ -16,13 +16,13 @@ use torr_report::fronts::wrk as layout;
 /// Does what the command line asks for.
 pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
     match parse(args) {
-        Ok(Parsed::Press(args)) => press(args),
+        Ok(Parsed::Run(args)) => press(args),
         Ok(Parsed::Help) => {
             print(USAGE);
             Ok(ExitCode::SUCCESS)
         }
-        Err(mistake) => {
-            anstream::eprintln!("wrk: {}", mistake.what);
+        Err(error) => {
+            anstream::eprintln!("wrk: {}", error.message);
             print(USAGE);
             Ok(ExitCode::FAILURE)
         }
@@ -41,7 +41,7 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
     let headers = [args.headers.as_slice(), &["User-Agent:".to_owned(), "Accept:".to_owned()]].concat();
     let request = run::request(&target, "GET", headers, None, true)?;
     let schedule = args.rate.map(|rate| Schedule::constant(rate as f64)).transpose();
-    let layout = layout::Asked {
+    let layout = layout::Settings {
         url: shown::url(&args.url).into_owned(),
         threads: args.threads,
         connections: args.connections,

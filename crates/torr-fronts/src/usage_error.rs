@@ -5,26 +5,26 @@ use torr_gauge::shown;
 
 /// A mistake in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct UsageError {
     /// What is wrong, without passwords and without what a terminal acts on.
-    pub what: String,
+    pub message: String,
     /// Whether the program shows its usage with it.
     pub with_usage: bool,
 }
 
-impl Mistake {
+impl UsageError {
     /// One that the program shows its usage with.
-    pub fn usage(what: impl Into<String>) -> Self {
-        Self { what: shown::line(&what.into()), with_usage: true }
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { message: shown::line(&message.into()), with_usage: true }
     }
 
     /// One that the program tells in one line.
-    pub fn plain(what: impl Into<String>) -> Self {
-        Self { what: shown::line(&what.into()), with_usage: false }
+    pub fn plain(message: impl Into<String>) -> Self {
+        Self { message: shown::line(&message.into()), with_usage: false }
     }
 }
 
-impl From<lexopt::Error> for Mistake {
+impl From<lexopt::Error> for UsageError {
     fn from(error: lexopt::Error) -> Self {
         Self::usage(match error {
             lexopt::Error::MissingValue { option: Some(option) } => format!("option '{option}' needs a value"),
@@ -36,11 +36,11 @@ impl From<lexopt::Error> for Mistake {
 }
 
 /// The value of an option as text.
-pub fn text(parser: &mut lexopt::Parser) -> Result<String, Mistake> {
+pub fn text(parser: &mut lexopt::Parser) -> Result<String, UsageError> {
     utf8(parser.value()?)
 }
 
 /// An argument as text.
-pub fn utf8(argument: OsString) -> Result<String, Mistake> {
-    argument.into_string().map_err(|bytes| Mistake::usage(format!("'{}' is not text in UTF-8", bytes.display())))
+pub fn utf8(argument: OsString) -> Result<String, UsageError> {
+    argument.into_string().map_err(|bytes| UsageError::usage(format!("'{}' is not text in UTF-8", bytes.display())))
 }
