@@ -32,6 +32,7 @@ use std::collections::VecDeque;
 use stream::{Stream, Streams};
 use torr_gauge::Failure;
 use torr_net::Nanos;
+use torr_wire::request::HTTP2_PREFACE;
 
 /// What is taken on a connection, and on each stream, before it has to be given back: so much that no server ever waits
 /// for it, as h2load has it.
@@ -133,7 +134,7 @@ impl Session for Http2<'_> {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.reset();
         *self = Self { decoder, fruitless, has_answered: false, ..Self::new(self.inspection) };
-        out.extend_from_slice(frame::PREFACE);
+        out.extend_from_slice(HTTP2_PREFACE);
         let settings = [
             (setting::ENABLE_PUSH, 0),
             (setting::INITIAL_WINDOW_SIZE, WINDOW),

@@ -19,15 +19,12 @@ use std::task::Waker;
 use taking::{Rest, Taking};
 use torr_net::Token;
 use torr_wire::body::{BodyReader, Framing};
-use torr_wire::request::{self, RequestHead};
+use torr_wire::request::{self, HTTP2_PREFACE, RequestHead};
 use torr_wire::{WireError, encode};
 use writing::{status_of, write};
 
 /// Bytes of answers to pipelined requests that may gather before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
-
-/// How a connection of HTTP/2 begins (RFC 9113, section 3.4).
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// What is to be done once the output is sent.
 pub(crate) enum Next {
@@ -267,7 +264,7 @@ impl Http1 {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
                 Err(WireError::Version) if self.may_be_http2(rest, cx) => {
-                    if rest.len() < PREFACE.len() {
+                    if rest.len() < HTTP2_PREFACE.len() {
                         break;
                     }
                     return (at, Next::HandOver(To::Http2));
@@ -477,8 +474,8 @@ impl Http1 {
     /// Whether the connection begins as one of HTTP/2 does, as far as it has come.
     #[cold]
     fn may_be_http2(&self, input: &[u8], cx: &Context) -> bool {
-        let come = input.len().min(PREFACE.len());
-        cx.settings.http2 && self.served == 0 && input[..come] == PREFACE[..come]
+        let come = input.len().min(HTTP2_PREFACE.len());
+        cx.settings.http2 && self.served == 0 && input[..come] == HTTP2_PREFACE[..come]
     }
 }
 

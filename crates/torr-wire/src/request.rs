@@ -16,6 +16,9 @@ pub struct Limits {
     pub headers: usize,
 }
 
+/// The connection preface of an HTTP/2 client (RFC 9113, section 3.4), which [`parse`] refuses as [`WireError::Version`].
+pub const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 /// The most header fields that any [`Limits`] can allow.
 pub const MAX_HEADERS: usize = 256;
 

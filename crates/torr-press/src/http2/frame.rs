@@ -6,8 +6,6 @@ pub const HEAD: usize = 9;
 pub const MOST: usize = 16 * 1024;
 /// The largest window there can be.
 pub const MOST_WINDOW: i64 = i32::MAX as i64;
-/// What every connection begins with.
-pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Types of frames.
 pub mod kind {

@@ -47,8 +47,8 @@ impl Talk {
     fn open(&mut self) {
         self.said.clear();
         self.session.open(&mut self.said);
-        assert!(self.said.starts_with(frame::PREFACE));
-        self.said.drain(..frame::PREFACE.len());
+        assert!(self.said.starts_with(HTTP2_PREFACE));
+        self.said.drain(..HTTP2_PREFACE.len());
         let first: Vec<_> = self.said().iter().map(|(head, _)| head.kind).collect();
         assert_eq!(first, [kind::SETTINGS, kind::WINDOW_UPDATE]);
     }
