@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use torr_gauge::Latency;
 use torr_gauge::sample::Statuses;
-use torr_press::{Asked, Gathered, Http1, Requests, Session, Target};
+use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, Requests, Target};
 use torr_wire::request::{self, Limits};
 use torr_wire::response::{HeadMemory, ResponseReader};
 use torr_wire::{WireError, encode};
@@ -91,14 +91,14 @@ fn session(times: u64) -> Result<(), WireError> {
     let request = Requests::get(&target, true).expect("it is a request");
     let (mut session, mut cursor) = (Http1::<()>::default(), request.cursor(0, 1));
     let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
-    let (mut memory, mut gathered) = (HeadMemory::default(), Gathered::default());
+    let (mut memory, mut gathered) = (HeadMemory::default(), FailedResponseBuffer::default());
     session.open(&mut out);
     for _ in 0..times {
         out.clear();
         let to_head = session.start(&mut memory, 0, &mut cursor, black_box(&mut out));
         // As in a run in which nothing has failed yet.
-        let asked = Asked { count: 1, to_head, gather: Some(&mut gathered) };
-        let told = session.receive(&mut memory, black_box(&mut answer), black_box(1), asked, &mut out);
+        let in_flight = InFlight { count: 1, oldest_is_head: to_head, failed_response: Some(&mut gathered) };
+        let told = session.receive(&mut memory, black_box(&mut answer), black_box(1), in_flight, &mut out);
         black_box(&told);
         assert!(told.is_ok_and(|(_, told)| told.is_some()), "the answer is whole");
     }

@@ -6,7 +6,7 @@ use crate::ward::{Ward, reached};
 use serde::Serialize;
 use std::time::Duration;
 use torr_press::request::Options;
-use torr_press::{Plan, Requests, Think};
+use torr_press::{Plan, Requests, ThinkTime};
 
 /// Requests of a trial; kept alive they need one connection.
 const REQUESTS: u64 = 6;
@@ -134,7 +134,7 @@ pub fn look_at_idle(ward: &mut Ward<'_>) -> Result<(), Halt> {
         depth: 1,
         threads: 1,
         duration: Some(wait),
-        think: Some(Think { range: wait..=wait }),
+        think: Some(ThinkTime { range: wait..=wait }),
         ..ward.lab.plan()
     };
     let why = "how long the server keeps it";

@@ -9,7 +9,7 @@ use crate::trail::{Trial, quantile};
 use std::time::Duration;
 use torr_gauge::Signals;
 use torr_press::request::Options;
-use torr_press::{Plan, Requests, RunError, Think};
+use torr_press::{Plan, Requests, RunError, ThinkTime};
 
 /// Pauses between requests that are to meet an idle server, unless those take longer.
 const PAUSE: Duration = Duration::from_millis(12);
@@ -133,7 +133,7 @@ impl<'l> Ward<'l> {
             depth: 1,
             threads: 1,
             duration: Some(self.lab.length(1.2, Duration::ZERO)),
-            think: Some(Think { range: PAUSE / 2..=PAUSE }),
+            think: Some(ThinkTime { range: PAUSE / 2..=PAUSE }),
             ..self.lab.plan()
         };
         let first = self.lab.run("one request at a time", "what a request takes when nothing else is asked", &plan)?;
@@ -186,7 +186,7 @@ impl<'l> Ward<'l> {
             depth: 1,
             threads: 1,
             keep_alive: false,
-            think: Some(Think { range: PAUSE / 3..=PAUSE / 2 }),
+            think: Some(ThinkTime { range: PAUSE / 3..=PAUSE / 2 }),
             ..plan
         };
         let absent = self.lab.plan_for("/torr-looks-for-what-is-not-there", |options| {

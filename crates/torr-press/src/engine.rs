@@ -11,12 +11,12 @@ mod looking;
 mod slots;
 mod tending;
 
+use crate::failed_response::FailedResponseBuffer;
 use crate::failures;
-use crate::gathered::Gathered;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::request::Cursor;
-use crate::session::{Answer, Asked, Session, Told};
 use crate::sources::Sources;
 use connection::{Connection, Pending, Stage, current};
 use slots::FreeSlots;
@@ -117,7 +117,7 @@ struct Wait {
     begun: bool,
 }
 
-pub(crate) struct Engine<'r, S: Session, P, L> {
+pub(crate) struct Engine<'r, S: Protocol, P, L> {
     plan: &'r Plan,
     link: &'r L,
     clock: Clock,
@@ -126,7 +126,7 @@ pub(crate) struct Engine<'r, S: Session, P, L> {
     sources: Sources,
     poller: Poller,
     connections: Vec<Connection<S>>,
-    shared: S::Shared,
+    shared: S::ThreadState,
     sample: Sample,
     // What is to be done.
     events: Events,
@@ -173,7 +173,7 @@ pub(crate) struct Engine<'r, S: Session, P, L> {
     failed_response: Option<FailedResponse>,
 }
 
-impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// The connections of these numbers, of all that the plan has.
     pub fn new(
         plan: &'r Plan,
@@ -198,7 +198,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             again: Vec::new(),
             free: FreeSlots::new(numbers.len(), plan.depth, plan.prefers_open()),
             connections: numbers.map(|number| Connection::new(number, session())).collect(),
-            shared: S::Shared::default(),
+            shared: S::ThreadState::default(),
             later: BinaryHeap::new(),
             arena: vec![0; ARENA].into_boxed_slice(),
             arrivals: Vec::with_capacity(STAGE),
@@ -383,9 +383,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             let oldest = connection.requests.oldest().is_some_and(|request| request.is_head);
             let count = connection.written();
             let gather = if self.gathers { Some(&mut connection.cold.gathered) } else { None };
-            let asked = Asked { count, to_head: oldest, gather };
+            let in_flight = InFlight { count, oldest_is_head: oldest, failed_response: gather };
             let start = self.out.len();
-            let told = connection.session.receive(&mut self.shared, input, now, asked, &mut self.out);
+            let told = connection.session.receive(&mut self.shared, input, now, in_flight, &mut self.out);
             if self.out.len() > start {
                 self.say(at, start);
             }
@@ -393,14 +393,14 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 Ok((used, Some(told))) => {
                     input = &mut input[used..];
                     match told {
-                        Told::Answer(answer) => self.answered(at, answer, now),
-                        Told::Failed(key, failure) => self.fail(at, key, failure),
-                        Told::Unprocessed(key) => self.unprocessed(at, key),
+                        ProtocolEvent::Response(answer) => self.answered(at, answer, now),
+                        ProtocolEvent::Failed(key, failure) => self.fail(at, key, failure),
+                        ProtocolEvent::Unprocessed(key) => self.unprocessed(at, key),
                     }
                     if self.connections[at].generation != generation {
                         return;
                     }
-                    if !S::HOLDS && input.is_empty() {
+                    if !S::BUFFERS_EVENTS && input.is_empty() {
                         break;
                     }
                 }
@@ -412,7 +412,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             }
         }
         let connection = &self.connections[at];
-        let is_leaving = S::HOLDS && connection.session.is_leaving();
+        let is_leaving = S::BUFFERS_EVENTS && connection.session.is_draining();
         if connection.unwritten > 0 || connection.stage != Stage::Open || is_leaving {
             self.go_on_opening(at, now);
         }
@@ -420,9 +420,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     /// Records an answer, and frees its place.
     #[inline]
-    fn answered(&mut self, at: usize, answer: Answer, last_byte: Nanos) {
+    fn answered(&mut self, at: usize, answer: ReceivedResponse, last_byte: Nanos) {
         let connection = &mut self.connections[at];
-        let request = match S::KEYED {
+        let request = match S::MULTIPLEXES {
             true => connection.requests.take(answer.key),
             false => connection.requests.take_oldest(),
         };
@@ -454,7 +454,8 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             sample.processing.record(last_byte.saturating_sub(connected));
             sample.waiting.record(first_byte.saturating_sub(connected));
         }
-        let ends = !answer.response.keep_alive || (connection.sending && !S::KEYED && connection.requests.is_empty());
+        let ends =
+            !answer.response.keep_alive || (connection.sending && !S::MULTIPLEXES && connection.requests.is_empty());
         if answer.response.status >= 400 {
             self.status_failed(at, &request, answer.response.status, last_byte);
         }
@@ -561,7 +562,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let connection = &mut self.connections[at];
         let (start, mut requests) = (self.out.len(), 0);
         while connection.unwritten > 0 && connection.session.has_room() {
-            let key = if S::KEYED { connection.cold.new_key() } else { 0 };
+            let key = if S::MULTIPLEXES { connection.cold.new_key() } else { 0 };
             let is_head = connection.session.start(&mut self.shared, key, &mut self.cursor, &mut self.out);
             if let Some(request) = connection.requests.nth_youngest(connection.unwritten.into()) {
                 (request.key, request.is_head) = (key, is_head);

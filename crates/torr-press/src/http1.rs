@@ -2,8 +2,8 @@
 
 use crate::failures;
 use crate::inspect::Inspect;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::request::Cursor;
-use crate::session::{Answer, Asked, Session, Told};
 use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
@@ -26,8 +26,8 @@ impl<I: Inspect> Http1<I> {
     }
 
     #[inline]
-    fn answer(&mut self, response: Response) -> Answer {
-        Answer {
+    fn answer(&mut self, response: Response) -> ReceivedResponse {
+        ReceivedResponse {
             key: 0,
             first_byte: self.first_byte.take(),
             response,
@@ -37,10 +37,10 @@ impl<I: Inspect> Http1<I> {
     }
 }
 
-impl<I: Inspect> Session for Http1<I> {
-    const HOLDS: bool = false;
-    const KEYED: bool = false;
-    type Shared = HeadMemory;
+impl<I: Inspect> Protocol for Http1<I> {
+    const BUFFERS_EVENTS: bool = false;
+    const MULTIPLEXES: bool = false;
+    type ThreadState = HeadMemory;
 
     fn open(&mut self, _out: &mut Vec<u8>) {
         self.reader.reset();
@@ -66,24 +66,24 @@ impl<I: Inspect> Session for Http1<I> {
         shared: &mut HeadMemory,
         input: &mut [u8],
         at: Nanos,
-        asked: Asked<'_>,
+        in_flight: InFlight<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Option<Told>), Failure> {
-        if asked.count == 0 && !input.is_empty() {
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
+        if in_flight.count == 0 && !input.is_empty() {
             return Err(failures::surplus());
         }
         let is_first = !self.reader.is_inside();
-        match self.reader.observe(input, asked.to_head, shared, &mut self.inspector) {
+        match self.reader.observe(input, in_flight.oldest_is_head, shared, &mut self.inspector) {
             // Nothing may come that was not asked for.
-            Ok((used, Some(_))) if used < input.len() && asked.count == 1 => Err(failures::surplus()),
+            Ok((used, Some(_))) if used < input.len() && in_flight.count == 1 => Err(failures::surplus()),
             Ok((used, Some(response))) => {
                 if response.status >= 400
-                    && let Some(gather) = asked.gather
+                    && let Some(gather) = in_flight.failed_response
                 {
                     gather.last_piece(&input[..used], is_first);
                 }
                 let Some(request) = self.inspector.redirected(&response) else {
-                    return Ok((used, Some(Told::Answer(self.answer(response)))));
+                    return Ok((used, Some(ProtocolEvent::Response(self.answer(response)))));
                 };
                 self.first_byte = self.first_byte.or(NonZero::new(at));
                 if response.keep_alive {
@@ -91,10 +91,10 @@ impl<I: Inspect> Session for Http1<I> {
                     return Ok((used, None));
                 }
                 self.inspector.keep(request);
-                Ok((used, Some(Told::Unprocessed(0))))
+                Ok((used, Some(ProtocolEvent::Unprocessed(0))))
             }
             Ok((used, None)) => {
-                if let Some(gather) = asked.gather {
+                if let Some(gather) = in_flight.failed_response {
                     gather.piece(input, is_first);
                 }
                 self.first_byte = self.first_byte.or(NonZero::new(at));
@@ -104,24 +104,24 @@ impl<I: Inspect> Session for Http1<I> {
         }
     }
 
-    fn is_leaving(&self) -> bool {
-        self.inspector.is_leaving()
+    fn is_draining(&self) -> bool {
+        self.inspector.is_draining()
     }
 
-    fn end(&mut self) -> Result<Option<Told>, Failure> {
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
         let Some(response) = self.reader.end().map_err(failures::protocol)? else { return Ok(None) };
         let Some(request) = self.inspector.redirected(&response) else {
-            return Ok(Some(Told::Answer(self.answer(response))));
+            return Ok(Some(ProtocolEvent::Response(self.answer(response))));
         };
         self.inspector.keep(request);
-        Ok(Some(Told::Unprocessed(0)))
+        Ok(Some(ProtocolEvent::Unprocessed(0)))
     }
 
-    fn lost(&mut self) {
+    fn discard_in_flight(&mut self) {
         self.inspector.forget();
     }
 
-    fn first_answer(&mut self) -> Option<FirstAnswer> {
+    fn first_response(&mut self) -> Option<FirstAnswer> {
         self.inspector.first()
     }
 }

@@ -16,12 +16,12 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use crate::failed_response::ParsedResponse;
 use crate::failures;
-use crate::gathered::Parts;
 use crate::inspect::{Inspection, Inspector};
 use crate::plan::Target;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::request::Cursor;
-use crate::session::{Asked, Session, Told};
 use error::Code;
 use frame::{kind, setting};
 use hpack::{Decoder, Encoder, Seeding};
@@ -63,7 +63,7 @@ pub struct Http2<'p> {
     /// A head of which not all has come.
     block: Option<Box<Block>>,
     /// What has yet to be told.
-    told: VecDeque<Told>,
+    told: VecDeque<ProtocolEvent>,
     /// No further stream can be begun.
     is_leaving: bool,
     /// The last stream that the server means to answer, and why no more, once it has said so.
@@ -79,7 +79,7 @@ pub struct Http2<'p> {
     fruitless: u32,
     /// Whether a failed response is to be kept, and the last one that was complete.
     gathers: bool,
-    failed: Option<Box<Parts>>,
+    failed: Option<Box<ParsedResponse>>,
 }
 
 impl<'p> Http2<'p> {
@@ -124,10 +124,10 @@ impl<'p> Http2<'p> {
     }
 }
 
-impl Session for Http2<'_> {
-    const HOLDS: bool = true;
-    const KEYED: bool = true;
-    type Shared = Packed;
+impl Protocol for Http2<'_> {
+    const BUFFERS_EVENTS: bool = true;
+    const MULTIPLEXES: bool = true;
+    type ThreadState = Packed;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let fruitless = if self.has_answered { 0 } else { self.fruitless + 1 };
@@ -184,26 +184,26 @@ impl Session for Http2<'_> {
         _shared: &mut Packed,
         input: &mut [u8],
         at: Nanos,
-        asked: Asked<'_>,
+        in_flight: InFlight<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Option<Told>), Failure> {
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
         if let Some(told) = self.told.pop_front() {
             return Ok((0, Some(told)));
         }
-        self.gathers = asked.gather.is_some();
+        self.gathers = in_flight.failed_response.is_some();
         let read = self.read(input, at, out).map_err(|broken| {
             let mut reason = [0; 8];
             reason[4..].copy_from_slice(&broken.code.0.to_be_bytes());
             frame::whole(kind::GOAWAY, 0, &reason, out);
             self.plain_to_tls(input).unwrap_or_else(|| broken.failure())
         });
-        if let (Some(gather), Some(failed)) = (asked.gather, self.failed.take()) {
+        if let (Some(gather), Some(failed)) = (in_flight.failed_response, self.failed.take()) {
             gather.set(*failed);
         }
         read
     }
 
-    fn end(&mut self) -> Result<Option<Told>, Failure> {
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
         match self.gone_away {
             Some((_, code)) if code != Code::NO_ERROR => Err(error::gone_away(code)),
             _ if !self.peer.is_known => Err(self.plain_to_tls(&[]).unwrap_or_else(error::speechless)),
@@ -211,7 +211,7 @@ impl Session for Http2<'_> {
         }
     }
 
-    fn is_leaving(&self) -> bool {
+    fn is_draining(&self) -> bool {
         self.is_leaving
     }
 

@@ -40,7 +40,7 @@ pub trait Inspect: Observer {
 
     /// Whether a request waits for another connection than this one.
     #[inline]
-    fn is_leaving(&self) -> bool {
+    fn is_draining(&self) -> bool {
         false
     }
 
@@ -202,7 +202,7 @@ impl Inspect for Inspector<'_> {
         self.leaving = true;
     }
 
-    fn is_leaving(&self) -> bool {
+    fn is_draining(&self) -> bool {
         self.leaving
     }
 

@@ -64,7 +64,7 @@ mod tests {
         let [mut first, mut second] = threads;
         assert_eq!((first.next(0), second.next(0)), (Due::Free, Due::Later(MS)));
         assert_eq!((first.next(MS), second.next(MS)), (Due::Later(2 * MS), Due::Free));
-        // Asked at odd times, for a second.
+        // InFlight at odd times, for a second.
         let late: usize = (1..=1430).map(|n| begun(&mut first, n * 700_000) + begun(&mut second, n * 700_000)).sum();
         assert_eq!(late + 2, 1002, "in 1.001 seconds, with one at the beginning");
     }

@@ -31,7 +31,7 @@ pub struct Plan {
     /// What is looked at in the answers.
     pub inspection: Inspection,
     /// How it is spoken.
-    pub protocol: Protocol,
+    pub protocol: ProtocolConfig,
     /// What is said to a proxy so that it connects further, and nothing if there is none.
     pub tunnel: Option<Vec<u8>>,
     /// When requests are due.
@@ -53,7 +53,7 @@ pub struct Plan {
     /// How long to press before anything counts.
     pub warmup: Duration,
     /// How long each place waits between an answer and its next request, in a closed loop.
-    pub think: Option<Think>,
+    pub think: Option<ThinkTime>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// How many requests a connection carries before it is closed.
@@ -84,7 +84,7 @@ pub enum Pace {
 
 /// How requests are spoken.
 #[derive(Debug, Clone)]
-pub struct Protocol {
+pub struct ProtocolConfig {
     /// HTTP/2 instead of HTTP/1.1.
     pub http2: bool,
     /// TLS, and how.
@@ -93,12 +93,12 @@ pub struct Protocol {
 
 /// A time between an answer and the next request, drawn evenly from a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Think {
+pub struct ThinkTime {
     /// The least and the most.
     pub range: RangeInclusive<Duration>,
 }
 
-impl Think {
+impl ThinkTime {
     /// One such time.
     pub(crate) fn time(&self) -> Nanos {
         fastrand::u64(clock::nanos(*self.range.start())..=clock::nanos(*self.range.end()))
@@ -114,7 +114,7 @@ impl Plan {
             sources: Vec::new(),
             request,
             inspection: Inspection::default(),
-            protocol: Protocol { http2: false, tls: None },
+            protocol: ProtocolConfig { http2: false, tls: None },
             tunnel: None,
             pace: Pace::Closed,
             max_rate: None,
@@ -165,7 +165,10 @@ impl Plan {
                 _ => None,
             },
             max_rate: self.max_rate.filter(|_| !self.is_scheduled()),
-            think_s: self.think.as_ref().map(|Think { range }| [range.start(), range.end()].map(Duration::as_secs_f64)),
+            think_s: self
+                .think
+                .as_ref()
+                .map(|ThinkTime { range }| [range.start(), range.end()].map(Duration::as_secs_f64)),
             arrivals: match &self.pace {
                 Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
                 Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),

@@ -9,8 +9,8 @@ use crate::limited::Limited;
 use crate::open_loop::OpenLoop;
 use crate::pacer::AnyPacer;
 use crate::plan::{Pace, Plan};
-use crate::secured::SecuredSession;
-use crate::session::Session;
+use crate::protocol::Protocol;
+use crate::tls::OverTls;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -151,18 +151,16 @@ fn press(
         (false, None, false) => press_by(plan, number, budget, link, time, Http1::<()>::default),
         (false, None, true) => press_by(plan, number, budget, link, time, inspected),
         (false, Some(tls), false) => {
-            press_by(plan, number, budget, link, time, || SecuredSession::new(&tls, Http1::<()>::default()))
+            press_by(plan, number, budget, link, time, || OverTls::new(&tls, Http1::<()>::default()))
         }
-        (false, Some(tls), true) => {
-            press_by(plan, number, budget, link, time, || SecuredSession::new(&tls, inspected()))
-        }
+        (false, Some(tls), true) => press_by(plan, number, budget, link, time, || OverTls::new(&tls, inspected())),
         (true, None, _) => press_by(plan, number, budget, link, time, http2),
-        (true, Some(tls), _) => press_by(plan, number, budget, link, time, || SecuredSession::new(&tls, http2())),
+        (true, Some(tls), _) => press_by(plan, number, budget, link, time, || OverTls::new(&tls, http2())),
     }
 }
 
 /// The same, in one protocol.
-fn press_by<S: Session>(
+fn press_by<S: Protocol>(
     plan: &Plan,
     number: usize,
     budget: &Budget,

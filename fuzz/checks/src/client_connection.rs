@@ -5,7 +5,7 @@
 use crate::input::{Input, Piece};
 use torr_gauge::Failure;
 use torr_press::request::Options;
-use torr_press::{Answer, Asked, Gathered, Http1, Requests, Session, Target, Told};
+use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, ProtocolEvent, ReceivedResponse, Requests, Target};
 use torr_wire::response::HeadMemory;
 
 /// Checks one input.
@@ -29,20 +29,20 @@ fn connect(
     memory: &mut HeadMemory,
     request: &Requests,
     pieces: &[Piece<'_>],
-) -> (Vec<Answer>, Result<Option<Told>, Failure>) {
+) -> (Vec<ReceivedResponse>, Result<Option<ProtocolEvent>, Failure>) {
     let (mut answers, mut out) = (Vec::new(), Vec::new());
     let mut cursor = request.cursor(0, 1);
     session.open(&mut out);
     let to_head = session.start(memory, 0, &mut cursor, &mut out);
-    let mut gathered = Gathered::default();
+    let mut gathered = FailedResponseBuffer::default();
     for (at, &Piece { bytes, .. }) in (1..).zip(pieces) {
         let mut piece = bytes.to_vec();
         let mut rest = &mut piece[..];
         while !rest.is_empty() {
             // Always one more than is answered, so that nothing is too much.
-            let asked = Asked { count: 2, to_head, gather: Some(&mut gathered) };
-            match session.receive(memory, rest, at, asked, &mut out) {
-                Ok((used, Some(Told::Answer(answer)))) => {
+            let state = InFlight { count: 2, oldest_is_head: to_head, failed_response: Some(&mut gathered) };
+            match session.receive(memory, rest, at, state, &mut out) {
+                Ok((used, Some(ProtocolEvent::Response(answer)))) => {
                     assert!(used > 0, "an answer of nothing");
                     assert!(answer.response.body == 0 || !to_head, "a HEAD's answer has no body");
                     answers.push(answer);
@@ -61,6 +61,6 @@ fn connect(
     let mut one = Vec::new();
     request.cursor(0, 1).write(&mut one);
     assert_eq!(out, one.repeat(answers.len() + 1), "one request for each answer, and the one under way");
-    let end = session.end();
+    let end = session.server_closed();
     (answers, end)
 }

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use torr_gauge::Failure;
 use torr_press::checks::Check;
 use torr_press::request::{Body, Data, Options};
-use torr_press::{Asked, Http2, Inspection, Requests, Session, Target, Told};
+use torr_press::{Http2, InFlight, Inspection, Protocol, ProtocolEvent, Requests, Target};
 
-type Shared = <Http2<'static> as Session>::Shared;
+type ThreadState = <Http2<'static> as Protocol>::ThreadState;
 
 /// What a connection begins with (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -44,11 +44,11 @@ static UNCHECKED: LazyLock<Inspection> = LazyLock::new(Inspection::default);
 /// All that a connection gave.
 #[derive(Debug, PartialEq)]
 struct Got {
-    told: Vec<Told>,
+    told: Vec<ProtocolEvent>,
     out: Vec<u8>,
     /// Why the connection was given up.
     broken: Option<Failure>,
-    end: Result<Option<Told>, Failure>,
+    end: Result<Option<ProtocolEvent>, Failure>,
 }
 
 /// Checks one input.
@@ -60,7 +60,7 @@ pub fn check(bytes: &[u8]) {
     let options = Options { method: Some(method.into()), body, ..Options::default() };
     let requests = Requests::new(&[TARGET.clone().into()], &options).expect("it is a request");
     let inspection: &Inspection = if input.option & 4 == 4 { &CHECKED } else { &UNCHECKED };
-    let new = || (Http2::inspected_by(inspection, &TARGET), Shared::default());
+    let new = || (Http2::inspected_by(inspection, &TARGET), ThreadState::default());
 
     let (mut session, mut shared) = new();
     let whole = connect(&mut session, &mut shared, &requests, &input.at_marks());
@@ -105,32 +105,33 @@ fn header(length: usize, kind: u8, flags: u8, stream: u8, wire: &mut Vec<u8>) {
 }
 
 /// One connection from its beginning to its end.
-fn connect(session: &mut Http2<'_>, shared: &mut Shared, requests: &Requests, pieces: &[Piece<'_>]) -> Got {
+fn connect(session: &mut Http2<'_>, shared: &mut ThreadState, requests: &Requests, pieces: &[Piece<'_>]) -> Got {
     let (mut told, mut out, mut broken) = (Vec::new(), Vec::new(), None);
     let mut cursor = requests.cursor(0, 1);
     session.open(&mut out);
     // The keys of requests in flight, and how many there have been.
     let (mut in_flight, mut begun) = (BTreeSet::new(), 0);
-    let mut begin = |session: &mut Http2<'_>, shared: &mut Shared, in_flight: &mut BTreeSet<u32>, out: &mut Vec<u8>| {
-        while in_flight.len() < FIRST && begun < MOST && session.has_room() {
-            session.start(shared, begun as u32, &mut cursor, out);
-            in_flight.insert(begun as u32);
-            begun += 1;
-        }
-    };
+    let mut begin =
+        |session: &mut Http2<'_>, shared: &mut ThreadState, in_flight: &mut BTreeSet<u32>, out: &mut Vec<u8>| {
+            while in_flight.len() < FIRST && begun < MOST && session.has_room() {
+                session.start(shared, begun as u32, &mut cursor, out);
+                in_flight.insert(begun as u32);
+                begun += 1;
+            }
+        };
     begin(session, shared, &mut in_flight, &mut out);
     'connection: for &Piece { bytes, marked } in pieces {
         let mut piece = bytes.to_vec();
         let mut rest = &mut piece[..];
         loop {
-            let asked = Asked { count: in_flight.len(), to_head: false, gather: None };
-            match session.receive(shared, rest, 7, asked, &mut out) {
+            let state = InFlight { count: in_flight.len(), oldest_is_head: false, failed_response: None };
+            match session.receive(shared, rest, 7, state, &mut out) {
                 Ok((used, Some(one))) => {
-                    let (Told::Failed(key, _) | Told::Unprocessed(key)) = one.clone() else {
-                        let Told::Answer(answer) = one else { unreachable!("the two others are above") };
+                    let (ProtocolEvent::Failed(key, _) | ProtocolEvent::Unprocessed(key)) = one.clone() else {
+                        let ProtocolEvent::Response(answer) = one else { unreachable!("the two others are above") };
                         assert!(in_flight.remove(&answer.key), "a response to nothing: {answer:?}");
                         assert!((200..1000).contains(&answer.response.status), "{answer:?}");
-                        told.push(Told::Answer(answer));
+                        told.push(ProtocolEvent::Response(answer));
                         rest = &mut rest[used..];
                         begin(session, shared, &mut in_flight, &mut out);
                         continue;
@@ -158,7 +159,7 @@ fn connect(session: &mut Http2<'_>, shared: &mut Shared, requests: &Requests, pi
             begin(session, shared, &mut in_flight, &mut out);
         }
     }
-    let end = if broken.is_none() { session.end() } else { Ok(None) };
+    let end = if broken.is_none() { session.server_closed() } else { Ok(None) };
     Got { told, out, broken, end }
 }
 

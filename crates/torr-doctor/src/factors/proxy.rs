@@ -11,7 +11,7 @@ use crate::words::{counted, mean, percent, rate};
 use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Verdict};
-use torr_press::{Plan, Protocol};
+use torr_press::{Plan, ProtocolConfig};
 
 /// The share of connections that must be kept between two looks, for them to be kept alive.
 const KEPT: f64 = 0.6;
@@ -144,7 +144,7 @@ fn works_behind(case: &Case) -> Option<PeerUse> {
 
 /// The user's load on what is behind the proxy, where nobody expects TLS.
 fn directly(user: &Plan, addresses: &[SocketAddr]) -> Plan {
-    let protocol = Protocol { tls: None, ..user.protocol.clone() };
+    let protocol = ProtocolConfig { tls: None, ..user.protocol.clone() };
     Plan { addresses: addresses.iter().map(|&address| address.into()).collect(), protocol, ..user.clone() }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Opens a connection for the requests that wait for it.
     pub(super) fn connect(&mut self, at: usize, lag_from: Option<Nanos>) {
         let connection = &mut self.connections[at];
@@ -11,7 +11,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         cold.next_address += 1;
         cold.opened_at = self.clock.now();
         cold.looked = None;
-        cold.gathered = Gathered::default();
+        cold.gathered = FailedResponseBuffer::default();
         cold.begun = connection.requests.len() as u64;
         if let Some(from) = lag_from {
             // What comes after this is the time that connecting takes.
@@ -54,7 +54,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         let start = self.out.len();
         let session = &mut self.connections[at].session;
         session.open(&mut self.out);
-        let is_securing = session.is_securing();
+        let is_securing = session.is_handshaking();
         if self.out.len() > start {
             self.say(at, start);
         }
@@ -103,7 +103,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if let Some(socket) = connection.socket.as_ref().filter(|_| self.plan.quick_ack) {
             socket::acknowledge(socket);
         }
-        connection.stage = match (&self.plan.tunnel, connection.session.is_securing()) {
+        connection.stage = match (&self.plan.tunnel, connection.session.is_handshaking()) {
             (Some(_), _) => Stage::Tunnelling,
             (None, true) => Stage::Securing,
             (None, false) => Stage::Open,
@@ -149,7 +149,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
     #[cold]
     pub(super) fn go_on_opening(&mut self, at: usize, now: Nanos) {
         let connection = &mut self.connections[at];
-        if connection.stage == Stage::Securing && !connection.session.is_securing() {
+        if connection.stage == Stage::Securing && !connection.session.is_handshaking() {
             connection.stage = Stage::Open;
             if let Some(secured) = connection.session.secured() {
                 self.sample.tls.record(now.saturating_sub(connection.cold.established_at));
@@ -165,7 +165,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if connection.stage != Stage::Open {
             return;
         }
-        if connection.session.is_leaving() && connection.written() == 0 {
+        if connection.session.is_draining() && connection.written() == 0 {
             return self.server_closes(at);
         }
         self.write_requests(at, None);

@@ -1,7 +1,7 @@
 //! One connection's place, and the requests under way on it.
 
 use super::looking::Looked;
-use crate::gathered::Gathered;
+use crate::failed_response::FailedResponseBuffer;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use torr_net::{Nanos, Token};
@@ -69,7 +69,7 @@ pub(super) struct Cold {
     /// What a proxy has answered so far.
     pub tunnel: ResponseReader,
     /// What has come of a failed response, where one is to be kept.
-    pub gathered: Gathered,
+    pub gathered: FailedResponseBuffer,
 }
 
 impl Cold {

@@ -3,7 +3,7 @@
 use super::*;
 use torr_gauge::error_times::Sort;
 
-impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// The server has ended its side.
     pub(super) fn server_ended(&mut self, at: usize, now: Nanos) {
         let connection = &mut self.connections[at];
@@ -12,11 +12,11 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
             return self.lose(at, failures::closed_unready());
         }
         let written = connection.written();
-        match connection.session.end() {
+        match connection.session.server_closed() {
             // It says itself that no other can follow on this connection.
-            Ok(Some(Told::Answer(answer))) => self.answered(at, answer, now),
-            Ok(Some(Told::Failed(_, failure))) => self.lose(at, failure),
-            Ok(Some(Told::Unprocessed(key))) => {
+            Ok(Some(ProtocolEvent::Response(answer))) => self.answered(at, answer, now),
+            Ok(Some(ProtocolEvent::Failed(_, failure))) => self.lose(at, failure),
+            Ok(Some(ProtocolEvent::Unprocessed(key))) => {
                 self.unprocessed(at, key);
                 self.server_closes(at);
             }
@@ -78,7 +78,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         }
         self.close(at);
         let connection = &mut self.connections[at];
-        connection.session.lost();
+        connection.session.discard_in_flight();
         if connection.requests.is_empty() {
             return;
         }
@@ -151,7 +151,9 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
         if let Some(response) = gathered.response().filter(|_| !request.warm) {
             self.failed_response = Some(FailedResponse { at_s: since as f64 / 1e9, ..response });
             self.gathers = false;
-            self.connections.iter_mut().for_each(|connection| connection.cold.gathered = Gathered::default());
+            self.connections
+                .iter_mut()
+                .for_each(|connection| connection.cold.gathered = FailedResponseBuffer::default());
         }
     }
 

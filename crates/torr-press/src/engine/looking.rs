@@ -13,7 +13,7 @@ pub(super) struct Looked {
     growing: Growing,
 }
 
-impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Looks at the next connection in turn that is established.
     pub(super) fn look_at_next(&mut self, now: Nanos) {
         self.look_at(1, now);

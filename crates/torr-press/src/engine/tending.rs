@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
+impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// Hands over the samples of intervals that have ended, before anything is received: it has come later.
     #[inline]
     pub(super) fn hand_over(&mut self, now: Nanos) {
@@ -54,7 +54,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 Stage::Open => failures::no_answer_in_time(),
                 _ => failures::no_connection_in_time(),
             };
-            if S::KEYED && connection.stage == Stage::Open {
+            if S::MULTIPLEXES && connection.stage == Stage::Open {
                 self.cancel_late(at, is_late, &failure, now);
             } else {
                 for request in connection.requests.iter().copied().collect::<Vec<_>>() {
@@ -96,7 +96,7 @@ impl<'r, S: Session, P: Pacer, L: Link> Engine<'r, S, P, L> {
 
     pub(super) fn end(mut self, now: Nanos) -> Ended {
         self.look_at_last(now);
-        let first = self.connections.iter_mut().find_map(|connection| connection.session.first_answer());
+        let first = self.connections.iter_mut().find_map(|connection| connection.session.first_response());
         for at in 0..self.connections.len() {
             while let Some(request) = self.connections[at].requests.take_oldest() {
                 let sample = self.sample_of(&request);

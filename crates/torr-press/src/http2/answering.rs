@@ -4,9 +4,9 @@ use super::error::{self, Broken, Code};
 use super::frame::{self, Head, flag, kind};
 use super::message::Message;
 use super::{Http2, WINDOW};
-use crate::gathered::Parts;
+use crate::failed_response::ParsedResponse;
 use crate::inspect::Inspect;
-use crate::session::{Answer, Told};
+use crate::protocol::{ProtocolEvent, ReceivedResponse};
 use std::num::NonZero;
 use torr_net::Nanos;
 use torr_wire::Header;
@@ -27,7 +27,7 @@ impl Http2<'_> {
         block: &[u8],
         at: Nanos,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Told>, Broken> {
+    ) -> Result<Option<ProtocolEvent>, Broken> {
         let (mut message, mut fields) = (Message::default(), Vec::new());
         let (inspects, gathers) = (self.inspection.is_some(), self.gathers);
         // Whosever it is: it may change the table.
@@ -55,7 +55,7 @@ impl Http2<'_> {
                 }
                 if gathers && status >= 400 {
                     fields.retain(|(name, _)| !name.starts_with(':'));
-                    stream.failed = Some(Box::new(Parts { status, fields, ..Parts::default() }));
+                    stream.failed = Some(Box::new(ParsedResponse { status, fields, ..ParsedResponse::default() }));
                 }
                 Ok(())
             }
@@ -69,7 +69,12 @@ impl Http2<'_> {
 
     /// Takes a piece of a body.
     #[inline]
-    pub(super) fn take_data(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<Option<Told>, Broken> {
+    pub(super) fn take_data(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ProtocolEvent>, Broken> {
         let content =
             frame::unpadded(head, payload).ok_or(Broken::protocol("a frame with more padding than payload"))?;
         // Of the window, the padding takes its part too.
@@ -108,7 +113,7 @@ impl Http2<'_> {
 
     /// The answer on a stream has ended.
     #[inline]
-    fn complete(&mut self, place: usize, out: &mut Vec<u8>) -> Option<Told> {
+    fn complete(&mut self, place: usize, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
         let stream = self.streams.at(place);
         let status = stream.status?;
         let is_bodiless = stream.is_head || matches!(status, 204 | 304);
@@ -128,14 +133,14 @@ impl Http2<'_> {
             self.failed = stream.failed.take();
         }
         let (key, first_byte) = (stream.key, stream.first_byte);
-        Some(Told::Answer(Answer { key, first_byte, response, failed_checks, redirects: 0 }))
+        Some(ProtocolEvent::Response(ReceivedResponse { key, first_byte, response, failed_checks, redirects: 0 }))
     }
 
     /// An answer is not what it should be.
     #[cold]
-    fn give_up_on(&mut self, place: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<Told> {
+    fn give_up_on(&mut self, place: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
         let stream = self.give_up(place, Code::PROTOCOL_ERROR, out)?;
-        Some(Told::Failed(stream.key, error::malformed(wrong)))
+        Some(ProtocolEvent::Failed(stream.key, error::malformed(wrong)))
     }
 }
 

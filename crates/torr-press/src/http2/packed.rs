@@ -1,7 +1,7 @@
 //! Requests with their heads packed: one that is always the same is packed once for all connections of a thread.
 
 use super::hpack::{Encoder, Seeding};
-use crate::request::{Cursor, Parts};
+use crate::request::{Cursor, RequestParts};
 use bytes::Bytes;
 
 /// What one thread's sessions have in common.
@@ -22,13 +22,13 @@ struct Constant {
 }
 
 /// What follows its packed head.
-pub(super) struct Begun {
+pub(super) struct RequestInfo {
     pub body: Bytes,
     pub is_head: bool,
 }
 
 impl Constant {
-    fn new(parts: &Parts) -> Self {
+    fn new(parts: &RequestParts) -> Self {
         let mut encoder = Encoder::default();
         let blocks = [Seeding::Ahead, Seeding::Done, Seeding::Refused, Seeding::Without].map(|seeding| {
             let mut block = Vec::new();
@@ -48,17 +48,17 @@ impl Packed {
         encoder: &mut Encoder,
         seeding: Seeding,
         write: impl FnOnce(&[u8], bool),
-    ) -> Begun {
+    ) -> RequestInfo {
         if cursor.is_constant() {
             let constant = self.constant.get_or_insert_with(|| Constant::new(&cursor.parts()));
             write(&constant.blocks[seeding as usize], constant.body.is_empty());
-            return Begun { body: constant.body.clone(), is_head: constant.is_head };
+            return RequestInfo { body: constant.body.clone(), is_head: constant.is_head };
         }
         let parts = cursor.parts();
         self.scratch.clear();
         encoder.encode(&parts.head, seeding, &mut self.scratch);
         let body = parts.body.unwrap_or_default();
         write(&self.scratch, body.is_empty());
-        Begun { body, is_head: parts.begun.is_head }
+        RequestInfo { body, is_head: parts.begun.is_head }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{self, Broken, Code};
 use super::frame::{self, HEAD, Head, flag, kind};
-use super::{Http2, MOST_CHATTER, Told, hpack};
+use super::{Http2, MOST_CHATTER, ProtocolEvent, hpack};
 use torr_net::Nanos;
 
 /// A head that comes in several frames.
@@ -13,7 +13,7 @@ pub struct Block {
     frames: usize,
 }
 
-type Read = Result<(usize, Option<Told>), Broken>;
+type Read = Result<(usize, Option<ProtocolEvent>), Broken>;
 
 impl Http2<'_> {
     /// Takes frames from the front of `input`, up to the next thing to be told.
@@ -81,7 +81,13 @@ impl Http2<'_> {
     }
 
     #[inline]
-    fn take_frame(&mut self, head: Head, payload: &[u8], at: Nanos, out: &mut Vec<u8>) -> Result<Option<Told>, Broken> {
+    fn take_frame(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        at: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ProtocolEvent>, Broken> {
         match head.kind {
             kind::DATA => self.take_data(head, payload, out),
             kind::HEADERS => self.begin_head(head, payload, at, out),
@@ -133,7 +139,13 @@ impl Http2<'_> {
         Ok(())
     }
 
-    fn begin_head(&mut self, head: Head, payload: &[u8], at: Nanos, out: &mut Vec<u8>) -> Result<Option<Told>, Broken> {
+    fn begin_head(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        at: Nanos,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ProtocolEvent>, Broken> {
         let block = frame::unpadded(head, payload).and_then(|block| match head.has(flag::PRIORITY) {
             true => block.get(5..),
             false => Some(block),
@@ -153,7 +165,7 @@ impl Http2<'_> {
         head: Head,
         at: Nanos,
         out: &mut Vec<u8>,
-    ) -> Result<Option<Told>, Broken> {
+    ) -> Result<Option<ProtocolEvent>, Broken> {
         let Some(mut block) = self.block.take() else {
             return Err(Broken::protocol("a head that goes on without having begun"));
         };
@@ -171,24 +183,24 @@ impl Http2<'_> {
     }
 
     #[cold]
-    fn take_reset(&mut self, head: Head, payload: &[u8]) -> Result<Option<Told>, Broken> {
+    fn take_reset(&mut self, head: Head, payload: &[u8]) -> Result<Option<ProtocolEvent>, Broken> {
         let code = frame::read_number(payload).map(Code).ok_or(Broken::size("a RST_STREAM of a wrong size"))?;
         let Some(at) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
         let Some(stream) = self.take(at) else { return Ok(None) };
         if code != Code::REFUSED_STREAM || stream.status.is_some() {
-            return Ok(Some(Told::Failed(stream.key, error::reset(code))));
+            return Ok(Some(ProtocolEvent::Failed(stream.key, error::reset(code))));
         }
         // With others under way, there were too many; if it is the only one, it is not wanted at all.
         let others = self.streams.len();
         self.refused_at = if others == 0 { usize::MAX } else { self.refused_at.min(others) };
         Ok(Some(match others {
-            0 => Told::Failed(stream.key, error::reset(code)),
-            _ => Told::Unprocessed(stream.key),
+            0 => ProtocolEvent::Failed(stream.key, error::reset(code)),
+            _ => ProtocolEvent::Unprocessed(stream.key),
         }))
     }
 
     #[cold]
-    fn take_goaway(&mut self, head: Head, payload: &[u8]) -> Result<Option<Told>, Broken> {
+    fn take_goaway(&mut self, head: Head, payload: &[u8]) -> Result<Option<ProtocolEvent>, Broken> {
         if head.stream != 0 {
             return Err(Broken::protocol("a frame of the connection on a stream"));
         }
@@ -205,8 +217,8 @@ impl Http2<'_> {
         for stream in self.streams.split_beyond(last) {
             self.uploads -= usize::from(stream.upload.is_some());
             self.told.push_back(match is_wanted {
-                true => Told::Unprocessed(stream.key),
-                false => Told::Failed(stream.key, error::gone_away(code)),
+                true => ProtocolEvent::Unprocessed(stream.key),
+                false => ProtocolEvent::Failed(stream.key, error::gone_away(code)),
             });
         }
         Ok(self.told.pop_front())

@@ -1,6 +1,6 @@
 //! The streams under way on one connection: one for each request.
 
-use crate::gathered::Parts;
+use crate::failed_response::ParsedResponse;
 use crate::inspect::Inspector;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub struct Stream<'p> {
     /// What could not be sent yet of the request's body.
     pub upload: Option<Bytes>,
     /// What has come of a failed response, where one is to be kept.
-    pub failed: Option<Box<Parts>>,
+    pub failed: Option<Box<ParsedResponse>>,
     /// Who looks at its answer, if anybody does.
     pub inspector: Option<Box<Inspector<'p>>>,
 }

@@ -2,8 +2,8 @@
 
 use super::frame::{Head, flag, setting};
 use super::*;
+use crate::protocol::ReceivedResponse;
 use crate::request::{Body, Data, Options, Requests};
-use crate::session::Answer;
 use std::num::NonZero;
 use torr_gauge::Kind;
 use torr_wire::response::Response;
@@ -71,11 +71,12 @@ impl Talk {
         Some(self.next_key)
     }
 
-    fn hear(&mut self, bytes: &[u8]) -> Result<Vec<Told>, Failure> {
+    fn hear(&mut self, bytes: &[u8]) -> Result<Vec<ProtocolEvent>, Failure> {
         let (mut input, mut all, mut told) = (bytes.to_vec(), Vec::new(), 0);
         loop {
-            let asked = Asked { count: 0, to_head: false, gather: None };
-            let (used, next) = self.session.receive(&mut self.packed, &mut input[told..], 7, asked, &mut self.said)?;
+            let in_flight = InFlight { count: 0, oldest_is_head: false, failed_response: None };
+            let (used, next) =
+                self.session.receive(&mut self.packed, &mut input[told..], 7, in_flight, &mut self.said)?;
             told += used;
             match next {
                 Some(next) => all.push(next),
@@ -138,14 +139,20 @@ fn goaway(last: u32, code: Code) -> Vec<u8> {
     frame(kind::GOAWAY, 0, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat())
 }
 
-fn answer(key: u32, status: u16, body: u64) -> Told {
+fn answer(key: u32, status: u16, body: u64) -> ProtocolEvent {
     let response = Response { status, keep_alive: true, body };
-    Told::Answer(Answer { key, first_byte: NonZero::new(7), response, failed_checks: 0, redirects: 0 })
+    ProtocolEvent::Response(ReceivedResponse {
+        key,
+        first_byte: NonZero::new(7),
+        response,
+        failed_checks: 0,
+        redirects: 0,
+    })
 }
 
-fn failed(told: &[Told]) -> (u32, Kind, String) {
+fn failed(told: &[ProtocolEvent]) -> (u32, Kind, String) {
     match told {
-        [Told::Failed(key, failure)] => (*key, failure.kind, failure.what.to_string()),
+        [ProtocolEvent::Failed(key, failure)] => (*key, failure.kind, failure.what.to_string()),
         other => panic!("{other:?}"),
     }
 }
@@ -173,7 +180,7 @@ fn answers_in_any_order_and_any_pieces() {
         let told: Vec<_> = bytes.chunks(size).flat_map(|piece| talk.hear(piece).unwrap()).collect();
         assert_eq!(told, expected, "in pieces of {size}");
         assert_eq!(talk.said(), [(Head { len: 8, kind: 6, flags: 1, stream: 0 }, b"12345678".to_vec())]);
-        assert!(!talk.session.is_leaving() && talk.session.end() == Ok(None));
+        assert!(!talk.session.is_draining() && talk.session.server_closed() == Ok(None));
     }
 }
 
@@ -277,7 +284,10 @@ fn streams_end_before_their_time() {
     let told = talk.hear(&number(kind::RST_STREAM, 3, Code::CANCEL.0)).unwrap();
     assert_eq!(failed(&told), (2, Kind::Read, "the server reset the stream: CANCEL".into()));
     // Refused beside two others: these come first.
-    assert_eq!(talk.hear(&number(kind::RST_STREAM, 7, Code::REFUSED_STREAM.0)).unwrap(), [Told::Unprocessed(4)]);
+    assert_eq!(
+        talk.hear(&number(kind::RST_STREAM, 7, Code::REFUSED_STREAM.0)).unwrap(),
+        [ProtocolEvent::Unprocessed(4)]
+    );
     assert_eq!(talk.start(), None);
     talk.hear(&head(1, true, OK)).unwrap();
     assert_eq!(talk.start(), Some(5));
@@ -302,18 +312,21 @@ fn connections_end_in_good_order() {
     let mut talk = Talk::get();
     (0..4).for_each(|_| _ = talk.start());
     assert_eq!(talk.hear(&goaway(i32::MAX as u32, Code::NO_ERROR)).unwrap(), []);
-    assert!(talk.session.is_leaving() && talk.start().is_none());
+    assert!(talk.session.is_draining() && talk.start().is_none());
     let bytes = [goaway(3, Code::NO_ERROR), head(3, true, OK), head(1, true, OK)].concat();
     let told = talk.hear(&bytes).unwrap();
-    assert_eq!(told, [Told::Unprocessed(3), Told::Unprocessed(4), answer(2, 200, 0), answer(1, 200, 0)]);
-    assert_eq!(talk.session.end(), Ok(None));
+    assert_eq!(
+        told,
+        [ProtocolEvent::Unprocessed(3), ProtocolEvent::Unprocessed(4), answer(2, 200, 0), answer(1, 200, 0)]
+    );
+    assert_eq!(talk.session.server_closed(), Ok(None));
     assert_eq!(talk.hear(&head(5, true, OK)).unwrap(), [], "it had said that it would not");
     assert!(talk.hear(&goaway(5, Code::NO_ERROR)).is_err(), "the last stream never grows");
     // One that takes nothing, time and again, is not asked forever.
     talk.open();
     talk.start();
     talk.greet(&[]);
-    assert_eq!(talk.hear(&goaway(0, Code::NO_ERROR)).unwrap(), [Told::Unprocessed(5)]);
+    assert_eq!(talk.hear(&goaway(0, Code::NO_ERROR)).unwrap(), [ProtocolEvent::Unprocessed(5)]);
     talk.open();
     talk.start();
     talk.greet(&[]);
@@ -326,12 +339,12 @@ fn connections_end_in_good_order() {
     let told = talk.hear(&goaway(1, Code::ENHANCE_YOUR_CALM)).unwrap();
     assert_eq!(failed(&told), (8, Kind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
     assert!(!talk.session.cancel(&mut talk.packed, 7, &mut Vec::new()), "nothing else can follow on it");
-    assert!(talk.session.end().unwrap_err().what.contains("ENHANCE_YOUR_CALM"));
+    assert!(talk.session.server_closed().unwrap_err().what.contains("ENHANCE_YOUR_CALM"));
     // Numbers of streams are used up one day.
     let mut talk = Talk::get();
     talk.session.next_stream = LAST_STREAM;
     assert_eq!([talk.start(), talk.start()], [Some(1), None]);
-    assert!(talk.session.is_leaving());
+    assert!(talk.session.is_draining());
     assert_eq!(talk.hear(&head(LAST_STREAM, true, OK)).unwrap(), [answer(1, 200, 0)]);
 }
 
@@ -464,7 +477,7 @@ fn who_does_not_speak_http2_is_told_apart() {
     let mut talk = Talk::new("GET", None);
     talk.start();
     assert_eq!(talk.hear(b"hi"), Ok(vec![]));
-    assert!(talk.session.end().unwrap_err().what.contains("without a word"));
+    assert!(talk.session.server_closed().unwrap_err().what.contains("without a word"));
 }
 
 /// Right or wrong, every frame is taken or refused, and the counts of what is told never exceed what was asked.

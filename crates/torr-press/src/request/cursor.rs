@@ -1,6 +1,6 @@
 //! One thread's place in what is sent: the hot path of writing requests.
 
-use super::Shared;
+use super::RequestSet;
 use super::choice::Choice;
 use super::draw::Draw;
 use super::entry::Entry;
@@ -14,7 +14,7 @@ use http::{Request, Uri};
 
 /// What has been begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun {
+pub struct RequestInfo {
     /// Whether the method is HEAD, whose answers have no body.
     pub is_head: bool,
     /// The number of its URL, from 0.
@@ -23,21 +23,21 @@ pub struct Begun {
 
 /// One request in parts, as HTTP/2 sends it.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct RequestParts {
     /// Method, URI with scheme, host and path, and header fields, `Content-Length` among them where there is a body. The
     /// `Host` that a user asks for stands in the URI, and fields that HTTP/2 does not have are left out.
     pub head: Request<()>,
     /// The body, where there is one.
     pub body: Option<Bytes>,
     /// Which it is.
-    pub begun: Begun,
+    pub begun: RequestInfo,
 }
 
 /// One thread's place in what is sent.
 #[derive(Debug)]
 pub struct Cursor<'r> {
     /// The only request there is, where it is the same every time.
-    constant: Option<(&'r [u8], Begun)>,
+    constant: Option<(&'r [u8], RequestInfo)>,
     entries: &'r [Entry],
     /// A reference of its own: beside the choice lie numbers that other threads write to.
     choice: Option<&'r Choice>,
@@ -47,10 +47,10 @@ pub struct Cursor<'r> {
 }
 
 impl<'r> Cursor<'r> {
-    pub(super) fn new(shared: &'r Shared, thread: usize, threads: usize) -> Self {
+    pub(super) fn new(shared: &'r RequestSet, thread: usize, threads: usize) -> Self {
         // Through another generator, since seeds that are near each other begin alike.
         let seed = Rng::with_seed(shared.seed.wrapping_add(thread as u64)).u64(..);
-        let begun = Begun { is_head: shared.entries[0].is_head, url: 0 };
+        let begun = RequestInfo { is_head: shared.entries[0].is_head, url: 0 };
         Self {
             constant: shared.constant.as_ref().map(|bytes| (bytes.as_slice(), begun)),
             entries: &shared.entries,
@@ -72,7 +72,7 @@ impl<'r> Cursor<'r> {
 
     /// Appends the next request in HTTP/1.1.
     #[inline]
-    pub fn write(&mut self, out: &mut Vec<u8>) -> Begun {
+    pub fn write(&mut self, out: &mut Vec<u8>) -> RequestInfo {
         if let Some((bytes, begun)) = self.constant {
             out.extend_from_slice(bytes);
             return begun;
@@ -80,7 +80,7 @@ impl<'r> Cursor<'r> {
         self.write_varying(out)
     }
 
-    fn write_varying(&mut self, out: &mut Vec<u8>) -> Begun {
+    fn write_varying(&mut self, out: &mut Vec<u8>) -> RequestInfo {
         let (entry, begun) = self.next();
         entry.write(&mut self.draw, &mut self.scratch, out);
         begun
@@ -93,7 +93,7 @@ impl<'r> Cursor<'r> {
     }
 
     /// The next request in parts.
-    pub fn parts(&mut self) -> Parts {
+    pub fn parts(&mut self) -> RequestParts {
         let (entry, begun) = self.next();
         self.draw.begin(entry.needs);
         let draw = &mut self.draw;
@@ -124,18 +124,18 @@ impl<'r> Cursor<'r> {
         if let Some(body) = &body {
             head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         }
-        Parts { head, body, begun }
+        RequestParts { head, body, begun }
     }
 
     #[inline]
-    fn next(&mut self) -> (&'r Entry, Begun) {
+    fn next(&mut self) -> (&'r Entry, RequestInfo) {
         let entries = self.entries;
         let at = match self.choice {
             None => 0,
             Some(choice) => choice.next(&mut self.draw.rng, &mut self.turns),
         };
         let entry = &entries[at];
-        (entry, Begun { is_head: entry.is_head, url: at as u32 })
+        (entry, RequestInfo { is_head: entry.is_head, url: at as u32 })
     }
 }
 

@@ -21,7 +21,7 @@ mod template;
 mod tests;
 mod urls;
 
-pub use cursor::{Begun, Cursor, Parts};
+pub use cursor::{Cursor, RequestInfo, RequestParts};
 pub use draw::Order;
 pub use error::RequestError;
 pub use feeder::Feeder;
@@ -39,12 +39,12 @@ use std::sync::Arc;
 /// All that a run sends, shared by all threads. Clones go on counting together.
 #[derive(Debug, Clone)]
 pub struct Requests {
-    shared: Arc<Shared>,
+    shared: Arc<RequestSet>,
 }
 
 /// What cursors look at.
 #[derive(Debug)]
-struct Shared {
+struct RequestSet {
     /// At least one.
     entries: Vec<Entry>,
     /// With several entries.
@@ -79,7 +79,7 @@ impl Requests {
             entries.push(composer.entry(url)?);
         }
         let choice = (urls.len() > 1).then(|| Choice::new(urls.iter().map(|url| url.weight), options.url_order));
-        let mut shared = Shared {
+        let mut shared = RequestSet {
             choice,
             constant: None,
             largest: entries.iter().map(|entry| entry.longest).max().unwrap_or(0),

@@ -226,8 +226,8 @@ fn heads_are_told_from_others() {
     let requests = Requests::new(&urls, &Options { url_order: Order::Sequence, ..Options::default() }).unwrap();
     let mut cursor = requests.cursor(0, 1);
     let begun: Vec<_> = (0..3).map(|_| cursor.write(&mut Vec::new())).collect();
-    let get = Begun { is_head: false, url: 0 };
-    assert_eq!(begun, [get, Begun { is_head: true, url: 1 }, get]);
+    let get = RequestInfo { is_head: false, url: 0 };
+    assert_eq!(begun, [get, RequestInfo { is_head: true, url: 1 }, get]);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn parts_are_the_same_request() {
     let requests = requests("http://h:1/p{{seq}}?q", &options).unwrap();
     let mut cursor = requests.cursor(0, 1);
     cursor.parts();
-    let Parts { head, body, begun } = cursor.parts();
+    let RequestParts { head, body, begun } = cursor.parts();
     assert_eq!((head.method(), head.uri().to_string()), (&Method::PUT, "http://o:5/p2?q".into()));
     let fields: Vec<_> = head.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
     let torr = concat!("torr/", env!("CARGO_PKG_VERSION"));
@@ -348,9 +348,9 @@ fn parts_are_the_same_request() {
     let mut sorted = fields;
     sorted.sort_unstable();
     assert_eq!(sorted, expected);
-    assert_eq!((body.as_deref(), begun), (Some(&b"b2"[..]), Begun { is_head: false, url: 0 }));
+    assert_eq!((body.as_deref(), begun), (Some(&b"b2"[..]), RequestInfo { is_head: false, url: 0 }));
     let plain = Requests::get(&Target::parse("http://[::1]:8/").unwrap(), false).unwrap();
-    let Parts { head, body, .. } = plain.cursor(0, 1).parts();
+    let RequestParts { head, body, .. } = plain.cursor(0, 1).parts();
     assert_eq!((head.uri().to_string(), head.headers().len(), body), ("http://[::1]:8/".into(), 2, None));
 }
 

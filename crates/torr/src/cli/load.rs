@@ -3,7 +3,7 @@
 use super::values::{Stages, depth, duration, per_second, positive, rate, requests, stages, think};
 use clap::{ArgGroup, Args, ValueEnum};
 use std::time::Duration;
-use torr_press::{Arrivals, Pace, Schedule, Think};
+use torr_press::{Arrivals, Pace, Schedule, ThinkTime};
 
 /// How hard, how fast, how long.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub struct LoadArgs {
     /// Wait so long between an answer and the next request of a closed loop; a range, such as 50ms..150ms, is drawn from
     /// evenly
     #[arg(long, value_parser = think, value_name = "DURATION", conflicts_with = "rate")]
-    pub think: Option<Think>,
+    pub think: Option<ThinkTime>,
     /// Requests under way at a time on each connection (HTTP/1.1 pipelining)
     #[arg(long, value_parser = depth, value_name = "N", conflicts_with_all = ["no_keepalive", "h2"])]
     pub pipeline: Option<u16>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use torr_gauge::number;
-use torr_press::{Schedule, Think};
+use torr_press::{Schedule, ThinkTime};
 
 /// A count that fits into memory, such as that of connections.
 pub fn positive(text: &str) -> Result<usize, String> {
@@ -72,13 +72,13 @@ pub fn depth(text: &str) -> Result<u16, String> {
 }
 
 /// A time to think, or a range of them.
-pub fn think(text: &str) -> Result<Think, String> {
+pub fn think(text: &str) -> Result<ThinkTime, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (duration(from)?, duration(to)?);
     if from > to {
         return Err("the range ends before it begins".into());
     }
-    Ok(Think { range: from..=to })
+    Ok(ThinkTime { range: from..=to })
 }
 
 pub fn duration(text: &str) -> Result<Duration, String> {

@@ -12,7 +12,7 @@ use torr_gauge::collector::{Measured, Progress};
 use torr_net::address;
 use torr_net::tls::{Roots, TlsSettings, Versions};
 use torr_press::request::{Body, Data, Options};
-use torr_press::{Arrivals, Inspection, Pace, Plan, Protocol, Requests, Schedule, Target};
+use torr_press::{Arrivals, Inspection, Pace, Plan, ProtocolConfig, Requests, Schedule, Target};
 use torr_report::fronts;
 
 /// How long each of several addresses is given to accept a connection.
@@ -72,7 +72,7 @@ impl Asked {
         let tls = tls.map(|settings| settings.load()).transpose().map_err(mistake)?;
         let plan = Plan {
             sources: self.source.into_iter().collect(),
-            protocol: Protocol { tls, http2: false },
+            protocol: ProtocolConfig { tls, http2: false },
             tunnel: (self.proxy.is_some() && self.target.tls).then(|| transport::tunnel(&self.target, None)),
             connections: usize::try_from(self.connections).unwrap_or(usize::MAX),
             threads: usize::try_from(self.threads).unwrap_or(usize::MAX),

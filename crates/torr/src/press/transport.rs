@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use torr_gauge::shown;
 use torr_net::tls::{Resumption, Roots, TlsSettings, Versions};
 use torr_net::{Address, address};
-use torr_press::{Protocol, Target};
+use torr_press::{ProtocolConfig, Target};
 
 /// More source addresses than this are of no use to anybody.
 const MOST_SOURCES: usize = 65_536;
@@ -20,7 +20,7 @@ pub struct Way {
     pub addresses: Vec<Address>,
     pub sources: Vec<IpAddr>,
     pub tunnel: Option<Vec<u8>>,
-    pub protocol: Protocol,
+    pub protocol: ProtocolConfig,
 }
 
 /// The way that is asked for.

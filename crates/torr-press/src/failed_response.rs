@@ -14,16 +14,16 @@ const STATUS: usize = 9;
 
 /// The beginning of a response that may be, or is, a failed one.
 #[derive(Debug, Default)]
-pub struct Gathered {
+pub struct FailedResponseBuffer {
     /// As it came by HTTP/1.1.
     raw: Vec<u8>,
     /// As it came by HTTP/2.
-    parts: Option<Parts>,
+    parts: Option<ParsedResponse>,
 }
 
 /// A response that has been taken apart.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct ParsedResponse {
     pub status: u16,
     pub fields: Vec<(String, Vec<u8>)>,
     pub content: Vec<u8>,
@@ -31,7 +31,7 @@ pub(crate) struct Parts {
     pub cut: bool,
 }
 
-impl Gathered {
+impl FailedResponseBuffer {
     /// Takes a piece of a response that is not the last one. A first piece is taken only if the status in it is of no
     /// final response below 400; so most responses cost nothing here.
     #[inline]
@@ -62,7 +62,7 @@ impl Gathered {
     }
 
     /// Takes a whole response of HTTP/2.
-    pub(crate) fn set(&mut self, parts: Parts) {
+    pub(crate) fn set(&mut self, parts: ParsedResponse) {
         self.parts = Some(parts);
     }
 
@@ -71,7 +71,7 @@ impl Gathered {
         let (status_line, parts) = match self.parts {
             Some(parts) => (format!("HTTP/2 {}", parts.status), parts),
             None => {
-                let mut parts = Parts { cut: self.raw.len() == MOST, ..Parts::default() };
+                let mut parts = ParsedResponse { cut: self.raw.len() == MOST, ..ParsedResponse::default() };
                 // Its framing was found sound before; if some of it is missing, the rest is shown as far as it goes.
                 let _ = ResponseReader::default().observe(&self.raw, false, &mut HeadMemory::default(), &mut parts);
                 (status_line(&self.raw, parts.status)?, parts)
@@ -93,7 +93,7 @@ impl Gathered {
     }
 }
 
-impl Parts {
+impl ParsedResponse {
     /// Takes a piece of the content, as much as there is room for.
     pub fn content(&mut self, piece: &[u8]) {
         let room = MOST.saturating_sub(self.content.len());
@@ -102,7 +102,7 @@ impl Parts {
     }
 }
 
-impl Observer for Parts {
+impl Observer for ParsedResponse {
     fn head(&mut self, status: u16, fields: &[Header<'_>]) {
         self.status = status;
         self.fields = fields.iter().map(|field| (field.name.to_owned(), field.value.to_vec())).collect();
@@ -129,7 +129,7 @@ mod tests {
         b"HTTP/1.1 503 No room\r\nTransfer-Encoding: chunked\r\nRetry-After: 1\r\n\r\n4\r\nfull\r\n3\r\n up\r\n0\r\n\r\n";
 
     fn gathered(pieces: &[&[u8]]) -> Option<FailedResponse> {
-        let mut gathered = Gathered::default();
+        let mut gathered = FailedResponseBuffer::default();
         for (at, piece) in pieces.iter().enumerate() {
             match at + 1 == pieces.len() {
                 false => gathered.piece(piece, at == 0),
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn responses_that_did_not_fail_take_no_room() {
-        let mut gathered = Gathered::default();
+        let mut gathered = FailedResponseBuffer::default();
         gathered.piece(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", true);
         gathered.piece(&[b'x'; 50_000], false);
         assert_eq!(gathered.raw.capacity(), 0);

@@ -1,8 +1,8 @@
 //! Any protocol over TLS.
 
 use crate::failures;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::request::Cursor;
-use crate::session::{Asked, Session, Told};
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
@@ -10,7 +10,7 @@ use torr_net::tls::{Secured, TlsClient};
 
 /// A session whose bytes go through TLS.
 #[derive(Debug)]
-pub struct SecuredSession<S> {
+pub struct OverTls<S> {
     tls: TlsClient,
     inner: S,
     /// Why the connection could not even begin.
@@ -19,7 +19,7 @@ pub struct SecuredSession<S> {
 
 /// What one thread's sessions over TLS have in common.
 #[derive(Debug, Default)]
-pub struct SecuredShared<T> {
+pub struct TlsBuffers<T> {
     /// Plaintext of the connection that is being worked on.
     received: Vec<u8>,
     /// How much of that has been read.
@@ -28,7 +28,7 @@ pub struct SecuredShared<T> {
     inner: T,
 }
 
-impl<S: Session> SecuredSession<S> {
+impl<S: Protocol> OverTls<S> {
     /// Over TLS as this client speaks it, with the same sessions.
     pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
         Self { tls: client.another(), inner, failed: None }
@@ -44,16 +44,16 @@ impl<S: Session> SecuredSession<S> {
     }
 }
 
-impl<S: Session> Session for SecuredSession<S> {
-    const HOLDS: bool = true;
-    const KEYED: bool = S::KEYED;
-    type Shared = SecuredShared<S::Shared>;
+impl<S: Protocol> Protocol for OverTls<S> {
+    const BUFFERS_EVENTS: bool = true;
+    const MULTIPLEXES: bool = S::MULTIPLEXES;
+    type ThreadState = TlsBuffers<S::ThreadState>;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         self.failed = self.tls.open(out).err().map(failures::tls);
     }
 
-    fn is_securing(&self) -> bool {
+    fn is_handshaking(&self) -> bool {
         self.tls.is_securing()
     }
 
@@ -67,29 +67,29 @@ impl<S: Session> Session for SecuredSession<S> {
     }
 
     #[inline]
-    fn is_leaving(&self) -> bool {
-        self.tls.is_closed() || self.inner.is_leaving()
+    fn is_draining(&self) -> bool {
+        self.tls.is_closed() || self.inner.is_draining()
     }
 
     #[inline]
-    fn start(&mut self, shared: &mut Self::Shared, key: u32, cursor: &mut Cursor<'_>, _out: &mut Vec<u8>) -> bool {
+    fn start(&mut self, shared: &mut Self::ThreadState, key: u32, cursor: &mut Cursor<'_>, _out: &mut Vec<u8>) -> bool {
         self.inner.start(&mut shared.inner, key, cursor, &mut shared.to_send)
     }
 
     #[inline]
-    fn flush(&mut self, shared: &mut Self::Shared, out: &mut Vec<u8>) -> Result<(), Failure> {
+    fn flush(&mut self, shared: &mut Self::ThreadState, out: &mut Vec<u8>) -> Result<(), Failure> {
         self.inner.flush(&mut shared.inner, &mut shared.to_send)?;
         self.seal(&mut shared.to_send, out)
     }
 
     fn receive(
         &mut self,
-        shared: &mut Self::Shared,
+        shared: &mut Self::ThreadState,
         input: &mut [u8],
         at: Nanos,
-        asked: Asked<'_>,
+        in_flight: InFlight<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Option<Told>), Failure> {
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
         if let Some(failure) = self.failed.take() {
             return Err(failure);
         }
@@ -103,10 +103,10 @@ impl<S: Session> Session for SecuredSession<S> {
             }
         }
         let rest = &mut shared.received[shared.read..];
-        let told = if rest.is_empty() && !S::HOLDS {
+        let told = if rest.is_empty() && !S::BUFFERS_EVENTS {
             None
         } else {
-            let received = self.inner.receive(&mut shared.inner, rest, at, asked, &mut shared.to_send);
+            let received = self.inner.receive(&mut shared.inner, rest, at, in_flight, &mut shared.to_send);
             if received.is_err() {
                 // It may have said why. If that can't be sealed, it is of no use, and must not reach another connection.
                 let _ = self.seal(&mut shared.to_send, out);
@@ -119,25 +119,25 @@ impl<S: Session> Session for SecuredSession<S> {
         Ok((input.len(), told))
     }
 
-    fn lost(&mut self) {
-        self.inner.lost();
+    fn discard_in_flight(&mut self) {
+        self.inner.discard_in_flight();
     }
 
-    fn end(&mut self) -> Result<Option<Told>, Failure> {
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
         if self.tls.is_securing() {
             return Ok(None);
         }
-        match self.inner.end()? {
+        match self.inner.server_closed()? {
             Some(_) if !self.tls.is_closed() => Err(failures::cut_off()),
             told => Ok(told),
         }
     }
 
-    fn first_answer(&mut self) -> Option<FirstAnswer> {
-        self.inner.first_answer()
+    fn first_response(&mut self) -> Option<FirstAnswer> {
+        self.inner.first_response()
     }
 
-    fn cancel(&mut self, shared: &mut Self::Shared, key: u32, out: &mut Vec<u8>) -> bool {
+    fn cancel(&mut self, shared: &mut Self::ThreadState, key: u32, out: &mut Vec<u8>) -> bool {
         self.inner.cancel(&mut shared.inner, key, &mut shared.to_send) && self.seal(&mut shared.to_send, out).is_ok()
     }
 }

@@ -1,0 +1,127 @@
+//! The interface between the event loop and the protocol of a connection: bytes in, events out.
+
+use crate::failed_response::FailedResponseBuffer;
+use crate::request::Cursor;
+use std::num::NonZero;
+use torr_gauge::Failure;
+use torr_gauge::collector::FirstAnswer;
+use torr_net::Nanos;
+use torr_net::tls::Secured;
+use torr_wire::response::Response;
+
+/// The state of one connection's protocol. It sees bytes only: socket, clock and counters belong to the engine.
+pub trait Protocol {
+    /// Whether events may be left after all input was consumed: [`Protocol::receive`] is then called again, without
+    /// input, until it returns no event.
+    const BUFFERS_EVENTS: bool;
+    /// Whether responses arrive in any order, and carry the key of their request.
+    const MULTIPLEXES: bool;
+    /// State that all connections of a thread share, such as buffers.
+    type ThreadState: Default;
+
+    /// Resets the state for a new connection. Bytes that precede the first request go to `out`.
+    fn open(&mut self, out: &mut Vec<u8>);
+
+    /// Whether a handshake has to complete before the first request.
+    fn is_handshaking(&self) -> bool {
+        false
+    }
+
+    /// Returns the parameters of a completed TLS handshake.
+    fn secured(&self) -> Option<Secured> {
+        None
+    }
+
+    /// Whether one more request can be started now.
+    #[inline]
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Writes the next request to `out`, or buffers it until [`Protocol::flush`]. Returns whether its method is HEAD.
+    fn start(&mut self, thread: &mut Self::ThreadState, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool;
+
+    /// Writes the buffered requests to `out`.
+    ///
+    /// # Errors
+    /// If they cannot be encoded. The connection has to be closed then.
+    #[inline]
+    fn flush(&mut self, _thread: &mut Self::ThreadState, _out: &mut Vec<u8>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Consumes bytes from the front of `input`, up to the next event or all of them, and may overwrite them. Bytes to be
+    /// sent in return go to `out`.
+    ///
+    /// # Errors
+    /// If the bytes violate the protocol. The connection has to be closed then.
+    fn receive(
+        &mut self,
+        thread: &mut Self::ThreadState,
+        input: &mut [u8],
+        at: Nanos,
+        in_flight: InFlight<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<ProtocolEvent>), Failure>;
+
+    /// Handles the end of the server's side, and returns the event that it completes.
+    ///
+    /// # Errors
+    /// If it cuts a response short.
+    fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure>;
+
+    /// Discards the state of requests in flight, which have failed.
+    fn discard_in_flight(&mut self) {}
+
+    /// Whether no further request can be started on this connection.
+    fn is_draining(&self) -> bool {
+        false
+    }
+
+    /// Takes the first response of the run, if it was to be kept and arrived here.
+    fn first_response(&mut self) -> Option<FirstAnswer> {
+        None
+    }
+
+    /// Cancels one request. Returns whether the connection can be used further.
+    fn cancel(&mut self, _thread: &mut Self::ThreadState, _key: u32, _out: &mut Vec<u8>) -> bool {
+        false
+    }
+}
+
+/// The requests in flight on a connection, as far as a protocol needs them to read responses.
+#[derive(Debug)]
+pub struct InFlight<'b> {
+    /// The number of requests.
+    pub count: usize,
+    /// Whether the method of the oldest is HEAD.
+    pub oldest_is_head: bool,
+    /// The buffer for a response with a status of 400 or more, as long as none has been kept.
+    pub failed_response: Option<&'b mut FailedResponseBuffer>,
+}
+
+/// An event on a connection that the engine has to act on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProtocolEvent {
+    /// A response is complete.
+    Response(ReceivedResponse),
+    /// The request of this key has failed; the connection stays open.
+    Failed(u32, Failure),
+    /// The server has not processed the request of this key, which may be sent again on another connection.
+    Unprocessed(u32),
+}
+
+/// A complete response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceivedResponse {
+    /// The key of its request. Without multiplexing it has no meaning: the response is that to the oldest request.
+    pub key: u32,
+    /// The time of its first byte, if that arrived before the last.
+    pub first_byte: Option<NonZero<Nanos>>,
+    /// Status, persistence and length.
+    pub response: Response,
+    /// The checks that it failed, a bit each.
+    pub failed_checks: u32,
+    /// The number of redirects that were followed to it.
+    pub redirects: u8,
+}
