@@ -32,7 +32,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::error::Error;
-use torr_test_harness::{error, interrupt};
+use torr_test_support::{error, interrupt};
 
 fn main() -> ExitCode {
     let done = cli::parse().and_then(|command| match command {

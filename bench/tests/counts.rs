@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use torr_test_harness::required::cannot_run;
+use torr_test_support::required::cannot_run;
 
 /// The cases of `examples/exchange.rs`.
 const CASES: [&str; 6] =

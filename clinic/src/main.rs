@@ -19,7 +19,7 @@ mod ward;
 use crate::cli::{Cli, Role};
 use clap::Parser;
 use std::process::ExitCode;
-use torr_test_harness::{error, interrupt};
+use torr_test_support::{error, interrupt};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

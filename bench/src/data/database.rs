@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::fs::statfs;
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
-use torr_test_databases::{Outside, Server};
+use torr_test_support::databases::{Outside, Server};
 
 use super::check::World;
 use super::scenario::Group;

@@ -12,7 +12,7 @@ pub mod turns;
 use std::io::Write;
 use std::time::SystemTime;
 
-use torr_test_databases::Make;
+use torr_test_support::databases::Make;
 
 use self::candidates::{CANDIDATES, candidate};
 use self::compare::Measured;

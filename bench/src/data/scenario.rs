@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use torr_test_databases::Make;
+use torr_test_support::databases::Make;
 
 /// A database, and how it is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]

@@ -27,7 +27,7 @@ fn php_and_mariadb(bed: &mut Bed) -> Result<String, Error> {
         return Err(Error::failed("php lacks its module mysqli: clinic/README.md has the packages"));
     }
     let port = bed.database(Make::MariaDb).port;
-    let password = torr_test_databases::PASSWORD;
+    let password = torr_test_support::databases::PASSWORD;
     let script = format!(
         "<?php $db = new mysqli('127.0.0.1', 'torr', '{password}', 'mysql', {port});
         echo $db->query(\"SELECT BENCHMARK(10000, MD5('torr'))\")->fetch_row()[0], $db->close();"

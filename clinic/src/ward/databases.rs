@@ -3,8 +3,8 @@
 use super::Bed;
 use super::quota::Group;
 use crate::error::Error;
-pub use torr_test_databases::Make;
-use torr_test_databases::Server;
+pub use torr_test_support::databases::Make;
+use torr_test_support::databases::Server;
 
 /// Where a database is.
 pub struct Database {

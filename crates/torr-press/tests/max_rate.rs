@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::RunResult;
 use torr_press::{Pace, Plan, Requests, Schedule, Target, run};
-use torr_test_harness::disturbance::{Disturbance, Outcome, until_right};
+use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
 
 fn plan(rate: f64, seconds: u64) -> Plan {
     let target = Target::parse("http://name.test/").expect("it is a URL");

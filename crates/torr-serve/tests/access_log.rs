@@ -11,9 +11,10 @@ use serde_json::Value;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::time::Duration;
-use support::client::{Client, get};
-use support::{Running, wait_until};
+use support::Running;
 use torr_serve::{App, LogFormat, LogTarget};
+use torr_test_support::client::{Client, get};
+use torr_test_support::wait_until;
 
 /// So many frames of a hundred bytes, which come one by one, with an end or without.
 fn frames(count: usize, ends: bool) -> Body {
@@ -121,7 +122,7 @@ fn who_goes_while_a_router_is_waited_for_is_noted_with_499() {
     client.send(get("/never"));
     drop(client);
     // The line comes without anything more from anybody.
-    wait_until("a line", || !std::fs::read_to_string(&log).expect("it is there").is_empty());
+    wait_until("a line", || (!std::fs::read_to_string(&log).expect("it is there").is_empty()).then_some(()));
     assert_eq!(noted(&log, &server), ["/never 499 0"]);
 }
 

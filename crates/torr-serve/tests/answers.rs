@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, header};
 use std::iter;
 use support::Running;
-use support::client::get;
 use torr_serve::{App, Response};
+use torr_test_support::client::get;
 
 #[test]
 fn statuses_without_a_body_have_none() {

@@ -5,8 +5,8 @@ mod support;
 use http::Method;
 use std::pin::Pin;
 use support::Running;
-use support::client::{Client, get};
 use torr_serve::{App, Request, Response};
+use torr_test_support::client::{Client, get};
 
 /// What such a handler returns where its type must have a name.
 type Waiting = Pin<Box<dyn Future<Output = Response>>>;

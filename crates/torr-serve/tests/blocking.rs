@@ -7,9 +7,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
-use support::client::{get, post};
-use support::{PATIENCE, Running, wait_until};
+use support::Running;
 use torr_serve::{App, Response};
+use torr_test_support::client::{get, post};
+use torr_test_support::{PATIENCE, wait_until};
 
 /// A number of `/metrics`.
 fn metric(server: &Running, name: &str) -> u64 {
@@ -86,11 +87,11 @@ fn clients_that_go_give_their_place_back_once_their_call_is_done() {
     let server = Running::start_with(app, |settings| (settings.blocking_threads, settings.blocking_queue) = (1, 2));
     let mut clients: Vec<_> = (0..3).map(|_| server.client()).collect();
     clients.iter_mut().for_each(|client| client.send(get("/wait")));
-    wait_until("three calls", || metric(&server, "torr_blocking_calls") == 3);
+    wait_until("three calls", || (metric(&server, "torr_blocking_calls") == 3).then_some(()));
     assert_eq!(server.client().get("/wait").status, 503);
     drop(clients);
     (0..3).for_each(|_| go.send(()).expect("the handler waits"));
-    wait_until("no call to be left", || metric(&server, "torr_blocking_calls") == 0);
+    wait_until("no call to be left", || (metric(&server, "torr_blocking_calls") == 0).then_some(()));
     go.send(()).expect("the handler is there");
     assert_eq!(server.client().get("/wait").text(), "went on");
 }

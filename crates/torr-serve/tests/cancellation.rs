@@ -10,10 +10,10 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use support::client::{Client, get as request};
 use support::{PATIENCE, Running};
 use tokio::sync::Semaphore;
 use torr_serve::{App, Response};
+use torr_test_support::client::{Client, get as request};
 
 /// Tells of a handler's beginning, and of its end in any way.
 struct Guard(Sender<&'static str>);

@@ -4,8 +4,8 @@ mod support;
 
 use std::time::{Duration, SystemTime};
 use support::Running;
-use support::client::{Answer, Client, get};
 use torr_serve::{App, Response};
+use torr_test_support::client::{Answer, Client, get};
 
 /// Checks that an answer was made between some time and now.
 fn is_made_since(answer: &Answer, since: SystemTime) {

@@ -16,8 +16,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
 use support::Running;
-use support::client::get;
 use torr_serve::{App, RequestBody, Response, ServeError, Server};
+use torr_test_support::client::get;
 
 /// Panics like a handler with a defect.
 fn defect() -> Response {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use support::client::Client;
 use torr_serve::{App, Response, ServeError, Server, Settings, worker_number};
+use torr_test_support::client::Client;
 
 /// The example, which is killed with this value; its workers see that and end.
 struct Processes {

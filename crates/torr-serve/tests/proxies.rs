@@ -8,9 +8,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::client::{Client, get};
 use support::{PATIENCE, Running};
 use torr_serve::{App, ForwardedField, Origin, Peer, ProxyProtocol, RequestId, Response, Settings};
+use torr_test_support::client::{Client, get};
 
 /// Tells what a handler is told: `/own` a controller, `/soon` one that waits, `/pool` one that blocks, all else a router.
 fn app() -> App {

@@ -6,8 +6,8 @@ use rustix::process::{Signal, getpid, kill_process};
 use std::sync::mpsc::channel;
 use std::thread;
 use support::PATIENCE;
-use support::client::Client;
 use torr_serve::{App, Response, Server};
+use torr_test_support::client::Client;
 
 #[test]
 fn signals_to_reload_call_what_was_given_and_others_end_the_server() {

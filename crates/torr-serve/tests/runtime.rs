@@ -17,7 +17,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::client::Client;
 use support::{PATIENCE, Running};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -26,6 +25,7 @@ use tokio::sync::watch;
 use tokio::task::{block_in_place, spawn_blocking};
 use tokio::time::{sleep, timeout};
 use torr_serve::{App, Request, Response, ServeError, Server};
+use torr_test_support::client::Client;
 
 /// How long a handler waits for what takes a millisecond.
 const STALLED: Duration = Duration::from_secs(5);

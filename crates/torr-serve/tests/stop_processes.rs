@@ -3,14 +3,9 @@
 
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
 use torr_serve::{App, Response, Server, Settings, worker_number};
-
-#[path = "../../../tests/support/client.rs"]
-#[allow(dead_code, reason = "others use more of it")]
-mod client;
-
-const PATIENCE: Duration = Duration::from_secs(30);
+use torr_test_support::PATIENCE;
+use torr_test_support::client::Client;
 
 fn main() {
     let mut settings = Settings::default();
@@ -27,7 +22,7 @@ fn main() {
     let bound = bound.on_ready(move || tell_ready.send(()).expect("it is waited for"));
     thread::spawn(move || tell_end.send(bound.run()));
     ready.recv_timeout(PATIENCE).expect("it gets ready");
-    let mut client = client::Client::connect(address);
+    let mut client = Client::connect(address);
     let text = client.get("/").text().to_owned();
     assert!(["1", "2"].contains(&&*text), "worker {text} of 2");
     stop.stop();

@@ -14,8 +14,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 use support::Running;
-use support::client::{Client, get};
 use torr_serve::{App, Response, ServeError, Server, Settings};
+use torr_test_support::client::{Client, get};
 
 fn app() -> App {
     App::new()

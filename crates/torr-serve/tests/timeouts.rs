@@ -8,9 +8,9 @@ use std::iter;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-use support::client::{get, post};
 use support::{PATIENCE, Running};
 use torr_serve::{App, Response, Settings};
+use torr_test_support::client::{get, post};
 
 const SHORT: Duration = Duration::from_millis(300);
 /// How late the server's clock may be.

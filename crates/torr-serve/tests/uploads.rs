@@ -12,8 +12,8 @@ use std::net::Shutdown;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
-use support::client::Client;
 use support::{PATIENCE, Running};
+use torr_test_support::client::Client;
 use wire::*;
 
 // As it comes.

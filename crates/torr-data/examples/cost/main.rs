@@ -11,7 +11,7 @@ mod ways;
 
 use plan::{Plan, USAGE};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use torr_test_databases::{Make, Server};
+use torr_test_support::databases::{Make, Server};
 
 fn main() {
     let plan = Plan::read(std::env::args().skip(1)).unwrap_or_else(|wrong| {

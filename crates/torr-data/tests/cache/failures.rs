@@ -6,7 +6,7 @@ use std::future::{Future, poll_fn};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use torr_data::{Access, Cache, CacheOptions, DataError, ErrorKind, Side};
-use torr_test_databases::{Make, Server, runtime};
+use torr_test_support::databases::{Make, Server, runtime};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

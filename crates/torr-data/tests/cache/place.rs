@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tempfile::TempDir;
 use torr_data::{Cache, CacheOptions, Database, Options};
-use torr_test_databases::{Make, Outside, Server, shared};
+use torr_test_support::databases::{Make, Outside, Server, shared};
 
 pub struct Place {
     pub url: String,

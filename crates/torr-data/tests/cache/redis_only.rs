@@ -6,7 +6,7 @@ use redis::TypedCommands;
 use std::thread;
 use std::time::Duration;
 use torr_data::Access;
-use torr_test_databases::{Make, Server, runtime};
+use torr_test_support::databases::{Make, Server, runtime};
 
 #[test]
 fn what_is_not_ours_is_left_alone() {

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 use torr_data::{Cache, CacheOptions, DataError, ErrorKind, Side};
-use torr_test_databases::{Make, PASSWORD, Server, runtime, shared};
+use torr_test_support::databases::{Make, PASSWORD, Server, runtime, shared};
 
 fn opening(url: &str) -> DataError {
     let error = Cache::open(url, &CacheOptions::default()).expect_err(url);

@@ -8,7 +8,8 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_data::CacheKind;
-use torr_test_databases::{runtime, wait_until};
+use torr_test_support::databases::runtime;
+use torr_test_support::wait_until;
 
 crate::everywhere!(
     what_is_put_is_got,
@@ -99,7 +100,7 @@ fn any_time_to_live(place: Place) {
         assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"1".to_vec())), "{ttl:?}");
     }
     runtime.block_on(cache.put("key", b"1", Duration::ZERO)).expect("it is bounded");
-    wait_until("the shortest time has passed", || runtime.block_on(cache.get("key")) == Ok(None));
+    wait_until("the shortest time has passed", || (runtime.block_on(cache.get("key")) == Ok(None)).then_some(()));
 }
 
 fn many_at_the_same_time(place: Place) {

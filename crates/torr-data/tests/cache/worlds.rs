@@ -6,7 +6,8 @@ use futures_util::future::join_all;
 use std::thread;
 use std::time::Duration;
 use torr_data::{Access, Database, ErrorKind, Options, WORLD_ROWS};
-use torr_test_databases::{runtime, wait_until};
+use torr_test_support::databases::runtime;
+use torr_test_support::wait_until;
 
 crate::everywhere!(
     as_the_database_has_them,
@@ -59,7 +60,7 @@ fn after_their_time_they_are_read_again(mut place: Place) {
     tables.outside().run("UPDATE world SET randomnumber = 20000");
     wait_until("the new rows are seen", || {
         let rows = runtime.block_on(cache.worlds(&tables.database, Access::Raw, &IDS)).expect("they are there");
-        rows.iter().all(|row| row.random_number == 20_000)
+        rows.iter().all(|row| row.random_number == 20_000).then_some(())
     });
 }
 

@@ -7,21 +7,22 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use torr_data::{Access, DataError, Database, ErrorKind, Options, PoolEvent, Side, World};
-use torr_test_databases::{Make, Outside, PASSWORD, Server, runtime, wait_until};
+use torr_test_support::databases::{Make, Outside, PASSWORD, Server, runtime};
+use torr_test_support::wait_until;
 
 crate::at_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
 crate::tests_at!(pool_of_mariadb, crate::place::Place::mariadb(), a_pool_that_is_used_up);
 crate::tests_at!(pool_of_postgres, crate::place::Place::postgres(), a_pool_that_is_used_up);
 crate::tests_at!(
     own_mariadb,
-    torr_test_databases::Make::MariaDb,
+    torr_test_support::databases::Make::MariaDb,
     a_server_goes_and_comes_back,
     a_silent_server,
     refused
 );
 crate::tests_at!(
     own_postgres,
-    torr_test_databases::Make::Postgres,
+    torr_test_support::databases::Make::Postgres,
     a_server_goes_and_comes_back,
     a_silent_server,
     refused
@@ -168,7 +169,7 @@ fn a_server_goes_and_comes_back(make: Make) {
             scope.spawn(|| {
                 // Over one connection the builder's statement comes after the driver's.
                 let connections = if place.options.pipelined { 2 } else { 3 };
-                wait_until("all of them wait", || waiting(&mut looking) == connections);
+                wait_until("all of them wait", || (waiting(&mut looking) == connections).then_some(()));
                 server.kill();
             });
             runtime.block_on(join_all(questions))
@@ -213,7 +214,7 @@ fn nothing_is_half_written(server: &mut Server, database: &Database, access: Acc
                 }
             });
         });
-        wait_until("some updates are done", || kept.load(SeqCst) >= 10);
+        wait_until("some updates are done", || (kept.load(SeqCst) >= 10).then_some(()));
         server.kill();
     });
     server.start_again();
@@ -233,7 +234,7 @@ fn a_silent_server(make: Make) {
         let (database, runtime) = (place.open(), runtime());
         for access in Access::ALL {
             // With limits so short, a busy machine may need another try.
-            wait_until("it answers", || runtime.block_on(database.item(access, 1)).is_ok());
+            wait_until("it answers", || runtime.block_on(database.item(access, 1)).is_ok().then_some(()));
             server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
@@ -254,7 +255,7 @@ fn a_silent_server(make: Make) {
             assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             server.go_on();
             wait_until("it answers again", || {
-                runtime.block_on(database.item(access, 1)).is_ok_and(|item| item.id == 1)
+                runtime.block_on(database.item(access, 1)).is_ok_and(|item| item.id == 1).then_some(())
             });
         }
     }

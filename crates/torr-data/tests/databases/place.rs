@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 use torr_data::{DataError, Database, Options};
-use torr_test_databases::{Make, Outside, Server, shared};
+use torr_test_support::databases::{Make, Outside, Server, shared};
 
 /// Rows of the table `item`: enough for two batches and a rest.
 pub const ITEMS: u32 = 2500;

@@ -3,7 +3,7 @@
 use crate::place::{ITEMS, Place};
 use std::collections::BTreeSet;
 use torr_data::{Access, Database, DatabaseKind, ErrorKind, Fortune, Item, Options, Side, World};
-use torr_test_databases::runtime;
+use torr_test_support::databases::runtime;
 
 crate::everywhere!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
 

@@ -4,7 +4,7 @@ use crate::place::{ITEMS, Place};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use torr_data::{Access, Database, ErrorKind, Progress, WORLD_ROWS, World};
-use torr_test_databases::runtime;
+use torr_test_support::databases::runtime;
 
 crate::where_it_lasts!(
     filling_tells_how_far_it_is,

@@ -3,7 +3,7 @@
 use crate::place::Place;
 use std::thread;
 use torr_data::{Access, ErrorKind, World};
-use torr_test_databases::runtime;
+use torr_test_support::databases::runtime;
 
 crate::everywhere!(updates_are_kept, all_or_none, none_is_lost_among_many_writers);
 

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use std::fs;
     use std::time::{Duration, Instant};
-    use torr_test_harness::required::cannot_run;
+    use torr_test_support::required::cannot_run;
 
     /// Makes a cgroup's directory with these files in it.
     fn group(directory: &Path, files: &[(&str, &str)]) {

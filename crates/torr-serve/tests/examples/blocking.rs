@@ -1,10 +1,11 @@
 //! `examples/blocking.rs`.
 
-use crate::program::{Example, wait_until};
+use crate::program::Example;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
+use torr_test_support::wait_until;
 
 /// What `open` is told where nobody reads.
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();

@@ -1,11 +1,11 @@
 //! `docs/serve.md`: its code is that of the examples, and its commands get from these what it says.
 
 use crate::program::Example;
-use crate::support::markdown::{Block, blocks};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
+use torr_test_support::markdown::{Block, blocks};
 
 const PAGE: &str = include_str!("../../../../docs/serve.md");
 

@@ -1,6 +1,7 @@
 //! `examples/middleware.rs`.
 
-use crate::program::{Example, wait_until};
+use crate::program::Example;
+use torr_test_support::wait_until;
 
 #[test]
 fn each_layer_does_its_work() {

@@ -1,13 +1,11 @@
 //! An example as a running program, and requests to it.
 
-use crate::support::PATIENCE;
-use crate::support::client::Client;
 use http::HeaderMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use torr_test_support::client::Client;
+use torr_test_support::{PATIENCE, wait_until};
 use ureq::Agent;
 
 /// An example that runs; killed with this value.
@@ -175,16 +173,4 @@ fn is_answered(address: SocketAddr) -> Option<()> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").ok()?;
     (stream.read(&mut [0]).ok()? == 1).then_some(())
-}
-
-/// Looks often, until there is something to see.
-pub fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(seen) = look() {
-            return seen;
-        }
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -1,9 +1,10 @@
 //! `examples/service.rs`.
 
-use crate::program::{Example, wait_until};
+use crate::program::Example;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use torr_test_support::wait_until;
 
 fn start(folder: &Path) -> Example {
     Example::start("service", &[folder.to_str().expect("it is UTF-8")])

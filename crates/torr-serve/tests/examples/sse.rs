@@ -1,8 +1,9 @@
 //! `examples/sse.rs`.
 
-use crate::program::{Example, wait_until};
+use crate::program::Example;
 use std::io::{BufRead, Read};
 use std::time::{Duration, Instant};
+use torr_test_support::wait_until;
 
 /// The next event's lines, without the empty one that ends it.
 fn event(events: &mut impl BufRead) -> Vec<String> {

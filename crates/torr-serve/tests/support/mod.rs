@@ -1,32 +1,12 @@
 //! What the tests of the library share: a server in this process, which ends with its value.
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
-#[path = "../../../../tests/support/client.rs"]
-pub mod client;
-#[path = "../../../../tests/support/markdown.rs"]
-pub mod markdown;
-
-use client::Client;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
 use torr_serve::{App, Bound, ServeError, Server, Settings, Stop};
-
-/// How long anything may take before a test gives it up: far more than it needs on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Waits for something to come true, looking often.
-///
-/// # Panics
-/// If it does not within [`PATIENCE`].
-pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-        thread::sleep(Duration::from_millis(2));
-    }
-}
+pub use torr_test_support::PATIENCE;
+use torr_test_support::client::Client;
 
 /// A server on a free port of 127.0.0.1.
 pub struct Running {

@@ -1,13 +1,13 @@
 //! How connections over TLS end: with `close_notify` where nothing was cut off, and without where something was.
 
 use crate::scene::{Scene, app};
-use crate::support::client::get;
-use crate::support::wait_until;
 use std::io::Write;
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+use torr_test_support::client::get;
+use torr_test_support::wait_until;
 
 #[test]
 fn a_server_that_closes_says_so() {
@@ -101,7 +101,7 @@ fn a_server_that_leaves_under_load_cuts_nothing() {
                 assert_eq!(client.ends(), (true, vec![]));
             });
         }
-        wait_until("a hundred responses", || answered.load(Ordering::SeqCst) >= 100);
+        wait_until("a hundred responses", || (answered.load(Ordering::SeqCst) >= 100).then_some(()));
         scene.server.stop();
     });
     scene.server.wait().expect("it ends in order");

@@ -2,12 +2,12 @@
 
 use crate::scene::{Scene, Secure, VERSIONS, app, hello, socket};
 use crate::support::Running;
-use crate::support::client::{Client, get};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use torr_serve::{App, ProxyProtocol, Response};
+use torr_test_support::client::{Client, get};
 
 /// What a client says first.
 fn client_hello(scene: &Scene) -> Vec<u8> {

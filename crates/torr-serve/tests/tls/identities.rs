@@ -1,12 +1,12 @@
 //! Who shows which certificate to whom.
 
-use crate::certificates::{client_of_an_authority, for_names};
 use crate::scene::{Scene, Secure, VERSIONS, app, certificates, shown};
-use crate::support::client::get;
 use rustls::HandshakeKind;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use torr_serve::{App, Response};
+use torr_test_support::certificates::{client_of_an_authority, for_names};
+use torr_test_support::client::get;
 
 #[test]
 fn the_name_that_is_asked_for_decides_which_certificate_is_shown() {

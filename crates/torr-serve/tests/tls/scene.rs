@@ -1,6 +1,5 @@
 //! A server with a certificate, and clients that trust it.
 
-use crate::certificates::self_signed;
 use crate::support::{PATIENCE, Running};
 use bytes::Bytes;
 use rustls::pki_types::pem::PemObject;
@@ -13,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 use torr_serve::{App, Response, Settings, TlsSettings};
+use torr_test_support::certificates::self_signed;
 
 /// Both versions that there are.
 pub static VERSIONS: [&SupportedProtocolVersion; 2] = [&rustls::version::TLS12, &rustls::version::TLS13];
@@ -124,7 +124,7 @@ impl Secure {
 
     /// A GET and the text of its answer.
     pub fn get(&mut self, path: &str) -> String {
-        self.send(crate::support::client::get(path));
+        self.send(torr_test_support::client::get(path));
         String::from_utf8(self.answer().1).expect("it is text")
     }
 

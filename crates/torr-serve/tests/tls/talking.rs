@@ -1,7 +1,6 @@
 //! Requests and answers through TLS, in whatever sizes and pieces.
 
 use crate::scene::{Scene, VERSIONS, app};
-use crate::support::client::{get, post};
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::routing::post as axum_post;
@@ -12,6 +11,7 @@ use std::io::Write;
 use std::process::Command;
 use std::sync::Arc;
 use torr_serve::{App, Response};
+use torr_test_support::client::{get, post};
 
 #[test]
 fn large_bodies_go_both_ways_over_either_version() {

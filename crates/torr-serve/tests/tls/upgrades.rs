@@ -1,13 +1,13 @@
 //! A connection over TLS that becomes something else: the bytes of a WebSocket, by way of hyper.
 
 use crate::scene::{Scene, Secure};
-use crate::support::client::get;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use torr_serve::App;
+use torr_test_support::client::get;
 
 /// Switches protocols, then sends back whatever comes.
 async fn switch(mut request: Request) -> Response {

@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "each test program uses its part of this")]
 
 use super::service::{Seen, app};
-use super::support::client::{Answer, Client};
 use super::support::{PATIENCE, Running};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use torr_serve::Settings;
+use torr_test_support::client::{Answer, Client};
 
 pub const MEGABYTE: usize = 1024 * 1024;
 /// More than the kernel's buffers of a connection hold.

@@ -1,0 +1,8 @@
+//! The command line: mistakes in it, the outputs of a run, and the command lines of other load generators.
+
+mod ab;
+mod httpress;
+mod layout;
+mod outputs;
+mod usage;
+mod wrk;

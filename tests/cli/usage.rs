@@ -1,0 +1,323 @@
+//! Bad input: one clear line, the right exit code, nothing left behind.
+
+use torr_test_support::program::{Running, torr, torr_command, torr_json};
+use torr_test_support::script::{OK, Script, answering};
+use torr_test_support::servers::free_port;
+use torr_test_support::terminal::Terminal;
+use torr_test_support::wait_until;
+
+const TORR: &str = env!("CARGO_BIN_EXE_torr");
+
+#[test]
+fn mistakes_get_one_line_with_a_hint() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--connections", "0", "http://127.0.0.1:1"], "--connections"),
+        (&["-c", "many", "http://127.0.0.1:1"], "-c"),
+        (&["-d", "soon", "http://127.0.0.1:1"], "duration"),
+        (&["-n", "0", "http://127.0.0.1:1"], "--requests"),
+        (&["--colour", "http://127.0.0.1:1"], "--colour"),
+        (&["--timout", "1s", "http://127.0.0.1:1"], "did you mean '--timeout'"),
+        (&["-c", "5"], "<URL>"),
+        (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "127.0.0.1:2"),
+        (&["ftp://127.0.0.1/"], "only http://"),
+        (&["http://"], "not a URL"),
+        (&[""], "not a URL"),
+        (&["http://127.0.0.1:99999/"], "port"),
+        (&["-H", "no colon", "http://127.0.0.1:1"], "header 1 is not of the form"),
+        (&["-H", "Content-Length: 5", "http://127.0.0.1:1"], "leave it out"),
+        (&["-X", "GE T", "http://127.0.0.1:1"], "method"),
+        (&["--data", "@/no/such/file", "http://127.0.0.1:1"], "/no/such/file"),
+        (&["-X", "CONNECT", "http://127.0.0.1:1"], "method"),
+        (&["--data", "@-", "--data", "@-", "http://127.0.0.1:1"], "read already"),
+        (&["--data", "a", "--json-body", "{}", "http://127.0.0.1:1"], "--json-body"),
+        (&["--data", "a", "-F", "a=b", "http://127.0.0.1:1"], "--form"),
+        (&["--json-body", "{}", "-F", "a=b", "http://127.0.0.1:1"], "--form"),
+        (&["-F", "name", "http://127.0.0.1:1"], "name=value"),
+        (&["-F", "a=@/no/such/file", "http://127.0.0.1:1"], "form part 'a'"),
+        (&["-F", "a=b", "-H", "Content-Type: text/x", "http://127.0.0.1:1"], "leave it out"),
+        (&["-G", "http://127.0.0.1:1"], "--data"),
+        (&["-I", "--data", "a", "http://127.0.0.1:1"], "--get"),
+        (&["-I", "-X", "GET", "http://127.0.0.1:1"], "--request"),
+        (&["-u", "name", "http://127.0.0.1:1"], "name:password"),
+        (&["-u", "a:b", "--oauth2-bearer", "c", "http://127.0.0.1:1"], "--oauth2-bearer"),
+        (&["-b", "file.txt", "http://127.0.0.1:1"], "name=value"),
+        (&["http://127.0.0.1:1/a b"], "not a URL"),
+        (&["http://127.0.0.1:1/{{sequence}}"], "seq, uuid, now, rand LOW HIGH"),
+        (&["http://127.0.0.1:1/{{rand 9 1}}"], "{{rand 1 100}}"),
+        (&["--data", "{{seq", "http://127.0.0.1:1"], "--no-template"),
+        (&["-H", "X: {{env TORR_HAS_NO_SUCH_VARIABLE}}", "http://127.0.0.1:1"], "not set"),
+        (&["http://{{host}}/"], "placeholders"),
+        (&["--urls", "/no/such/file"], "/no/such/file"),
+        (&["--urls", "/dev/null"], "empty"),
+        (&["--order", "sequence", "http://127.0.0.1:1"], "--urls"),
+        (&["--feeder", "/no/such/file.csv", "http://127.0.0.1:1"], "/no/such/file.csv"),
+        (&["--feeder", "/dev/null", "http://127.0.0.1:1"], ".jsonl"),
+        (&["--feeder-order", "random", "http://127.0.0.1:1"], "--feeder"),
+        (&["--json", "/no/such/folder/x.json", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--csv", "/no/such/folder/x.csv", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--hlog", "/no/such/folder/x.hlog", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--prometheus", "/no/such/folder/x.prom", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--junit", "/no/such/folder/x.xml", "http://127.0.0.1:1"], "/no/such/folder"),
+        (&["--json", "-", "--csv", "-", "http://127.0.0.1:1"], "--json and --csv cannot both"),
+        (&["--hlog", "-", "--junit", "-", "http://127.0.0.1:1"], "--hlog and --junit cannot both"),
+        (&["--otlp", "https://127.0.0.1/", "http://127.0.0.1:1"], "only http://"),
+        (&["--otlp", "http://", "http://127.0.0.1:1"], "not a URL such as"),
+        (&["--fail-if", "p99", "http://127.0.0.1:1"], "p99>50ms"),
+        (&["--fail-if", "p99>50", "http://127.0.0.1:1"], "needs us, ms, s or m"),
+        (&["--fail-if", "errors>0.1%,speed<5", "http://127.0.0.1:1"], "'speed' is none of min, mean"),
+        (&["--bind", "192.0.2.1", "http://127.0.0.1:1"], "no address of this machine"),
+        (&["--bind", "::1", "http://127.0.0.1:1"], "IPv6"),
+        (&["--bind", "eth0", "http://127.0.0.1:1"], "--bind"),
+        (&["serve", "--workers", "0"], "--workers"),
+        (&["serve", "--listen", "nowhere"], "nowhere"),
+        (&["serve", "--max-headers", "1000"], "--max-headers"),
+        (&["watch", "--listen", "nowhere"], "nowhere"),
+        (&["watch", "--listen", "0.0.0.0:0", "--token", ""], "TORR_WATCH_TOKEN"),
+        (&["watch", "--port", "0"], "--port"),
+        (&["demo", "--json", "/no/such/folder/x.json"], "/no/such/folder"),
+        (&["limt", "http://127.0.0.1:1"], "did you mean 'limit'"),
+        (&["docter"], "did you mean 'doctor'"),
+        (&["limt", "--slo", "p99<5ms", "http://127.0.0.1:1"], "did you mean 'limit'"),
+        (&["-c", "5", "docter"], "did you mean 'doctor'"),
+        (&["-c", "5", "limit"], "stands before all flags"),
+        (&["-c", "5", "limit", "http://127.0.0.1:1"], "'limit' is a command"),
+        (&["http://127.0.0.1:1", "limit"], "'limit' is a command"),
+        (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "one URL too many"),
+        (&["bench", "http://127.0.0.1:1"], "there is no command 'bench'"),
+        (&["help", "limt"], "did you mean 'limit'"),
+        (&["help", "bench"], "see 'torr help'"),
+    ];
+    for (args, word) in cases {
+        let ended = torr(args);
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert_eq!(ended.stdout, "", "{args:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("torr: ") && ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn mistakes_in_files_get_one_line_with_their_place() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let cases: &[(&str, &str, &[&str], &str)] = &[
+        ("a.txt", "http://127.0.0.1:1/a\nhttp://127.0.0.1:2/\n", &["--urls"], "one scheme, host and port"),
+        ("b.txt", "/a\n", &["--urls"], "line 1"),
+        ("c.txt", "http://127.0.0.1:1/a\n\n0 /b\n", &["--urls"], "line 3"),
+        ("d.txt", "http://127.0.0.1:1/{{name}}\n", &["--urls"], "unknown"),
+        ("e.csv", "id\n", &["http://127.0.0.1:1", "--feeder"], "no records"),
+        ("f.csv", "id,name\n1\n", &["http://127.0.0.1:1", "--feeder"], "line: 2"),
+        ("g.csv", "id\n1\n", &["http://127.0.0.1:1/{{name}}", "--feeder"], "the fields id"),
+        ("h.csv", "id\n\"1\n2\"\n", &["http://127.0.0.1:1", "-H", "X: {{id}}", "--feeder"], "record 1"),
+        ("i.jsonl", "{\"id\": 1}\n{\"name\": 1}\n", &["http://127.0.0.1:1/{{id}}", "--feeder"], "record 2"),
+        ("j.jsonl", "{\"id\": 1}\nid\n", &["http://127.0.0.1:1/{{id}}", "--feeder"], "line 2"),
+    ];
+    for (name, content, args, word) in cases {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).expect("a file can be written");
+        let ended = torr(&[args, &[path.to_str().expect("it is text")][..]].concat());
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{name}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{name}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("torr: ") && ended.stderr.contains(word), "{name}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_reached_is_exit_code_3() {
+    let refused = format!("http://127.0.0.1:{}/", free_port());
+    for (url, why) in [(refused.as_str(), "connection refused"), ("http://no-such-host.invalid/", "does not resolve")] {
+        for rest in [&["-d", "30s"][..], &["-n", "1000000"], &["-n", "1", "-c", "50"]] {
+            let ended = torr(&[rest, &[url]].concat());
+            assert_eq!(ended.code, Some(3), "{url} {rest:?}: {ended:?}");
+            assert!(ended.stderr.contains(why) && ended.stderr.lines().count() == 1, "{url}: {}", ended.stderr);
+            assert_eq!(ended.stdout, "", "{url}");
+        }
+    }
+}
+
+#[test]
+fn more_connections_than_files_is_one_line() {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "ulimit -n 100; exec \"$0\" http://127.0.0.1:1 -c 5000", env!("CARGO_BIN_EXE_torr")]);
+    let ended = torr_test_support::program::Running::start(shell).wait();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("ulimit -n") && ended.stderr.lines().count() == 1, "{}", ended.stderr);
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    for args in [["--help"], ["--version"]] {
+        let ended = torr(&args);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{args:?}");
+        assert!(ended.stdout.to_lowercase().contains("torr"), "{args:?}: {}", ended.stdout);
+    }
+    let help = torr(&["--help"]).stdout;
+    for flag in [
+        "--csv",
+        "--hlog",
+        "--prometheus",
+        "--junit",
+        "--otlp",
+        "--fail-if",
+        "-c",
+        "-t",
+        "-d",
+        "-n",
+        "-H",
+        "-X",
+        "--data",
+        "--json-body",
+        "-F",
+        "--urls",
+        "--feeder",
+        "--timeout",
+        "--no-keepalive",
+        "--json",
+        "-q",
+        "serve",
+        "demo",
+        "ab",
+        "wrk",
+        "httpress",
+        "press",
+    ] {
+        assert!(help.contains(flag), "{flag} is not in --help:\n{help}");
+    }
+    let nothing = torr(&[]);
+    assert_eq!(nothing.code, Some(2), "{nothing:?}");
+}
+
+#[test]
+fn help_is_a_command_too() {
+    assert_eq!(torr(&["help"]).stdout, torr(&["--help"]).stdout);
+    for command in ["serve", "doctor", "limit", "demo", "watch"] {
+        let ended = torr(&["help", command]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
+        assert_eq!(ended.stdout, torr(&[command, "--help"]).stdout, "{command}");
+        assert!(ended.stdout.contains(&format!("torr {command}")), "{command}: {}", ended.stdout);
+    }
+    for front in ["ab", "wrk", "httpress", "press"] {
+        assert_eq!(torr(&["help", front]).stdout, torr(&[front, "-h"]).stdout, "{front}");
+    }
+}
+
+#[test]
+fn a_word_that_is_no_command_is_a_host() {
+    let ended = torr(&["no-such-host-either"]);
+    assert_eq!((ended.code, ended.stderr.lines().count()), (Some(3), 1), "{ended:?}");
+    assert!(ended.stderr.contains("does not resolve, and there is no command of that name"), "{ended:?}");
+    // A host whose name is nearly a command's is pressed once it is told that it is one.
+    let server = Script::start(answering(OK));
+    let port = server.address.port();
+    let resolve = format!("limt:{port}:127.0.0.1");
+    for url in [format!("limt:{port}"), format!("http://limt:{port}/"), format!("localhost:{port}")] {
+        let ended = torr(&["-n", "5", "-q", "--resolve", &resolve, &url]);
+        assert!(ended.code == Some(0) && ended.stdout.contains("200 x 5"), "{url}: {ended:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_leaves_no_progress_line_behind() {
+    let server = Script::start(answering(OK));
+    let mut terminal = Terminal::run(80, &format!("{TORR} {} -r 20 -d 60s", server.url()));
+    // At 20 a second the line has been drawn a dozen times by then.
+    wait_until("a second's requests", || (server.requests() > 25).then_some(()));
+    terminal.interrupt();
+    let (screen, code) = terminal.end();
+    assert_eq!(code, Some(130), "{screen:?}");
+    assert!(screen.output.contains("/60s") && screen.output.contains("^C"), "{screen:?}");
+    let lines = screen.lines();
+    assert!(lines[0].starts_with("GET http://"), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("/60s") || line.contains("^C")), "{lines:#?}");
+}
+
+#[test]
+fn a_second_ctrl_c_ends_a_run_at_once_and_clears_its_line_too() {
+    let server = Script::start(answering(OK));
+    let mut terminal = Terminal::run(80, &format!("{TORR} {} -r 20 -d 60s", server.url()));
+    wait_until("a second's requests", || (server.requests() > 25).then_some(()));
+    terminal.interrupt();
+    terminal.interrupt();
+    let (screen, code) = terminal.end();
+    assert_eq!(code, Some(130), "{screen:?}");
+    assert!(!screen.lines().iter().any(|line| line.contains("/60s")), "{:#?}", screen.lines());
+}
+
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let server = Script::start(answering(OK));
+    let torr = |shell: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("{shell} exec {TORR} {} -r 20 -n 40 -q", server.url())]);
+        let before = server.requests();
+        let run = Running::start(command);
+        wait_until("some requests", || (server.requests() > before + 5).then_some(()));
+        run.signal("HUP");
+        run.wait()
+    };
+    let ended = torr("trap '' HUP;");
+    assert!(ended.code == Some(0) && ended.stdout.contains("200 x 40"), "{ended:?}");
+    let ended = torr("");
+    assert!(ended.code == Some(130) && ended.stdout.contains("interrupted"), "{ended:?}");
+}
+
+/// Panics if a line is wider than the screen, but for one of a single word.
+fn assert_fits(text: &str, columns: usize) {
+    let alone = |line: &str| line.split_whitespace().count() <= 1;
+    let too_wide: Vec<_> = text.lines().filter(|line| line.chars().count() > columns && !alone(line)).collect();
+    assert!(too_wide.is_empty(), "wider than {columns}: {too_wide:#?} of\n{text}");
+}
+
+#[test]
+fn reports_fit_the_screen() {
+    let server = Script::start(answering(OK));
+    let url = server.url();
+    let long = "'~a rather long text that nobody has ever sent to anybody, and that takes more than a line'";
+    for (command, words) in [
+        (format!("{url} -n 2000 -c 4 --expect-body {long}"), &["p99.9", "stddev", "first byte", "no errors"][..]),
+        (format!("limit {url} --budget 5s --max-connections 4 -q"), &["the limit of", "in a closed loop"]),
+        (format!("doctor {url} -c 4 --budget 5s"), &["verdict", "experiments in"]),
+    ] {
+        let (screen, _) = Terminal::run(80, &format!("{TORR} {command}")).end();
+        let text = screen.lines().join("\n");
+        assert_eq!(screen.wrapped, 0, "a line was broken by the terminal: {text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{words:?} in\n{text}");
+    }
+    for columns in [60, 80, 200] {
+        let mut command = torr_command(&[&url, "-n", "2000", "-c", "4", "--expect-body", long]);
+        command.env("COLUMNS", columns.to_string());
+        let ended = Running::start(command).wait();
+        assert_fits(&ended.stdout, columns);
+        assert!(ended.stdout.contains("stddev") && ended.stdout.contains("sent to anybody"), "{}", ended.stdout);
+    }
+    // Lines of help that are laid out by hand as well: a terminal would break them anywhere.
+    for command in ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press"] {
+        let mut help = torr_command(&["help", command][..if command.is_empty() { 1 } else { 2 }]);
+        help.env("COLUMNS", "80");
+        let ended = Running::start(help).wait();
+        assert_fits(&ended.stdout, 80);
+        let starts = ["  torr ", "  curl ", "  TORR_", "Exit codes", "Examples", "Every setting"];
+        let mut below =
+            ended.stdout.split("\nExamples:\n").skip(1).flat_map(str::lines).take_while(|line| !line.is_empty());
+        let broken = below.find(|line| !starts.iter().any(|start| line.starts_with(start)));
+        assert_eq!(broken, None, "torr help {command}: {}", ended.stdout);
+    }
+    // A file has no end to its right.
+    let ended = torr(&[&url, "-n", "2000", "-c", "4", "--expect-body", long]);
+    assert!(ended.stdout.lines().any(|line| line.contains("more than a line'")), "{}", ended.stdout);
+    assert!(ended.stdout.lines().any(|line| line.contains("min") && line.contains("stddev")), "{}", ended.stdout);
+}
+
+#[test]
+fn counts_are_taken_as_people_write_them() {
+    let server = Script::start(answering(OK));
+    for (count, requests) in [("0.2k", 200), ("2e2", 200), ("2_00", 200), ("200", 200)] {
+        let result = torr_json(&["-n", count, "-c", "1e0", "-t", "1", "-r", "1_000", &server.url()]);
+        assert_eq!((&result["requests"], &result["plan"]["rate"]), (&requests.into(), &1000.0.into()), "{count}");
+    }
+    let ended = torr(&["-n", "100", "-q", "--fail-if", "rps<1_0e-1,errors>1e2", &server.url()]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for (flag, wrong) in [("-n", "1.5"), ("-n", "1,000"), ("-c", "0.5"), ("-r", "1__0"), ("--fail-if", "rps<5x")] {
+        let ended = torr(&[flag, wrong, &server.url()]);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{flag} {wrong}: {ended:?}");
+    }
+}

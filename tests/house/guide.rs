@@ -1,0 +1,345 @@
+//! Every command of the guide works as it stands, but for addresses, and times and counts that are too long for a test.
+
+use regex::Regex;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use torr_test_support::certificates::self_signed;
+use torr_test_support::markdown::{anchors, blocks, links};
+use torr_test_support::program::{Running, torr};
+use torr_test_support::proxy::proxy;
+use torr_test_support::script::{Script, answering};
+use torr_test_support::servers::{Nginx, Serve};
+
+/// All servers that the guide speaks of, and the files.
+struct Scene {
+    folder: tempfile::TempDir,
+    serve: Serve,
+    tls: Nginx,
+    proxy: Script,
+    collector: Script,
+}
+
+impl Scene {
+    fn set() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let (certificate, key) = self_signed(folder.path());
+        std::fs::write(folder.path().join("Cargo.toml"), "a file to send").expect("a file can be written");
+        let socket = folder.path().join("server.sock");
+        let hello = "location / { return 200 'Hello, world!'; }";
+        let tls = Nginx::start_tls(&certificate, &key, &format!("listen unix:{}; {hello}", socket.display()));
+        let proxy = proxy(b"HTTP/1.1 200 Connection established\r\n\r\n");
+        let collector = Script::start(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+        Self { folder, serve: Serve::start(&[]), tls, proxy, collector }
+    }
+
+    /// A command as it can be run here, and not for long.
+    fn here(&self, command: &str) -> String {
+        let port = self.serve.address.rsplit(':').next().expect("it has a port");
+        let command = command
+            .replace("127.0.0.1:8080", &self.serve.address)
+            .replace(".test:8080", &format!(".test:{port}"))
+            .replace("127.0.0.1:8443", &self.tls.address)
+            .replace("127.0.0.1:3128", &self.proxy.address.to_string())
+            .replace("localhost:4318", &self.collector.address.to_string())
+            // What comes behind is another program's affair.
+            .split(" | ")
+            .next()
+            .expect("a text has a first part")
+            .to_owned();
+        let shorter = |text: &str, pattern: &str, by: &str| {
+            Regex::new(pattern).expect("it is a pattern").replace_all(text, by).into_owned()
+        };
+        let command = shorter(&command, r"-n (\d+k|\d{4,})", "-n 500");
+        let command = shorter(&command, r"-d \d+s", "-d 300ms");
+        let command = shorter(&command, r"--warmup \d+s", "--warmup 200ms");
+        let command = shorter(&command, r"\b\d+s:", "200ms:");
+        if command.starts_with("torr limit") {
+            let command = shorter(&command, r" --budget \S+", "");
+            // What it finds on a machine that runs other tests at the same time is not the point.
+            return format!("{command} --budget 5s --max-connections 8").replace("--max-connections 200 ", "");
+        }
+        if command.starts_with("torr serve") {
+            // It would not end: that its flags are right is all there is to see.
+            return format!("{command} --print-config");
+        }
+        let ends = [" -n ", " -d ", " --stages "].iter().any(|flag| command.contains(flag));
+        if ends { command } else { format!("{command} -d 300ms") }
+    }
+
+    /// Writes the files that the guide shows, and runs its commands. Gives how many those were.
+    fn play(&self, guide: &str) -> usize {
+        let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
+        let mut runs = 0;
+        for block in blocks(guide).iter().filter(|block| ["", "sh"].contains(&block.kind)) {
+            let block = &block.text;
+            if let Some((name, list)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
+                let list = list.replace("127.0.0.1:8080", &self.serve.address);
+                std::fs::write(self.folder.path().join(name), list).expect("a file can be written");
+                continue;
+            }
+            for command in block.lines() {
+                let here = self.here(command);
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {here}")]).current_dir(self.folder.path());
+                if !command.starts_with("torr ") {
+                    // Of other programs only those are run that are small and everywhere.
+                    if ["cat ", "printf "].iter().any(|known| command.starts_with(known)) {
+                        assert_eq!(Running::start(shell).wait().code, Some(0), "{here}");
+                    }
+                    continue;
+                }
+                let ended = Running::start(shell).wait();
+                let judges = ["--fail-if", "torr limit "].iter().any(|word| command.contains(word));
+                let judged = judges && ended.code == Some(1);
+                assert!(ended.code == Some(0) || judged, "{command}\n{here}\n{ended:?}");
+                assert!(judged || ended.stderr.is_empty(), "{command}\n{here}\n{ended:?}");
+                assert!(!ended.stdout.contains("errors       connect"), "{command}\n{here}\n{ended:?}");
+                runs += 1;
+            }
+        }
+        runs
+    }
+}
+
+#[test]
+fn the_commands_of_the_guide_work() {
+    let scene = Scene::set();
+    // What stands behind it has tests of its own.
+    let server = include_str!("../../docs/serve.md").split("\n## The demo application\n").next();
+    for (guide, least) in [
+        (include_str!("../../docs/press.md"), 4),
+        (include_str!("../../docs/load.md"), 7),
+        (include_str!("../../docs/requests.md"), 7),
+        (include_str!("../../docs/transport.md"), 7),
+        (include_str!("../../docs/outputs.md"), 7),
+        (include_str!("../../docs/limit.md"), 3),
+        (server.expect("a text has a first part"), 5),
+    ] {
+        let runs = scene.play(guide);
+        assert!(runs >= least, "{runs} commands were run of {}", guide.lines().next().unwrap_or_default());
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read =
+        |path: &Path| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let inside = |folder: &str| std::fs::read_dir(root.join(folder)).expect("it is a folder").flatten();
+    let all = ["", "docs", "examples", "bench"].into_iter().flat_map(inside).map(|entry| entry.path());
+    let pages: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    assert!(pages.len() > 10, "{pages:?}");
+    for page in &pages {
+        let text = read(page);
+        for link in links(&text).into_iter().filter(|link| !link.starts_with("http")) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() { page.clone() } else { page.with_file_name(path) };
+            assert!(target.exists(), "{} has a link to {link}", page.display());
+            let found = anchor.is_empty() || anchors(&read(&target)).iter().any(|known| known == anchor);
+            assert!(found, "{} has a link to {link}", page.display());
+        }
+    }
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What stands between backquotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Whether a file has a test function of this name.
+fn has_test(source: &str, name: &str) -> bool {
+    let lines: Vec<_> = source.lines().map(str::trim).collect();
+    let at = lines.iter().position(|line| line.starts_with(&format!("fn {name}(")));
+    at.is_some_and(|at| {
+        let attributes = lines[..at].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+        attributes.into_iter().any(|line| *line == "#[test]")
+    })
+}
+
+#[test]
+fn every_promise_of_security_names_tests_that_exist() {
+    let text = read(&repository().join("SECURITY.md"));
+    let promised = text.split("\n## What is promised\n").nth(1).expect("it promises something");
+    let promised = promised.split("\n## ").next().expect("a text has a first part");
+    let promises: Vec<_> = promised.split("\n- ").skip(1).collect();
+    assert!(promises.len() > 20, "{} promises", promises.len());
+    for promise in promises {
+        let promise = promise.split("\n### ").next().expect("a text has a first part");
+        let tests: Vec<_> = quoted(promise).filter_map(|quoted| quoted.split_once("::")).collect();
+        assert!(!tests.is_empty(), "no test holds this promise: {promise}");
+        for (file, name) in tests {
+            let path = repository().join(file);
+            assert!(path.is_file() && has_test(&read(&path), name), "there is no test {name} in {file}");
+        }
+    }
+}
+
+/// All files of Rust code in a folder, with those in its folders.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stands_where_the_decisions_say() {
+    let crates = repository().join("crates");
+    let mut files = Vec::new();
+    sources(&crates, &mut files);
+    // Blocks, functions, implementations and external functions; not the word in a comment or in a lint's name.
+    let code = Regex::new(r#"(?m)^[^/\n"]*\bunsafe\b\s*(\{|fn\b|impl\b|extern\b|trait\b)"#).expect("it is a pattern");
+    let within = |path: &Path| path.strip_prefix(&crates).expect("it is in there").display().to_string();
+    let mut found: Vec<_> = files.iter().filter(|path| code.is_match(&read(path))).map(|path| within(path)).collect();
+    found.sort();
+    let decisions = read(&repository().join("docs/decisions/net.md"));
+    let (_, line) = decisions.split_once("\n## `unsafe` in ").expect("docs/decisions/net.md lists the files");
+    let line = line.split("\n## ").next().expect("a text has a first part");
+    let mut listed: Vec<_> = quoted(line).filter(|name| name.ends_with(".rs")).map(str::to_owned).collect();
+    listed.sort();
+    assert_eq!(found, listed);
+    let numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    assert!(line.starts_with(numbers[found.len()]), "{} files: {line}", found.len());
+}
+
+/// The crates that a crate needs with these features.
+fn needed(package: &str, features: &str) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{lib}"]);
+    command.args(["--package", package, "--features", features]).current_dir(repository());
+    let ended = Running::start(command).wait();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.stdout.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Beside a program's own rustls with another provider, one of ours would leave the process without a default, so that the
+/// program's own `ServerConfig::builder()` panics.
+#[test]
+fn libraries_turn_on_no_provider_of_cryptography() {
+    let providers = |package, features| {
+        let needed = needed(package, features);
+        assert!(needed.iter().any(|name| name == "rustls"), "{package}: {needed:?}");
+        ["ring", "aws_lc_rs"].map(|name| needed.iter().any(|needed| needed == name))
+    };
+    for library in ["torr-net", "torr-press", "torr-serve"] {
+        assert_eq!(providers(library, ""), [false, false], "{library}");
+        assert_eq!(providers(library, "tls-ring"), [true, false], "{library}");
+        // What the other feature turns on is not there to be built without a network, so its definition is looked at.
+        let manifest = read(&repository().join("crates").join(library).join("Cargo.toml"));
+        let manifest: toml::Table = manifest.parse().expect("it is TOML");
+        let meant = if library == "torr-net" { "rustls/aws_lc_rs" } else { "torr-net/tls-aws-lc-rs" };
+        assert_eq!(manifest["features"]["tls-aws-lc-rs"].to_string(), format!("[\"{meant}\"]"), "{library}");
+    }
+    assert_eq!(providers("torr", ""), [true, false], "the program has one by itself");
+}
+
+/// The pages of the user guide, with their names.
+fn pages() -> Vec<(String, String)> {
+    let root = repository();
+    let docs = std::fs::read_dir(root.join("docs")).expect("it is a folder").flatten().map(|entry| entry.path());
+    let pages = docs.chain([root.join("README.md")]);
+    pages
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .map(|path| (path.display().to_string(), read(&path)))
+        .collect()
+}
+
+#[test]
+fn runs_that_the_guide_speaks_of_are_archived() {
+    let root = repository();
+    let inside = |folder: &str| std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    let archived: Vec<String> = ["bench/runs", "clinic/runs"]
+        .into_iter()
+        .flat_map(inside)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    let run = Regex::new(r"\b20\d\d-\d\d-\d\d-\d{4}(-[0-9a-f]{7})?\b").expect("it is a pattern");
+    let mut named = 0;
+    for (page, text) in pages() {
+        for run in run.find_iter(&text) {
+            named += 1;
+            assert!(
+                archived.iter().any(|name| name.starts_with(run.as_str())),
+                "{page}: there is no run {}",
+                run.as_str()
+            );
+        }
+    }
+    assert!(named > 5, "{named}");
+}
+
+/// The help of `torr` and of each of its commands.
+fn helps() -> Vec<(&'static str, String)> {
+    let commands = ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press"];
+    let help = |command: &'static str| {
+        let ended = torr(&["help", command][..if command.is_empty() { 1 } else { 2 }]);
+        assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
+        (command, ended.stdout)
+    };
+    commands.into_iter().map(help).collect()
+}
+
+#[test]
+fn every_flag_is_in_the_guide_and_every_flag_of_the_guide_is_in_the_help() {
+    let (helps, pages) = (helps(), pages());
+    let guide: String = pages.iter().map(|(_, text)| text.as_str()).collect();
+    let flag = Regex::new(r"(?:^|[^\w-])(--[a-z](?:[a-z0-9.-]*[a-z0-9])?)").expect("it is a pattern");
+    let flags = |text: &str| flag.captures_iter(text).map(|found| found[1].to_owned()).collect::<Vec<_>>();
+    let known: Vec<String> = helps.iter().flat_map(|(_, help)| flags(help)).collect();
+    assert!(known.len() > 100, "{known:?}");
+    let others = ["cargo ", "docker ", "nsenter ", "systemctl ", "apt-get "];
+    for (page, text) in &pages {
+        for line in text.lines().filter(|line| !others.iter().any(|other| line.contains(other))) {
+            for flag in flags(line) {
+                assert!(known.contains(&flag), "{page} has {flag}, which no help has: {line}");
+            }
+        }
+    }
+    // In a list of flags each has a line of its own, with its short form before it.
+    let entry = Regex::new(r"(?m)^ +(?:(-\w), |    )(--[a-z][a-z0-9.-]*)").expect("it is a pattern");
+    let fronts = ["ab", "wrk", "httpress", "press"];
+    for (command, help) in helps.iter().filter(|(command, _)| !fronts.contains(command)) {
+        for found in entry.captures_iter(help) {
+            let (short, long) = (found.get(1), &found[2]);
+            let is_told = |flag: &str| {
+                let word =
+                    Regex::new(&format!(r"(?:^|[^\w-]){}(?:$|[^\w-])", regex::escape(flag))).expect("it is a pattern");
+                word.is_match(&guide)
+            };
+            let told = is_told(long) || short.is_some_and(|short| is_told(short.as_str()));
+            assert!(told || long == "--version", "the guide has nothing about {long} of 'torr {command}'");
+        }
+    }
+}
+
+#[test]
+fn what_help_calls_missing_is_refused_and_nothing_else() {
+    let missing = |line: &&str| ["not there yet", "not yet"].iter().any(|words| line.contains(words));
+    let helps = helps();
+    let told: Vec<&str> = helps.iter().flat_map(|(_, help)| help.lines()).filter(missing).collect();
+    assert_eq!(told, ["    -s, --script      <S>  A Lua script: not there yet"]);
+    let ended = torr(&["wrk", "-s", "a.lua", "http://127.0.0.1:1/"]);
+    assert!(ended.code == Some(2) && ended.stderr.contains("not there yet"), "{ended:?}");
+    // A line that stands twice in a list of examples is one too many.
+    for (command, help) in &helps {
+        let examples = help.lines().filter(|line| line.starts_with("  torr ")).map(|line| line.split("   ").next());
+        let mut examples: Vec<_> = examples.collect();
+        let all = examples.len();
+        examples.sort_unstable();
+        examples.dedup();
+        assert_eq!(examples.len(), all, "'torr {command}' has an example twice");
+    }
+}

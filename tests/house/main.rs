@@ -1,0 +1,5 @@
+//! The repository: its documents and its sources are true of each other.
+
+mod guide;
+mod serve_docs;
+mod serve_guide;

@@ -1,0 +1,48 @@
+//! The commands that the server's documentation has under these headings work as they stand, but for ports and times.
+
+use std::path::Path;
+use std::process::Command;
+use torr_test_support::program::{Running, torr_command};
+use torr_test_support::servers::Serve;
+
+const DOCS: &str = include_str!("../../docs/serve.md");
+const HEADINGS: [&str; 4] = ["TLS", "Limits", "Blocking handlers", "Metrics"];
+
+/// Runs the commands of a block: servers in the background, all else to its end. Gives how many those were.
+fn play(block: &str, folder: &Path) -> usize {
+    let (mut server, mut runs) = (None::<(Serve, String)>, 0);
+    for command in block.lines() {
+        if let Some(args) = command.strip_prefix("torr serve --listen ") {
+            let (listen, args) = args.split_once(' ').unwrap_or((args, ""));
+            let mut serve = torr_command(&["serve", "--listen", "127.0.0.1:0"]);
+            serve.args(args.split_whitespace()).current_dir(folder);
+            server = Some((Serve::start_as(serve), listen.to_owned()));
+            continue;
+        }
+        let mut here = command.replace("-d 10s", "-d 1s");
+        if let Some((server, listen)) = &server {
+            here = here.replace(listen.as_str(), &server.address);
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {here}")]).current_dir(folder);
+        let ended = Running::start(shell).wait();
+        assert_eq!(ended.code, Some(0), "{command}\n{here}\n{ended:?}");
+        if here.starts_with("torr ") {
+            assert!(ended.stdout.contains("errors       none"), "{command}\n{ended:?}");
+        }
+        runs += 1;
+    }
+    runs
+}
+
+#[test]
+fn commands_work() {
+    for heading in HEADINGS {
+        let section = DOCS.split(&format!("\n## {heading}\n")).nth(1).unwrap_or_else(|| panic!("no {heading}"));
+        let section = section.split("\n## ").next().expect("a text has a first part");
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let runs: usize = section.split("```\n").skip(1).step_by(2).map(|block| play(block, folder.path())).sum();
+        assert!(runs >= 1, "{heading} has commands");
+    }
+}

@@ -1,0 +1,231 @@
+//! `torr doctor` names what was planted, with evidence, and examines nobody who has not been vouched for. The clinic has many
+//! more patients, and judges its verdicts; these are few and quick.
+
+use serde_json::Value;
+use socket2::{Domain, Socket, Type};
+use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use torr_test_support::alone;
+use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
+use torr_test_support::program::{Running, torr, torr_command};
+use torr_test_support::script::{OK, Script, answering};
+use torr_test_support::servers::Serve;
+use torr_test_support::wait_until;
+
+/// The diagnosis, which must be whole whatever it says, and name the factor unless it says that it cannot tell.
+fn diagnosis(factor: &str, args: &[&str]) -> Value {
+    until_right(factor, || {
+        let ended = torr(&[&["doctor", "--budget", "12s", "--json", "-"], args].concat());
+        assert_eq!((ended.code, ended.stderr.lines().all(|line| line.contains(" s  "))), (Some(0), true), "{ended:?}");
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        assert_eq!(diagnosis["schema"], "torr.doctor/1");
+        let verdict = &diagnosis["verdict"];
+        let because = verdict["because"].as_array().expect("it is a list");
+        assert!(because.len() >= 2 && !verdict["advice"][0].is_null(), "{verdict:#}");
+        assert_eq!(verdict["confidence"] == "unknown", verdict["factor"] == "unknown", "{verdict:#}");
+        for trial in diagnosis["trail"].as_array().expect("it is a list") {
+            assert!(
+                trial["experiment"].is_string() && trial["why"].is_string() && trial["run"]["requests"].is_u64(),
+                "{trial:#}"
+            );
+        }
+        let seconds = diagnosis["seconds"].as_f64().expect("it is a number");
+        match verdict["factor"].as_str() {
+            _ if seconds >= 14.0 => wrong(&format!("{seconds} s, with a budget of 12"), &diagnosis),
+            Some(named) if named == factor => Outcome::Right(diagnosis),
+            Some("unknown") => Outcome::Unknown(verdict.to_string()),
+            _ => wrong(&verdict.to_string(), &diagnosis),
+        }
+    })
+}
+
+/// The diagnosis claims what is not so.
+fn wrong<T>(claim: &str, diagnosis: &Value) -> Outcome<T> {
+    Outcome::Wrong(claim.to_owned(), Disturbance::of_diagnosis(diagnosis))
+}
+
+/// Whether one of the remarks has these words.
+fn remarks(diagnosis: &Value, words: &str) -> bool {
+    let told = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains(words));
+    diagnosis["remarks"].as_array().expect("it is a list").iter().any(told)
+}
+
+#[test]
+fn too_few_connections_are_named_and_how_many_more_to_take() {
+    let _alone = alone();
+    let serve = Serve::start(&[]);
+    let url = format!("http://{}/sleep/20", serve.address);
+    let diagnosis = diagnosis("connections", &[&url, "-c", "4"]);
+    assert!(
+        diagnosis["verdict"]["verify"].as_str().is_some_and(|verify| verify.contains("-c 16")),
+        "{:#}",
+        diagnosis["verdict"]
+    );
+    assert!(!diagnosis["verdict"]["gain"].is_null(), "{:#}", diagnosis["verdict"]);
+    let most = diagnosis["trail"]
+        .as_array()
+        .expect("it is a list")
+        .iter()
+        .map(|trial| trial["run"]["plan"]["connections"].as_u64())
+        .max();
+    assert_eq!(most, Some(Some(8)), "twice as many are the most that nobody has to allow");
+}
+
+#[test]
+fn more_connections_than_an_accept_queue_takes_at_once_count_when_all_have_come_about() {
+    let _alone = alone();
+    // Of twenty connections some seven are dropped and come again after a second; ten get in at once.
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
+    socket.listen(11).expect("it listens");
+    let service = Script::accepting(socket.into(), Duration::from_millis(5), |client| {
+        while client.request().is_some() {
+            std::thread::sleep(Duration::from_millis(20));
+            client.send(OK);
+        }
+    });
+    let diagnosis = diagnosis("connections", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+    let trail = diagnosis["trail"].as_array().expect("it is a list");
+    let twenty: Vec<_> = trail.iter().filter(|trial| trial["experiment"] == "20 connections").collect();
+    assert_eq!(twenty.last().map(|trial| trial["run"]["connections"]["peak"].clone()), Some(20.into()), "{twenty:#?}");
+    assert!(twenty.len() == 2 && twenty[1]["why"].as_str().is_some_and(|why| why.starts_with("again")), "{twenty:#?}");
+}
+
+#[test]
+fn a_limiter_that_refuses_is_named() {
+    let _alone = alone();
+    let bucket = Mutex::new((Instant::now(), 10.0));
+    let service = Script::start(move |client| {
+        while client.request().is_some() {
+            let mut bucket = bucket.lock().expect("nobody panics with it");
+            let now = Instant::now();
+            bucket.1 = (bucket.1 + (now - bucket.0).as_secs_f64() * 200.0).min(10.0);
+            bucket.0 = now;
+            let accepted = bucket.1 >= 1.0;
+            bucket.1 -= f64::from(u8::from(accepted));
+            drop(bucket);
+            client.send(if accepted { OK } else { b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n" });
+        }
+    });
+    diagnosis("rate-limit", &[&service.url(), "-c", "10", "-t", "1", "-q"]);
+}
+
+#[test]
+fn acknowledgements_that_are_waited_for_are_not_named_where_a_lock_is_what_limits() {
+    let _alone = alone();
+    let lock = Mutex::new(());
+    let service = Script::start(move |client| {
+        client.stream.set_nodelay(false).expect("a socket takes options");
+        while client.request().is_some() {
+            let held = lock.lock().expect("nobody panics with it");
+            std::thread::sleep(Duration::from_millis(8));
+            drop(held);
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
+            client.send(b"ok");
+        }
+    });
+    let args = ["doctor", &service.url(), "-c", "40", "-t", "1", "--budget", "20s", "-q", "--json", "-"];
+    until_right("a lock beside acknowledgements", || {
+        let ended = torr(&args);
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        if diagnosis["verdict"]["factor"] == "delayed-ack" {
+            return wrong(&diagnosis["verdict"].to_string(), &diagnosis);
+        }
+        match remarks(&diagnosis, "waits for an acknowledgement") {
+            true => Outcome::Right(()),
+            false => Outcome::Unknown(format!("no remark on acknowledgements: {}", diagnosis["verdict"])),
+        }
+    });
+}
+
+#[test]
+fn a_condition_for_keep_alive_is_found_and_named() {
+    let _alone = alone();
+    let service = Script::start(|client| {
+        while let Some(request) = client.request() {
+            let gzip = String::from_utf8_lossy(&request).to_ascii_lowercase().contains("gzip");
+            if !gzip {
+                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+                return;
+            }
+            client.send(OK);
+        }
+    });
+    let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "12s", "-q", "--json", "-"]);
+    let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+    assert_eq!(diagnosis["keep_alive"]["kept"], false, "{:#}", diagnosis["keep_alive"]);
+    assert_eq!(diagnosis["keep_alive"]["depends_on"][0], "connections are only kept if the client accepts gzip");
+}
+
+#[test]
+fn an_idle_limit_of_keep_alive_is_found_and_named() {
+    let _alone = alone();
+    // Keeps a connection for 700 ms after each answer.
+    let service = Script::start(|client| {
+        client.stream.set_read_timeout(Some(Duration::from_millis(700))).expect("it is no zero");
+        while client.request().is_some() {
+            client.send(OK);
+        }
+    });
+    let diagnosis = until_right("an idle limit", || {
+        let ended = torr(&["doctor", &service.url(), "-c", "4", "-t", "1", "--budget", "20s", "-q", "--json", "-"]);
+        let diagnosis: Value = serde_json::from_str(&ended.stdout).expect("standard output has the diagnosis alone");
+        match diagnosis["keep_alive"]["idle_limit_s"].as_f64() {
+            Some(0.69..1.2) => Outcome::Right(diagnosis),
+            Some(limit) => wrong(&format!("{limit} s"), &diagnosis),
+            None => Outcome::Unknown(format!("no idle limit: {}", diagnosis["keep_alive"])),
+        }
+    });
+    assert!(remarks(&diagnosis, "without a request"), "{:#}", diagnosis["remarks"]);
+}
+
+#[test]
+fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
+    let _alone = alone();
+    let service = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
+    let ended = until_right("errors, as a text", || {
+        let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+        match ended.stdout.contains("unknown") {
+            true => Outcome::Unknown(ended.stdout),
+            false => Outcome::Right(ended),
+        }
+    });
+    for word in ["verdict", "errors (certain)", "because", "status 500", "->", "experiments in"] {
+        assert!(ended.stdout.contains(word), "no {word:?} in:\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn what_cannot_be_examined_is_told_in_one_line() {
+    let _alone = alone();
+    let nobody = "http://127.0.0.1:1/";
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["http://192.0.2.1/"], 2, "--i-own-this"),
+        (&[nobody, "--budget", "1s"], 2, "at least 5s"),
+        (&[nobody, "-c", "9", "--max-connections", "4"], 2, "--max-connections"),
+        (&[nobody, "--watch-token", "secret"], 2, "--watch"),
+        (&[nobody, "--watch", "127.0.0.1:1"], 3, "127.0.0.1:1"),
+        (&[nobody, "-q"], 3, "cannot be reached"),
+    ];
+    for (args, code, word) in cases {
+        let ended = torr(&[&["doctor"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{args:?}: {ended:?}");
+        let last = ended.stderr.lines().last().unwrap_or_default();
+        assert!(last.starts_with("torr: ") && last.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_interrupted_examination_ends_at_once() {
+    let _alone = alone();
+    let service = Script::start(answering(OK));
+    let running = Running::start(torr_command(&["doctor", &service.url(), "-c", "4"]));
+    wait_until("some experiments to be made", || (service.requests() > 100).then_some(()));
+    let interrupted = Instant::now();
+    running.signal("INT");
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(interrupted.elapsed() < Duration::from_secs(5), "{:?}", interrupted.elapsed());
+}

@@ -1,0 +1,341 @@
+//! `torr doctor` compares: numbers of workers, a proxy, TLS, paths. What is known of each beforehand it finds.
+
+use crate::printed;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use torr_test_support::alone;
+use torr_test_support::certificates::self_signed;
+use torr_test_support::program::{Running, run, torr, torr_command, torr_json};
+use torr_test_support::servers::{Nginx, Serve, free_port};
+use torr_test_support::wait_until;
+
+/// So many processes, each of which waits 20 ms over a request, and talks to one client at a time.
+const SERVER: &str = r#"
+use strict; use warnings; use IO::Socket::INET;
+my ($port, $workers) = @ARGV;
+my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 128, ReuseAddr => 1)
+    or die "cannot listen: $!\n";
+for (1 .. $workers) {
+    next if fork;
+    while (my $client = $listener->accept) {
+        sysread($client, my $request, 4096);
+        select(undef, undef, undef, 0.02);
+        syswrite($client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        close $client;
+    }
+    exit;
+}
+1 while wait > 0;
+"#;
+
+/// The server's program, in a folder by whose name its processes are found.
+struct Program {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Program {
+    fn write() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let path = folder.path().join("server.pl");
+        std::fs::write(&path, SERVER).expect("a file can be written");
+        Self { _folder: folder, path }
+    }
+
+    /// As it is given to `--command`.
+    fn command(&self) -> String {
+        format!("perl '{}' {{port}} {{n}}", self.path.display())
+    }
+
+    /// How many processes of it there are.
+    fn processes(&self) -> usize {
+        // The shell's, and torr's own, have it in their command lines as well.
+        let pattern = format!("^perl {}", self.path.display());
+        run("pgrep", &["-f", &pattern]).stdout.lines().count()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Only where a test has failed is there anything left to end.
+        let _ = Command::new("pkill").args(["-KILL", "-f", &format!("^perl {}", self.path.display())]).status();
+    }
+}
+
+fn texts(value: &Value) -> String {
+    value.as_array().expect("it is a list").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"))
+}
+
+#[test]
+fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
+    let _alone = alone();
+    let program = Program::write();
+    let command = program.command();
+    let found = torr_json(&[
+        "doctor",
+        "--sweep",
+        "workers",
+        "--command",
+        &command,
+        "--counts",
+        "8,1",
+        "-c",
+        "16",
+        "--budget",
+        "14s",
+        "-q",
+    ]);
+    assert_eq!((&found["schema"], &found["kind"]), (&"torr.compare/1".into(), &"workers".into()));
+    assert_eq!(found["workers"], 8, "{}", found["rows"]);
+    let rows = found["rows"].as_array().expect("there are rows");
+    assert_eq!([&rows[0]["workers"], &rows[1]["workers"]], [1, 8]);
+    // Each of them answers some 49 times a second.
+    assert!(number(&rows[0], "rps") < 51.0 && number(&rows[1], "rps") < 401.0, "{rows:?}");
+    assert!(number(&rows[1], "rps") > 4.0 * number(&rows[0], "rps"), "{rows:?}");
+    let conclusion = &found["conclusion"];
+    assert!(texts(&conclusion["because"]).contains("3 to 8 times the cores"), "{conclusion}");
+    let advice = texts(&conclusion["advice"]);
+    assert!(advice.contains("start it with 8 workers") && advice.contains("try more"), "{conclusion}");
+    assert_eq!(program.processes(), 0);
+    printed::runs(text(&conclusion["verify"]), &[], |_| program.processes() > 1);
+    assert_eq!(program.processes(), 0);
+}
+
+#[test]
+fn connections_that_bind_say_nothing_of_workers() {
+    let _alone = alone();
+    let command = format!("{} serve --listen 127.0.0.1:{{port}} --workers {{n}}", env!("CARGO_BIN_EXE_torr"));
+    let sweep = ["doctor", "--sweep", "workers", "--command", &command, "http://127.0.0.1:{port}/sleep/20"];
+    let found = torr_json(&[&sweep[..], &["--counts", "1,2", "-c", "8", "--budget", "9s", "-q"]].concat());
+    assert!(found.get("workers").is_none(), "{}", found["workers"]);
+    let conclusion = &found["conclusion"];
+    let summary = text(&conclusion["summary"]);
+    assert!(summary.starts_with("The 8 connections limit the throughput, not the workers"), "{conclusion}");
+    assert!(
+        texts(&conclusion["advice"]).contains("-c 32") && text(&conclusion["verify"]).contains("-c 32"),
+        "{conclusion}"
+    );
+}
+
+#[test]
+fn every_printed_command_sends_the_same_requests_on_the_same_way() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = self_signed(folder.path());
+    let log = folder.path().join("requests.log");
+    let wants = "if ($http_x_wanted != 'a b') { return 400; } if ($http_authorization != 'Basic dTpwdw==') { return 401; } \
+                 if ($request_method != PUT) { return 405; } if ($http_content_length != 7) { return 411; } return 200 ok;";
+    let site = format!("access_log {}; location /wanted {{ {wants} }} location / {{ return 404; }}", log.display());
+    let nginx = Nginx::start_tls(&certificate, &key, &site);
+    let url = format!("{}wanted?x=1&y=$z", nginx.https());
+    let certificate = certificate.display().to_string();
+    let given =
+        ["--cacert", &certificate, "-H", "X-Wanted: a b", "-X", "PUT", "--data", "a=b&c=d", "-u", "u:pw", "-q", &url];
+    let requests = || {
+        let lines = std::fs::read_to_string(&log).unwrap_or_default();
+        lines.lines().filter(|line| line.contains("/wanted")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for asked in [
+        &["doctor", "-c", "6", "--budget", "5s"][..],
+        &["limit", "--budget", "5s", "--max-connections", "8", "--slo", "p99<5s,errors<1%"],
+    ] {
+        let ended = torr(&[asked, &given[..]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(!ended.stdout.contains("u:pw") && ended.stdout.contains("$TORR_USER"), "{}", ended.stdout);
+        let commands = printed::commands(&ended.stdout);
+        assert!(!commands.is_empty(), "{}", ended.stdout);
+        for command in commands {
+            let before = requests().len();
+            printed::runs(&command, &[("TORR_USER", "u:pw")], |_| requests().len() > before + 20);
+        }
+    }
+    let refused: Vec<_> = requests().into_iter().filter(|line| !line.contains("\" 200 ")).collect();
+    assert_eq!(refused, [""; 0]);
+}
+
+#[test]
+fn an_interruption_ends_the_server_too() {
+    let _alone = alone();
+    let program = Program::write();
+    let command = program.command();
+    let torr = Running::start(torr_command(&["doctor", "--sweep", "workers", "--command", &command, "-c", "4", "-q"]));
+    wait_until("a server with workers", || (program.processes() > 1).then_some(()));
+    torr.signal("INT");
+    let ended = torr.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert_eq!(program.processes(), 0);
+}
+
+#[test]
+fn a_second_interruption_ends_a_server_that_does_not_want_to() {
+    let _alone = alone();
+    let program = Program::write();
+    // It says that it was asked to end, and goes on.
+    let asked = program.path.with_file_name("asked");
+    let stubborn = SERVER
+        .replace("my ($port", &format!("$SIG{{TERM}} = sub {{ open my $f, '>', '{}' }};\nmy ($port", asked.display()))
+        .replace("while (my $client = $listener->accept) {", "while (1) { my $client = $listener->accept or next;")
+        .replace("1 while wait > 0;", "sleep 1 while 1;");
+    std::fs::write(&program.path, stubborn).expect("a file can be written");
+    let command = program.command();
+    let torr = Running::start(torr_command(&["doctor", "--sweep", "workers", "--command", &command, "-c", "4", "-q"]));
+    wait_until("a server with workers", || (program.processes() > 1).then_some(()));
+    torr.signal("INT");
+    wait_until("the server to be asked to end", || asked.exists().then_some(()));
+    torr.signal("INT");
+    let ended = torr.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    wait_until("all of its processes to be gone", || (program.processes() == 0).then_some(()));
+}
+
+#[test]
+fn what_does_not_start_says_so_in_one_line() {
+    let _alone = alone();
+    let sweep = |command: &str| torr(&["doctor", "--sweep", "workers", "--command", command, "--budget", "8s", "-q"]);
+    let port = free_port();
+    for (command, code, told) in [
+        ("no-such-program {port} {n}", 2, &["there is no program 'no-such-program'"][..]),
+        ("perl -e 'die \"out of paper\\n\"' {port} {n}", 3, &["'perl' ended before", "out of paper"]),
+        ("sleep 60 {port} {n}", 3, &["'sleep'", "it said"]),
+        ("sleep {port}", 2, &["no '{n}'"]),
+        ("sleep {n}", 2, &["no '{port}'", "give the URL"]),
+        ("sleep '{port} {n}", 2, &["a quote is not closed"]),
+    ] {
+        let ended = sweep(command);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(code), 1), "{command}: {ended:?}");
+        assert!(told.iter().all(|told| ended.stderr.contains(told)), "{command}: {ended:?}");
+    }
+    // One that starts, but listens elsewhere, is not waited for without end.
+    let url = format!("http://127.0.0.1:{port}/");
+    let ended = torr(&["doctor", "--sweep", "workers", "--command", "sleep 60{n}", &url, "--budget", "5s", "-q"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.stderr.contains("did not answer at 127.0.0.1"), "{ended:?}");
+}
+
+#[test]
+fn a_proxy_that_keeps_no_connections_is_told_from_one_that_does() {
+    let _alone = alone();
+    let serve = Serve::start(&["--workers", "1"]);
+    let pass = format!("proxy_pass http://{};", serve.address);
+    let closing = Nginx::start(&format!("location / {{ {pass} }}"));
+    let keeping = Nginx::start_beside(
+        "location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ''; }",
+        &format!("upstream up {{ server {}; keepalive 64; }}", serve.address),
+    );
+    let compare = |proxy: &Nginx| {
+        let through = format!("http://{}", proxy.address);
+        torr_json(&["doctor", &serve.url("/bytes/10"), "--via", &through, "-c", "8", "--budget", "5s", "-q"])
+    };
+    for (proxy, keeps) in [(&closing, false), (&keeping, true)] {
+        let found = compare(proxy);
+        let rows = found["rows"].as_array().expect("there are rows");
+        assert_eq!((rows.len(), &found["kind"]), (2, &"via".into()));
+        assert_eq!(number(&rows[1], "failed_share"), 0.0, "{rows:?}");
+        assert!(number(&rows[1], "rps") < 0.9 * number(&rows[0], "rps"), "{rows:?}");
+        assert!(number(&rows[1], "proxy_us") > 0.0 && number(&rows[0], "server_us") > 0.0, "{rows:?}");
+        assert!(rows[0].get("proxy_us").is_none(), "{rows:?}");
+        let opened = number(&rows[1], "upstream_opened_per_request");
+        assert_eq!(opened < 0.3, keeps, "{rows:?}");
+        let advice = texts(&found["conclusion"]["advice"]);
+        assert_eq!(advice.contains("proxy_http_version 1.1"), !keeps, "{advice}");
+        printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
+    }
+}
+
+#[test]
+fn handshakes_cost_what_they_cost_on_short_connections_only() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let (certificate, key) = self_signed(folder.path());
+    let name = |path: &std::path::Path| path.display().to_string();
+    let plain = Serve::start(&["--workers", "1"]);
+    let secured = Serve::start(&["--workers", "1", "--tls-cert", &name(&certificate), "--tls-key", &name(&key)]);
+    let https = format!("https://{}/", secured.address);
+    let always = ["--cacert", &name(&certificate), "-c", "6", "--budget", "10s", "-q"];
+    let found = torr_json(&[&["doctor", &plain.url("/"), "--tls", &https], &always[..]].concat());
+    let rows = found["rows"].as_array().expect("there are rows");
+    let at = |secured: &str, keep_alive: bool| {
+        let is_it =
+            |row: &&Value| row["transport"] == serde_json::json!({"secured": secured, "keep_alive": keep_alive});
+        rows.iter().find(is_it).unwrap_or_else(|| panic!("{secured}, {keep_alive}: {rows:?}"))
+    };
+    assert_eq!(rows.len(), 6);
+    assert!(at("plain", true).get("full_handshakes").is_none());
+    let (full, resumed) = (at("full", false), at("resumed", false));
+    assert_eq!(number(full, "resumed_handshakes"), 0.0, "{full}");
+    assert!(number(resumed, "resumed_handshakes") > number(resumed, "full_handshakes"), "{resumed}");
+    // By medians: another program may have taken the CPU in one of the turns.
+    let rate = |row: &Value| number(row, "rps");
+    assert!(rate(full) * 2.0 < rate(at("full", true)) && rate(full) < rate(at("plain", false)), "{rows:?}");
+
+    // Without a plain one the four others are compared, and a person reads a table of them.
+    let ended = torr(&[&["doctor", &https, "--tls"], &always[..]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let told = |text: &str| ended.stdout.contains(text);
+    assert!(told("one per request") && told("TLS, resumed, kept alive") && !told("plain, kept"), "{}", ended.stdout);
+    assert!(told("verify torr https://"), "{}", ended.stdout);
+    assert!(!told("ECDSA"), "the server's certificate is for a key of that kind: {}", ended.stdout);
+    let [command] = &printed::commands(&ended.stdout)[..] else { panic!("one command: {}", ended.stdout) };
+    printed::runs(command, &[], printed::has_sockets);
+}
+
+#[test]
+fn paths_are_compared_with_the_first() {
+    let _alone = alone();
+    let serve = Serve::start(&["--workers", "1"]);
+    let url = serve.url("/");
+    let asked = ["doctor", &url, "--paths", "/bytes/10,/bytes/1000000", "-c", "6", "--budget", "5s"];
+    let found = torr_json(&[&asked[..], &["-q"]].concat());
+    let rows = found["rows"].as_array().expect("there are rows");
+    assert_eq!([&rows[0]["name"], &rows[1]["name"]], ["/bytes/10", "/bytes/1000000"]);
+    assert!(rows[0].get("ratio").is_none() && number(&rows[1]["ratio"], "pairs") >= 3.0, "{rows:?}");
+    assert!(number(&rows[1], "rps") < number(&rows[0], "rps"), "{rows:?}");
+    assert!(number(&rows[1], "server_us") > number(&rows[0], "server_us"), "{rows:?}");
+    let summary = &found["conclusion"]["summary"];
+    assert!(text(summary).starts_with("/bytes/10 gives the most"), "{summary}");
+    printed::runs(text(&found["conclusion"]["verify"]), &[], printed::has_sockets);
+    let found = torr_json(&["doctor", &url, "--paths", "/nope,/bytes/10", "-c", "4", "--budget", "5s", "-q"]);
+    let (rows, summary) = (&found["rows"], text(&found["conclusion"]["summary"]));
+    assert!(rows[1].get("ratio").is_none() && rows[0]["failure"] == "status 404", "{rows}");
+    assert!(summary.contains("nothing to compare") && summary.contains("404"), "{summary}");
+}
+
+#[test]
+fn help_names_the_places_in_the_command() {
+    let _alone = alone();
+    let help = torr(&["doctor", "--help"]).stdout;
+    assert!(help.contains("'{n}'") && help.contains("'{port}'"), "{help}");
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let _alone = alone();
+    for (args, told) in [
+        (&["--via", "http://a", "--tls", "https://a", "http://b"][..], "cannot be used with"),
+        (&["--paths", "/a,/b", "--via", "http://a", "http://b"], "cannot be used with"),
+        (&["--counts", "1,2", "http://127.0.0.1:1"], "--sweep"),
+        (&["--sweep", "workers"], "--command"),
+        (&["--sweep", "workers", "--command", "a {n} {port}", "--counts", "3"], "two numbers of workers"),
+        (&["--sweep", "workers", "--command", "a {n} {port}", "http://127.0.0.1:1/"], "URL has not"),
+        (&["--paths", "/a", "http://127.0.0.1:1"], "two or more"),
+        (&["--paths", "/a,b", "http://127.0.0.1:1"], "'b' is no path"),
+        (&["http://127.0.0.1:1", "--tls"], "needs the service's https URL"),
+        (&["http://127.0.0.1:1", "--tls", "http://127.0.0.1:2"], "is not the https URL"),
+        (&["http://127.0.0.1:1", "--paths", "/a,/b,/c,/d,/e,/f", "--budget", "5s"], "give at least"),
+        (&["http://192.0.2.1", "--via", "http://127.0.0.1:1"], "--i-own-this"),
+        (&["http://127.0.0.1:1", "--via", "http://192.0.2.1"], "--i-own-this"),
+    ] {
+        let ended = torr(&[&["doctor"], args].concat());
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(told), "{args:?}: {ended:?}");
+    }
+}

@@ -1,0 +1,184 @@
+//! `torr limit` finds limits that are known, and presses nobody who has not been vouched for.
+
+use serde_json::Value;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+use torr_test_support::alone;
+use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
+use torr_test_support::program::{Running, torr, torr_command};
+use torr_test_support::script::{OK, Script, answering};
+use torr_test_support::servers::free_port;
+use torr_test_support::wait_until;
+
+/// A service that works on one request at a time, in the order in which they come, and knows how long each took it.
+struct OneAtATime {
+    script: Script,
+    busy_ns: Arc<AtomicU64>,
+    done: Arc<AtomicU64>,
+}
+
+impl OneAtATime {
+    fn start(each: Duration) -> Self {
+        let (busy_ns, done) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (jobs, queue) = mpsc::channel::<mpsc::Sender<()>>();
+        let (busy, count) = (Arc::clone(&busy_ns), Arc::clone(&done));
+        // It ends with the last of those that give it work.
+        thread::spawn(move || {
+            for reply in queue {
+                let begun = Instant::now();
+                thread::sleep(each);
+                // Who asked may have gone.
+                let _ = reply.send(());
+                busy.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let jobs = Mutex::new(jobs);
+        let script = Script::start(move |client| {
+            let jobs = jobs.lock().expect("nobody panics with it").clone();
+            while client.request().is_some() {
+                let (reply, answered) = mpsc::channel();
+                jobs.send(reply).expect("the queue lives as long as somebody can give it work");
+                answered.recv().expect("each job is answered");
+                client.send(OK);
+            }
+        });
+        Self { script, busy_ns, done }
+    }
+
+    /// Requests per second that it can do, as it was so far.
+    fn capacity(&self) -> f64 {
+        self.done.load(Ordering::Relaxed) as f64 * 1e9 / self.busy_ns.load(Ordering::Relaxed) as f64
+    }
+}
+
+#[test]
+fn a_known_limit_is_found_and_told() {
+    let _alone = alone();
+    let service = OneAtATime::start(Duration::from_millis(2));
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let json = folder.path().join("limit.json").display().to_string();
+    let url = service.script.url();
+    // With even arrivals what falls behind shows at once.
+    let bounds =
+        ["--slo", "p99<250ms,errors<0.1%", "--budget", "14s", "--max-connections", "64", "--arrivals", "constant"];
+    until_right("a known limit", || {
+        let ended = torr(&[&["limit", &url, "--json", &json, "-t", "1"], &bounds[..]].concat());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+        let text = std::fs::read_to_string(&json).expect("the outcome was written");
+        let outcome: Value = serde_json::from_str(&text).expect("it is JSON");
+        if outcome["sustained"].is_null() {
+            return Outcome::Unknown(ended.stdout);
+        }
+        is_whole(&outcome, &url);
+        is_told(&ended.stdout, &url);
+        let share = number(&outcome["sustained"]["rate"]) / service.capacity();
+        assert!(share <= 1.05, "{share} of {}:\n{}", service.capacity(), ended.stdout);
+        match share {
+            0.8.. => Outcome::Right(()),
+            _ => {
+                let found = format!("{share:.2} of {:.0} requests/s:\n{}", service.capacity(), ended.stdout);
+                Outcome::Wrong(found, Disturbance::of_search(&outcome))
+            }
+        }
+    });
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn is_whole(outcome: &Value, url: &str) {
+    assert_eq!((&outcome["schema"], &outcome["target"]), (&"torr.limit/1".into(), &url.into()));
+    // Steps that take longer on a disturbed machine may leave no time for a rate that fails.
+    let failed = outcome["fails_at"].as_f64();
+    assert!(failed.is_none_or(|at| at > number(&outcome["sustained"]["rate"])), "{outcome:#}");
+    assert!(failed.is_some() || outcome["disturbance"].is_object(), "{outcome:#}");
+    assert!(number(&outcome["spent_s"]) < 15.5, "{outcome:#}");
+    let connections = &outcome["connections"];
+    assert!(number(&connections["recommended"]) >= number(&connections["busy"]), "{outcome:#}");
+    assert_eq!(outcome["ladder"][0]["connections"], 1);
+    let steps = outcome["steps"].as_array().expect("it is a list");
+    assert!(steps.iter().filter(|step| step["load"]["rate"].is_number()).count() > 3, "{outcome:#}");
+}
+
+fn is_told(report: &str, url: &str) {
+    for word in ["the limit of", "requests/s", "unloaded", "connections, in a closed loop"] {
+        assert!(report.contains(word), "no {word:?} in:\n{report}");
+    }
+    let verify = report.lines().find_map(|line| line.split_once("verify: torr ")).expect("there is a command").1;
+    assert!(verify.starts_with(&format!("{url} -t 1 -r ")), "{verify}");
+    assert!(verify.ends_with("--fail-if 'p99>=250ms,errors>=0.1%'"), "{verify}");
+}
+
+#[test]
+fn what_fails_at_once_is_told_in_one_line() {
+    let _alone = alone();
+    let service = Script::start(answering(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"));
+    let ended = torr(&["limit", &service.url(), "--budget", "8s", "--json", "-"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let outcome: Value = serde_json::from_str(&ended.stdout).expect("standard output has the outcome alone");
+    assert_eq!((&outcome["answer"], &outcome["sustained"]), (&"never".into(), &Value::Null));
+    assert!(service.requests() <= 20, "{} requests were sent", service.requests());
+    let ended = torr(&["limit", &service.url(), "--budget", "8s"]);
+    let line = ended.stdout.lines().find(|line| line.contains("  limit ")).expect("there is an answer");
+    assert!(line.contains("does not keep to p99<50ms,errors<0.1% at all") && line.contains("503"), "{line}");
+}
+
+#[test]
+fn nobody_is_pressed_who_was_not_vouched_for() {
+    let _alone = alone();
+    let proxy = Script::start(answering(OK));
+    let by = format!("http://{}", proxy.address);
+    let cases: [&[&str]; 4] = [
+        &["http://192.0.2.1/"],
+        &["http://[2001:db8::1]/"],
+        &["http://service.test/", "--resolve", "service.test:80:127.0.0.1,203.0.113.1"],
+        &["http://203.0.113.1/", "--proxy", &by],
+    ];
+    for args in cases {
+        let ended = torr(&[&["limit"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{args:?}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("--i-own-this"), "{args:?}: {}", ended.stderr);
+    }
+    assert_eq!(proxy.connections(), 0, "the proxy was asked");
+    // Who vouches for it gets as far as to the proxy, which is none.
+    let ended = torr(&["limit", "http://203.0.113.1/", "--proxy", &by, "--i-own-this"]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(proxy.connections() > 0, "{ended:?}");
+}
+
+#[test]
+fn an_interruption_reports_what_is_known() {
+    let _alone = alone();
+    let service = OneAtATime::start(Duration::from_millis(1));
+    let running = Running::start(torr_command(&["limit", &service.script.url(), "--max-connections", "16"]));
+    wait_until("some steps to be done", || (service.script.requests() > 3000).then_some(()));
+    running.signal("INT");
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(ended.stdout.contains("interrupted") && ended.stdout.contains("closed loop"), "{}", ended.stdout);
+}
+
+#[test]
+fn mistakes_get_one_line() {
+    let _alone = alone();
+    let nobody = format!("http://127.0.0.1:{}/", free_port());
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&[&nobody], 3, "cannot be reached"),
+        (&[&nobody, "--slo", "p99>50ms"], 2, "'p99<=50ms'"),
+        (&[&nobody, "--slo", "rps<50"], 2, "about throughput"),
+        (&[&nobody, "--budget", "1s"], 2, "less than 5s"),
+        (&[&nobody, "--max-rate", "0"], 2, "--max-rate"),
+        (&[&nobody, "--json", "/no/such/folder/x.json"], 2, "/no/such/folder"),
+    ];
+    for (args, code, word) in cases {
+        let ended = torr(&[&["limit"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(code), ""), "{args:?}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("torr: ") && ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,244 @@
+//! Servers at their worst: nothing hangs, nothing is lost, and what went wrong has its name.
+
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use torr_test_support::program::{Running, torr_command, torr_json};
+use torr_test_support::result::{adds_up, count};
+use torr_test_support::script::{Client, OK, Script};
+use torr_test_support::servers::free_port;
+use torr_test_support::wait_until;
+
+fn press(script: impl Fn(&mut Client) + Send + Sync + 'static, args: &[&str]) -> Value {
+    let server = Script::start(script);
+    let result = torr_json(&[args, &["-t", "1", &server.url()]].concat());
+    adds_up(&result);
+    result
+}
+
+/// Makes the kernel send a reset instead of an orderly end.
+fn reset(client: &Client) {
+    socket2::SockRef::from(&client.stream).set_linger(Some(Duration::ZERO)).expect("a socket takes options");
+}
+
+#[test]
+fn resets_are_read_errors_wherever_they_come() {
+    for sent in ["", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"] {
+        let script = move |client: &mut Client| {
+            if client.request().is_some() {
+                client.send(sent.as_bytes());
+                reset(client);
+            }
+        };
+        let result = press(script, &["-n", "12", "-c", "3"]);
+        assert_eq!(count(&result, "/errors/read"), 12, "{sent:?}: {result}");
+        assert_eq!(result["causes"][0]["side"], "server", "{sent:?}: {result}");
+    }
+}
+
+#[test]
+fn garbage_of_any_kind_is_a_protocol_error() {
+    let long = [b"HTTP/1.1 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(20_000)].concat();
+    let one_line = [b"HTTP/1.1 200 OK\r\nX: ".to_vec(), vec![b'y'; 100_000]].concat();
+    let cases = [
+        ("binary", b"\x00\x01\x02\xff\xfe\r\n\r\n".to_vec()),
+        ("another protocol", b"220 mail.test ESMTP\r\n".to_vec()),
+        ("HTTP/2", b"HTTP/2 200\r\n\r\n".to_vec()),
+        ("endless headers", long),
+        ("one endless header", one_line),
+        ("a negative length", b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n".to_vec()),
+        ("two lengths", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!".to_vec()),
+        ("a length that is too small", b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhello".to_vec()),
+        ("a bad chunk size", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5z\r\nhello\r\n0\r\n\r\n".to_vec()),
+        (
+            "a chunk without end",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello!!\r\n0\r\n\r\n".to_vec(),
+        ),
+    ];
+    for (what, answer) in cases {
+        let script = move |client: &mut Client| {
+            while client.request().is_some() {
+                client.send(&answer);
+            }
+        };
+        let result = press(script, &["-n", "6", "-c", "2"]);
+        assert_eq!(count(&result, "/errors/protocol"), 6, "{what}: {result}");
+        assert!(result["verdict"]["factor"] == "errors", "{what}: {result}");
+    }
+}
+
+#[test]
+fn a_length_that_is_too_large_is_noticed_when_the_server_ends_or_never() {
+    let ends = |client: &mut Client| {
+        if client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
+        }
+    };
+    let result = press(ends, &["-n", "6", "-c", "2"]);
+    assert_eq!(count(&result, "/errors/read"), 6, "{result}");
+    let waits = |client: &mut Client| {
+        while client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
+        }
+    };
+    let result = press(waits, &["-n", "4", "-c", "2", "--timeout", "300ms"]);
+    assert_eq!(count(&result, "/errors/timeout"), 4, "{result}");
+}
+
+#[test]
+fn a_reused_connection_may_end_before_the_next_answer() {
+    let script = |client: &mut Client| {
+        for _ in 0..3 {
+            if client.request().is_none() {
+                return;
+            }
+            client.send(OK);
+        }
+        // The fourth request is read, and never answered.
+        client.request();
+    };
+    let result = press(script, &["-n", "40", "-c", "1"]);
+    assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (30, 10), "{result}");
+    assert_eq!(result["causes"][0]["what"], "closed before answering", "{result}");
+}
+
+#[test]
+fn a_server_that_accepts_and_says_nothing_is_timed_out() {
+    let result = press(|client| while client.request().is_some() {}, &["-n", "6", "-c", "3", "--timeout", "200ms"]);
+    assert_eq!(count(&result, "/errors/timeout"), 6, "{result}");
+    assert!(count(&result, "/latency_us/min") >= 200_000, "each is in the histogram at its age: {result}");
+}
+
+#[test]
+fn a_byte_at_a_time_is_slow_but_not_wrong() {
+    let script = |client: &mut Client| {
+        while client.request().is_some() {
+            for byte in OK {
+                // Not synchronisation: this is how slow the server is.
+                std::thread::sleep(Duration::from_millis(10));
+                client.send(&[*byte]);
+            }
+        }
+    };
+    let result = press(script, &["-n", "4", "-c", "2", "--timeout", "5s"]);
+    assert_eq!(count(&result, "/requests"), 4, "{result}");
+    assert!(count(&result, "/latency_us/min") > 10_000 * OK.len() as u64 / 2, "{result}");
+    assert!(count(&result, "/phases_us/first_byte/min") < count(&result, "/latency_us/min"), "{result}");
+    let result = press(script, &["-n", "4", "-c", "2", "--timeout", "100ms"]);
+    assert_eq!(count(&result, "/errors/timeout"), 4, "bytes that trickle in do not put a time-out off: {result}");
+}
+
+#[test]
+fn a_server_that_comes_back_is_found_again_within_a_second() {
+    /// Serves on a port until told to die, then ends its listener and all connections at once.
+    fn life(listener: &TcpListener, requests: &AtomicUsize, until: usize) {
+        let mut streams: Vec<TcpStream> = Vec::new();
+        listener.set_nonblocking(true).expect("a socket takes options");
+        wait_until("requests", || {
+            while let Ok((stream, _)) = listener.accept() {
+                stream.set_nonblocking(true).expect("a socket takes options");
+                streams.push(stream);
+            }
+            let mut bytes = [0; 4096];
+            for stream in &mut streams {
+                if stream.read(&mut bytes).is_ok_and(|n| n > 0) {
+                    requests.fetch_add(1, Ordering::SeqCst);
+                    let _ = stream.write_all(OK);
+                }
+            }
+            (requests.load(Ordering::SeqCst) >= until).then_some(())
+        });
+    }
+    let port = free_port();
+    let bind = || {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+        socket.set_reuse_address(true).expect("a socket takes options");
+        socket.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], port)).into()).expect("the port is free");
+        socket.listen(64).expect("it listens");
+        TcpListener::from(socket)
+    };
+    let requests = AtomicUsize::new(0);
+    let listener = bind();
+    let url = format!("http://127.0.0.1:{port}/");
+    let run = Running::start(torr_command(&["-d", "60s", "-c", "4", "-t", "1", "--json", "-", &url]));
+    life(&listener, &requests, 20);
+    drop(listener);
+    // Not synchronisation: this is how long it is away.
+    std::thread::sleep(Duration::from_millis(1500));
+    let listener = bind();
+    let back = std::time::Instant::now();
+    life(&listener, &requests, 21);
+    let found = back.elapsed();
+    assert!(found < Duration::from_secs(1), "found again after {found:?}");
+    life(&listener, &requests, 100);
+    run.signal("INT");
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    adds_up(&result);
+    let refused = count(&result, "/errors/connect");
+    assert!((4..=200).contains(&refused), "tried again and again, but not in a frenzy: {result}");
+}
+
+#[test]
+fn an_interruption_at_any_time_gives_a_report_that_adds_up() {
+    type Behave = fn(&mut Client);
+    let scripts: [(&str, Behave); 3] = [
+        ("no answer", |client| while client.request().is_some() {}),
+        ("half an answer", |client| {
+            while client.request().is_some() {
+                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
+            }
+        }),
+        ("an end each time", |client| {
+            client.request();
+        }),
+    ];
+    for (what, script) in scripts {
+        let server = Script::start(script);
+        let run = Running::start(torr_command(&["-d", "100s", "-c", "3", "--json", "-", &server.url()]));
+        wait_until("a request", || (server.requests() > 0).then_some(()));
+        run.signal("INT");
+        let ended = run.wait();
+        assert_eq!(ended.code, Some(130), "{what}: {ended:?}");
+        let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+        adds_up(&result);
+        assert!(count(&result, "/asked") > 0, "{what}: {result}");
+    }
+    // Before there is any connection: nothing accepts, and the queue is full.
+    let full = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let url = format!("http://{}/", full.local_addr().expect("it is bound"));
+    let run = Running::start(torr_command(&["-d", "100s", "-c", "500", &url]));
+    wait_until("torr to connect", || {
+        std::fs::read_dir(format!("/proc/{}/fd", run.pid())).ok().and_then(|files| (files.count() > 100).then_some(()))
+    });
+    run.signal("INT");
+    let ended = run.wait();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+}
+
+#[test]
+fn the_limit_of_files_is_raised_by_itself() {
+    let server = torr_test_support::servers::Serve::start(&["--workers", "1"]);
+    let script = "ulimit -S -n 256; exec \"$0\" \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args([
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_torr"),
+        "-c",
+        "2000",
+        "-n",
+        "10000",
+        "--json",
+        "-",
+        &server.url("/"),
+    ]);
+    let ended = Running::start(shell).wait();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    adds_up(&result);
+    assert_eq!((count(&result, "/requests"), count(&result, "/connections/peak")), (10_000, 2_000), "{result}");
+}

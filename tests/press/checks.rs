@@ -1,0 +1,217 @@
+//! What is expected of answers, redirects, and compressed bodies.
+
+use serde_json::Value;
+use std::io::Write;
+use torr_test_support::certificates::self_signed;
+use torr_test_support::program::{Ended, torr, torr_json};
+use torr_test_support::result::{adds_up, count};
+use torr_test_support::script::{Client, Script};
+use torr_test_support::servers::{Nginx, Serve};
+
+/// Runs with `--json -`, whatever the exit code.
+fn run(args: &[&str]) -> (Ended, Value) {
+    let ended = torr(&[&["--json", "-"], args].concat());
+    let result = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    (ended, result)
+}
+
+/// Answers by path.
+fn site() -> Script {
+    Script::start(|client: &mut Client| {
+        let mut turn = 0;
+        while let Some(request) = client.request() {
+            turn += 1;
+            let text = String::from_utf8_lossy(&request).into_owned();
+            let path = text.split(' ').nth(1).unwrap_or_default().to_owned();
+            let answer = |status: &str, fields: &str, body: &str| {
+                format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len())
+            };
+            let answer = match path.as_str() {
+                "/odd" if turn % 2 == 0 => answer("200 OK", "X-Turn: even\r\n", "even"),
+                "/odd" => answer("201 Created", "X-Turn: odd\r\n", "odd"),
+                "/here" => answer("302 Found", "Location: /there?x=1\r\n", "moved"),
+                "/there?x=1" => answer("301 Moved Permanently", "Location: end\r\nConnection: close\r\n", ""),
+                "/end" => answer("200 OK", "", &format!("the end of {}", text.split(' ').next().unwrap_or_default())),
+                "/round" => answer("307 Temporary Redirect", "Location: /round\r\n", ""),
+                "/away" => answer("302 Found", "Location: http://elsewhere.test/\r\n", ""),
+                "/echo" => answer("308 Permanent Redirect", "Location: /echoed\r\n", ""),
+                "/echoed" => answer("200 OK", "", text.rsplit("\r\n\r\n").next().unwrap_or_default()),
+                _ => answer("200 OK", "", "ok"),
+            };
+            client.send(answer.as_bytes());
+            if path == "/there?x=1" {
+                return;
+            }
+        }
+    })
+}
+
+fn passed_and_failed(result: &Value) -> Vec<(String, u64, u64)> {
+    let checks = result["checks"].as_array().cloned().unwrap_or_default();
+    let of =
+        |check: &Value| (check["name"].as_str().unwrap().to_owned(), count(check, "/passed"), count(check, "/failed"));
+    checks.iter().map(of).collect()
+}
+
+#[test]
+fn each_check_is_counted_and_a_failed_one_fails_the_run() {
+    let site = site();
+    let url = format!("{}odd", site.url());
+    let load = ["-n", "100", "-c", "1", "-t", "1", url.as_str()];
+    let (ended, result) = run(&[&["--expect-status", "2xx", "--expect-header", "X-Turn"], &load[..]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(passed_and_failed(&result), [("status 2xx".into(), 100, 0), ("header X-Turn".into(), 100, 0)]);
+    let expect = [
+        "--expect-status",
+        "200",
+        "--expect-header",
+        "X-Turn: odd",
+        "--expect-body",
+        "even",
+        "--expect-body",
+        "~^(odd|even)$",
+    ];
+    let (ended, result) = run(&[&expect[..], &load].concat());
+    adds_up(&result);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let expected = [
+        ("status 200".into(), 50, 50),
+        ("header X-Turn: odd".into(), 50, 50),
+        ("body even".into(), 50, 50),
+        ("body ~^(odd|even)$".into(), 100, 0),
+    ];
+    assert_eq!(passed_and_failed(&result), expected);
+    for named in ["status 200", "X-Turn: odd", "body even"] {
+        assert!(ended.stderr.contains(named), "{named} is not named: {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("odd|even"), "{}", ended.stderr);
+}
+
+#[test]
+fn checks_look_at_answers_by_http_2_too() {
+    let server =
+        Nginx::start_with("http2", "location / { add_header X-A b; return 200 'hello'; } location /no { return 404; }");
+    let load = ["-n", "60", "-c", "2", "--http2-prior-knowledge", "--streams", "5"];
+    let expect = ["--expect-status", "200", "--expect-header", "X-A: b", "--expect-body", "~^hello$"];
+    let url = server.url();
+    let (ended, result) = run(&[&load[..], &expect, &[&url]].concat());
+    adds_up(&result);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(passed_and_failed(&result).iter().all(|(_, passed, failed)| (*passed, *failed) == (60, 0)), "{result}");
+    let url = format!("{url}no");
+    let (ended, result) = run(&[&load[..], &expect, &[&url]].concat());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(passed_and_failed(&result).iter().all(|(_, passed, failed)| (*passed, *failed) == (0, 60)), "{result}");
+}
+
+#[test]
+fn a_whole_body_is_compared_to_the_byte() {
+    let site = site();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"ok").unwrap();
+    let expected = format!("@{}", file.path().display());
+    let load = ["-n", "20", "-c", "2", "--expect-body", &expected];
+    let same = format!("{}same", site.url());
+    assert_eq!(run(&[&load[..], &[&same]].concat()).0.code, Some(0));
+    let other = format!("{}odd", site.url());
+    assert_eq!(run(&[&load[..], &[&other]].concat()).0.code, Some(1));
+}
+
+#[test]
+fn redirects_are_counted_and_followed_only_if_asked() {
+    let site = site();
+    let url = format!("{}here", site.url());
+    let plain = torr_json(&["-n", "20", "-c", "2", &url]);
+    assert_eq!((count(&plain, "/status/302"), plain.get("redirects_followed")), (20, None), "{plain}");
+    for keep in [&[][..], &["--no-keepalive"]] {
+        let load = ["-n", "20", "-c", "2", "--follow", "--expect-body", "the end of GET", &url];
+        let (ended, result) = run(&[keep, &load].concat());
+        adds_up(&result);
+        assert_eq!(ended.code, Some(0), "{keep:?}: {ended:?}");
+        assert_eq!(
+            (count(&result, "/status/200"), count(&result, "/redirects_followed")),
+            (20, 40),
+            "{keep:?}: {result}"
+        );
+        assert_eq!(count(&result, "/errors/read"), 0, "{keep:?}: {result}");
+    }
+}
+
+#[test]
+fn a_redirect_that_needs_another_connection_needs_one_over_tls_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = self_signed(folder.path());
+    let site = "location /here { return 302 /end; } location /end { return 200 'the end'; }";
+    let server = Nginx::start_tls(&certificate, &key, site);
+    let url = format!("{}here", server.https());
+    for (keep, connections) in [(&["--no-keepalive"][..], 40), (&[], 2)] {
+        let load = ["-n", "20", "-c", "2", "--insecure", "--follow", "--expect-body", "the end", &url];
+        let (ended, result) = run(&[keep, &load].concat());
+        adds_up(&result);
+        assert_eq!((ended.code, count(&result, "/redirects_followed")), (Some(0), 20), "{keep:?}: {ended:?}");
+        assert_eq!(count(&result, "/tls/full") + count(&result, "/tls/resumed"), connections, "{keep:?}: {result}");
+    }
+}
+
+#[test]
+fn a_redirect_whose_body_ends_with_the_connection_is_followed() {
+    let server = Script::start(|client: &mut Client| {
+        while let Some(request) = client.request() {
+            if request.starts_with(b"GET /end ") {
+                client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nend");
+            } else {
+                return client.send(b"HTTP/1.0 302 Found\r\nLocation: /end\r\n\r\nmoved");
+            }
+        }
+    });
+    let (ended, result) = run(&["-n", "10", "-c", "1", "--follow", "--expect-body", "end", &server.url()]);
+    adds_up(&result);
+    assert_eq!((ended.code, count(&result, "/redirects_followed")), (Some(0), 10), "{ended:?}");
+}
+
+#[test]
+fn redirects_keep_a_body_where_they_should_and_end_where_they_must() {
+    let site = site();
+    let of = |path: &str, more: &[&str]| {
+        let url = format!("{}{path}", site.url());
+        run(&[&["-n", "5", "-c", "1", "--follow"], more, &[&url]].concat())
+    };
+    let (ended, result) = of("echo", &["--data", "a=b", "--expect-body", "~^a=b$"]);
+    assert_eq!((ended.code, count(&result, "/status/200")), (Some(0), 5), "{ended:?}");
+    let (ended, result) = of("here", &["--data", "a=b", "--expect-body", "the end of GET"]);
+    assert_eq!((ended.code, count(&result, "/status/200")), (Some(0), 5), "{ended:?}");
+    // Round and round: what is left after ten is the last of them.
+    let (_, result) = of("round", &[]);
+    assert_eq!((count(&result, "/status/307"), count(&result, "/redirects_followed")), (5, 50), "{result}");
+    // To another place: not followed.
+    let (_, result) = of("away", &[]);
+    assert_eq!((count(&result, "/status/302"), result.get("redirects_followed")), (5, None), "{result}");
+}
+
+#[test]
+fn a_compressed_body_is_decoded_to_be_checked() {
+    let server = Serve::start(&["--workers", "1"]);
+    let load = ["-n", "50", "-c", "2", "--compressed", "--expect-header", "Content-Encoding: gzip"];
+    let url = server.url("/gzip");
+    let plain = torr_json(&[&load[..], &["--expect-body", "Hello", &url]].concat());
+    assert_eq!(passed_and_failed(&plain)[1], ("body Hello".into(), 50, 0), "{plain}");
+    // What is counted is what was on the wire.
+    let wire = torr_json(&["-n", "50", "-c", "2", &url]);
+    assert_eq!(count(&plain, "/bytes/body"), count(&wire, "/bytes/body"), "{plain}");
+}
+
+#[test]
+fn mistakes_in_checks_are_one_line() {
+    for (args, word) in [
+        (&["--expect-status", "ok"][..], "2xx"),
+        (&["--expect-header", ": x"], "Name: value"),
+        (&["--expect-body", "~("], "regular expression"),
+        (&["--expect-body", "@/no/such/file"], "/no/such/file"),
+        (&["--follow", "--pipeline", "2"], "--pipeline"),
+        (&["--follow", "--http2-prior-knowledge"], "HTTP/1.1 only"),
+    ] {
+        let ended = torr(&[args, &["http://127.0.0.1:1"]].concat());
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(word), "{args:?}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,295 @@
+//! Counts add up, times are honest, and a run can be interrupted.
+
+use serde_json::Value;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use torr_test_support::program::{Running, torr, torr_command, torr_json};
+use torr_test_support::result::{adds_up, count};
+use torr_test_support::script::{OK, Script, answering};
+use torr_test_support::wait_until;
+
+#[test]
+fn exactly_n_requests_on_exactly_c_connections() {
+    for (n, c, t) in [(1000, 10, 3), (7, 7, 2), (5, 10, 4), (1, 1, 1), (999, 64, 2)] {
+        let server = Script::start(answering(OK));
+        let args = ["-n", &n.to_string(), "-c", &c.to_string(), "-t", &t.to_string(), &server.url()];
+        let result = torr_json(&args);
+        adds_up(&result);
+        assert_eq!(result["requests"], n, "{args:?}: {result}");
+        assert_eq!(server.requests(), n, "{args:?}");
+        // No more connections than there are requests for.
+        assert_eq!(server.connections(), c.min(n), "{args:?}");
+        assert_eq!(result["connections"]["opened"], c.min(n), "{args:?}: {result}");
+    }
+}
+
+#[test]
+fn without_keep_alive_each_request_has_its_connection() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-n", "200", "-c", "5", "-t", "2", "--no-keepalive", &server.url()]);
+    adds_up(&result);
+    assert_eq!((server.connections(), server.requests()), (200, 200));
+    assert_eq!(result["connections"]["opened"], 200, "{result}");
+    assert_eq!(result["connections"]["requests_per_connection"], 1.0, "{result}");
+    let first = String::from_utf8(server.seen.first.lock().unwrap().clone()).unwrap();
+    assert!(first.contains("\r\nConnection: close\r\n"), "{first}");
+}
+
+#[test]
+fn a_server_that_fails_now_and_then_loses_no_request() {
+    let turn = AtomicUsize::new(0);
+    let server = Script::start(move |client| {
+        while client.request().is_some() {
+            match turn.fetch_add(1, Ordering::SeqCst) % 7 {
+                3 => return,
+                5 => return client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+                6 => client.send(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"),
+                _ => client.send(OK),
+            }
+        }
+    });
+    let result = torr_json(&["-n", "700", "-c", "8", "-t", "2", &server.url()]);
+    adds_up(&result);
+    assert_eq!((&result["asked"], server.requests()), (&700.into(), 700), "{result}");
+    assert_eq!((&result["errors"]["read"], &result["errors"]["status"]), (&200.into(), &100.into()), "{result}");
+}
+
+#[test]
+fn a_server_without_keep_alive_is_named() {
+    let server = Script::start(|client| {
+        if client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+        }
+    });
+    let result = torr_json(&["-n", "100", "-c", "4", &server.url()]);
+    adds_up(&result);
+    assert_eq!(result["connections"]["closed_by_server"], 100, "{result}");
+    assert_eq!(
+        (&result["verdict"]["factor"], &result["verdict"]["confidence"]),
+        (&"keep-alive".into(), &"likely".into())
+    );
+}
+
+#[test]
+fn a_hung_server_shows_time_outs_while_it_hangs() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let result = torr_json(&["-d", "1500ms", "-c", "4", "-t", "2", "--timeout", "400ms", &server.url()]);
+    adds_up(&result);
+    assert_eq!(result["requests"], 0, "{result}");
+    let timeouts = result["errors"]["timeout"].as_u64().unwrap();
+    // Three rounds fit; the waits before a connection is tried again, and a busy machine, may cost one.
+    assert!((8..=12).contains(&timeouts), "{result}");
+    let least = result["latency_us"]["min"].as_u64().unwrap();
+    let most = result["latency_us"]["max"].as_u64().unwrap();
+    assert!(most >= 400_000, "a time-out is in the histogram at its age: {result}");
+    assert!(least <= most, "{result}");
+    assert_eq!(result["verdict"]["factor"], "errors", "{result}");
+}
+
+#[test]
+fn what_is_unfinished_at_the_end_is_in_the_histogram_at_its_age() {
+    let server = Script::start(|client| while client.request().is_some() {});
+    let result = torr_json(&["-d", "1s", "-c", "3", &server.url()]);
+    adds_up(&result);
+    assert_eq!((&result["requests"], &result["unfinished"]), (&0.into(), &3.into()), "{result}");
+    let age = result["latency_us"]["min"].as_u64().unwrap();
+    assert!((500_000..=3_000_000).contains(&age), "the requests were sent at the start: {result}");
+}
+
+#[test]
+fn a_run_of_a_given_time_takes_that_time() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-d", "2s", "-c", "2", "-t", "1", &server.url()]);
+    adds_up(&result);
+    let took = result["duration_s"].as_f64().unwrap();
+    assert!((2.0..2.5).contains(&took), "{result}");
+    let points = result["series"].as_array().unwrap();
+    assert!((2..=3).contains(&points.len()), "a point a second: {result}");
+    let end = points.last().unwrap()["t"].as_f64().unwrap();
+    assert!((end - took).abs() < 0.01, "the last point ends with the run: {result}");
+    let (rps, requests) = (result["rps"].as_f64().unwrap(), result["requests"].as_f64().unwrap());
+    assert!((rps - requests / took).abs() < 1.0, "{result}");
+}
+
+#[test]
+fn time_and_number_together_end_with_whichever_comes_first() {
+    let server = Script::start(answering(OK));
+    let few = torr_json(&["-d", "60s", "-n", "50", "-c", "2", &server.url()]);
+    assert_eq!(few["requests"], 50, "{few}");
+    let slow = Script::start(|client| while client.request().is_some() {});
+    let short = torr_json(&["-d", "300ms", "-n", "50", "-c", "2", &slow.url()]);
+    assert_eq!(short["unfinished"], 2, "{short}");
+}
+
+#[test]
+fn response_times_are_those_of_the_server() {
+    const DELAY: Duration = Duration::from_millis(30);
+    let server = Script::start(|client| {
+        while client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
+            // Not synchronisation: this is the time that is to be measured.
+            std::thread::sleep(DELAY);
+            client.send(b"ok");
+        }
+    });
+    let result = torr_json(&["-n", "100", "-c", "2", "-t", "1", &server.url()]);
+    let p50 = |of: &Value| of["p50"].as_u64().unwrap_or_else(|| panic!("{result}"));
+    let (last, first) = (p50(&result["latency_us"]), p50(&result["phases_us"]["first_byte"]));
+    assert!((29_900..60_000).contains(&last), "last byte after {last} us: {result}");
+    assert!(first < 20_000, "first byte after {first} us: {result}");
+    assert_eq!(result["verdict"]["factor"], "connections", "{result}");
+}
+
+#[test]
+fn errors_have_their_times_and_the_first_failed_response_is_told() {
+    const HEAD: &[u8] =
+        b"HTTP/1.1 503 Not now\r\nRetry-After: 3\r\nSet-Cookie: id=secret\r\nContent-Length: 13\r\n\r\n";
+    let server = |together: bool| {
+        let first = Mutex::new(None);
+        Script::start(move |client| {
+            while client.request().is_some() {
+                let begun = *first.lock().expect("nobody panics with it").get_or_insert_with(Instant::now);
+                match begun.elapsed().as_millis() {
+                    500..800 if together => client.send(&[HEAD, b"full\x1b[2Jhouse"].concat()),
+                    500..800 => {
+                        client.send(HEAD);
+                        std::thread::sleep(Duration::from_millis(1));
+                        client.send(b"full\x1b[2J");
+                        client.send(b"house");
+                    }
+                    _ => client.send(OK),
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        })
+    };
+    for (together, warmup) in [(true, &[][..]), (false, &[]), (true, &["--warmup", "200ms"])] {
+        let server = server(together);
+        let url = server.url();
+        let result = torr_json(&[warmup, &["-c", "4", "-t", "2", "-d", "1s", &url]].concat());
+        adds_up(&result);
+        let begins = if warmup.is_empty() { 0.5 } else { 0.3 };
+        let times = result["error_times"].as_array().expect("it is a list");
+        let (first, last) = (times[0]["first_s"].as_f64().unwrap(), times[0]["last_s"].as_f64().unwrap());
+        assert_eq!((times.len(), &times[0]["kind"], count(&times[0], "/status")), (1, &"status".into(), 503));
+        // Between the connect and the first request of the server's clock little time goes by.
+        assert!((begins..begins + 0.2).contains(&first), "{warmup:?}: {times:?}");
+        assert!((begins + 0.1..begins + 0.5).contains(&last), "{warmup:?}: {times:?}");
+        let sample = &result["failed_response"];
+        assert_eq!(
+            (&sample["status_line"], &sample["content"]),
+            (&"HTTP/1.1 503 Not now".into(), &"full\u{1b}[2Jhouse".into())
+        );
+        assert_eq!(sample["fields"].as_array().map(Vec::len), Some(2), "no cookies: {sample}");
+        let at = sample["at_s"].as_f64().unwrap();
+        assert!((at - first).abs() < 0.02, "{sample} {times:?}");
+    }
+    let server = server(false);
+    let report = torr(&["-c", "4", "-d", "1s", &server.url()]).stdout;
+    let told: Vec<_> = report
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("errors "))
+        .skip(1)
+        .take(4)
+        .map(str::trim)
+        .collect();
+    assert!(told[0].starts_with("503 from ") && told[0].contains(" ms to "), "{report}");
+    assert_eq!(told[1..], ["such as HTTP/1.1 503 Not now", "Retry-After: 3", "full\\u{1b}[2Jhouse"], "{report}");
+}
+
+#[test]
+fn a_failed_response_is_told_wherever_a_redirect_led_and_however_it_ends() {
+    let server = Script::start(|client| {
+        while let Some(request) = client.request() {
+            if !request.starts_with(b"GET /lost ") {
+                client.send(b"HTTP/1.1 302 Found\r\nLocation: /lost\r\nContent-Length: 0\r\n\r\n");
+                continue;
+            }
+            // Its content ends with the connection.
+            client.send(b"HTTP/1.0 404 Gone\r\n\r\nno ");
+            return client.send(b"such page");
+        }
+    });
+    let result = torr_json(&["-n", "4", "-c", "1", "--follow", &server.url()]);
+    adds_up(&result);
+    let sample = &result["failed_response"];
+    assert_eq!((&sample["status_line"], &sample["content"]), (&"HTTP/1.0 404 Gone".into(), &"no such page".into()));
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_measured() {
+    for signal in ["INT", "TERM"] {
+        let server = Script::start(answering(OK));
+        let run = Running::start(torr_command(&["-d", "100s", "-c", "2", "--json", "-", &server.url()]));
+        wait_until("requests to arrive", || (server.requests() > 100).then_some(()));
+        run.signal(signal);
+        let ended = run.wait();
+        assert_eq!(ended.code, Some(130), "{signal}: {ended:?}");
+        let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+        adds_up(&result);
+        assert_eq!(result["interrupted"], true, "{result}");
+        assert!(result["requests"].as_u64() > Some(50), "{result}");
+    }
+}
+
+#[test]
+fn the_result_has_every_field_of_its_schema() {
+    let server = Script::start(answering(OK));
+    let result = torr_json(&["-n", "2000", "-c", "4", &server.url()]);
+    assert_eq!(result["schema"], "torr.run/1");
+    for field in [
+        "/target",
+        "/plan/connections",
+        "/plan/threads",
+        "/plan/requests",
+        "/plan/keep_alive",
+        "/plan/protocol",
+        "/started_at",
+        "/requests",
+        "/rps",
+        "/duration_s",
+        "/status/200",
+        "/bytes/sent",
+        "/bytes/received",
+        "/bytes/body",
+        "/errors/connect",
+        "/errors/tls",
+        "/errors/timeout",
+        "/errors/read",
+        "/errors/write",
+        "/errors/protocol",
+        "/errors/status",
+        "/errors/ports",
+        "/unfinished",
+        "/latency_us/min",
+        "/latency_us/mean",
+        "/latency_us/stddev",
+        "/latency_us/p50",
+        "/latency_us/p75",
+        "/latency_us/p90",
+        "/latency_us/p95",
+        "/latency_us/p99",
+        "/latency_us/max",
+        "/phases_us/connect/min",
+        "/phases_us/first_byte/p50",
+        "/connections/opened",
+        "/connections/peak",
+        "/connections/closed_by_server",
+        "/connections/requests_per_connection",
+        "/series/0/t",
+        "/series/0/requests",
+        "/series/0/errors",
+        "/series/0/p50",
+        "/series/0/p99",
+        "/generator/cpu_us_per_request",
+        "/generator/cpu_share",
+        "/generator/saturated",
+        "/verdict/factor",
+        "/verdict/confidence",
+        "/verdict/because",
+        "/verdict/advice",
+    ] {
+        assert!(result.pointer(field).is_some_and(|value| !value.is_null()), "no {field} in {result}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The load side: what `torr` sends, reads, counts and reports of a target.
+
+mod bad_servers;
+mod checks;
+mod counts;
+mod defects;
+mod framing;
+mod http2;
+mod http2_server;
+mod load;
+mod requests;
+mod tls;
+mod transport;

@@ -1,0 +1,33 @@
+//! `torr watch` in another network namespace than the one that asks.
+use torr_doctor::remote::RemoteWatch;
+use torr_gauge::signals::Reading;
+use torr_test_support::namespace::Hosts;
+use torr_test_support::program::{Running, torr_command};
+use torr_test_support::servers::Serve;
+
+const TORR: &str = env!("CARGO_BIN_EXE_torr");
+
+fn port(address: &str) -> u16 {
+    address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("an address has a port")
+}
+
+#[test]
+fn another_network_namespace_is_not_taken_for_this_one() {
+
+    let Some(hosts) = Hosts::start("watch", 100) else { return };
+    let server = Serve::start_as(hosts.on_server(TORR, &["serve", "--listen", "10.99.0.2:0"]));
+    let inside =
+        Serve::start_as(hosts.on_server(TORR, &["watch", "--listen", "10.99.0.2:0", "--token", "a-secret"]));
+    // From outside, nothing is to be seen of it.
+    let mut command = torr_command(&["watch", "--listen", "127.0.0.1:0"]);
+    command.env_remove("TORR_WATCH_TOKEN");
+    let outside = Serve::start_as(command);
+    let refused = RemoteWatch::connect(&outside.address, None, port(&server.address)).expect_err("it is not there");
+    assert!(refused.to_string().contains("nothing listens"), "{refused}");
+    let curl = format!("http://{}/signals?address={}", inside.address, server.address);
+    let command = hosts.on_client("curl", &["-sS", "-H", "Authorization: Bearer a-secret", &curl]);
+    let ended = Running::start(command).wait();
+    let reading: Reading = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    assert_eq!((reading.listeners.len(), reading.processes.len()), (1, 1), "{reading:?}");
+    assert_eq!(reading.listeners[0].address, server.address);
+}

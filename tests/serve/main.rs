@@ -1,0 +1,20 @@
+//! The server side: `torr serve`, `torr demo` and `torr watch`, seen from their clients.
+
+mod access_log;
+mod bad_clients;
+mod blocking;
+mod cache;
+mod config;
+mod corpus;
+mod database;
+mod demo;
+mod h2spec;
+mod http;
+mod limits;
+mod metrics;
+mod proxy;
+mod supervisor;
+mod systemd;
+mod techempower;
+mod tls;
+mod watch;

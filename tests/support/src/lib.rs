@@ -1,0 +1,46 @@
+//! What Torr's tests, and the programs that measure Torr, have in common. Whatever goes wrong is a panic: the test has failed then.
+//!
+//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`]), when a measurement may be made again ([`disturbance`]), tests that
+//!   cannot run everywhere ([`required`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
+//! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
+//! - Feature `databases`: private servers of databases and caches.
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "a comment that repeats the name says nothing, and no other repository uses the crate")]
+
+mod alone;
+pub mod disturbance;
+pub mod error;
+pub mod interrupt;
+pub mod required;
+mod waiting;
+
+#[cfg(feature = "databases")]
+pub mod databases;
+
+#[cfg(feature = "program")]
+pub mod certificates;
+#[cfg(feature = "program")]
+pub mod client;
+#[cfg(feature = "program")]
+pub mod markdown;
+#[cfg(feature = "program")]
+pub mod metrics;
+#[cfg(feature = "program")]
+pub mod namespace;
+#[cfg(feature = "program")]
+pub mod program;
+#[cfg(feature = "program")]
+pub mod proxy;
+#[cfg(feature = "program")]
+pub mod result;
+#[cfg(feature = "program")]
+pub mod script;
+#[cfg(feature = "program")]
+pub mod servers;
+#[cfg(feature = "program")]
+pub mod supervised;
+#[cfg(feature = "program")]
+pub mod terminal;
+
+pub use alone::alone;
+pub use waiting::{PATIENCE, wait_until};

@@ -1,0 +1,120 @@
+//! Running the program under test, and others beside it.
+
+use crate::{PATIENCE, wait_until};
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread;
+
+/// What a program said before it ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs `torr` to its end.
+pub fn torr(args: &[&str]) -> Ended {
+    Running::start(torr_command(args)).wait()
+}
+
+/// Runs `torr` with its result as JSON on standard output.
+pub fn torr_json(args: &[&str]) -> Value {
+    let ended = torr(&[args, &["--json", "-"]].concat());
+    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
+}
+
+/// Returns the path of `torr` as cargo has built the program for this test: in the folder above that of the test program.
+pub fn torr_path() -> PathBuf {
+    let test = std::env::current_exe().expect("/proc is there");
+    let folder = test.parent().and_then(Path::parent).expect("cargo builds test programs in a folder of a profile's");
+    folder.join("torr")
+}
+
+/// `torr` as built for this test.
+pub fn torr_command(args: &[&str]) -> Command {
+    let mut command = Command::new(torr_path());
+    command.args(args);
+    command
+}
+
+/// Any other program, run to its end.
+pub fn run(program: &str, args: &[&str]) -> Ended {
+    let mut command = Command::new(program);
+    command.args(args);
+    Running::start(command).wait()
+}
+
+/// A program under way; it is killed if the test loses interest.
+pub struct Running {
+    child: Child,
+    readers: Option<[thread::JoinHandle<String>; 2]>,
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::null());
+        Self::start_with_its_input(command)
+    }
+
+    /// With the standard input that the command has.
+    pub fn start_with_its_input(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        fn read(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+            thread::spawn(move || {
+                let mut bytes = Vec::new();
+                pipe.read_to_end(&mut bytes).expect("a pipe can be read");
+                String::from_utf8_lossy(&bytes).into_owned()
+            })
+        }
+        let stdout = read(child.stdout.take().expect("it was piped"));
+        let stderr = read(child.stderr.take().expect("it was piped"));
+        Self { child, readers: Some([stdout, stderr]) }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its standard input, where that is a pipe that was not taken yet.
+    pub fn stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("its standard input is a pipe")
+    }
+
+    /// Sends a signal by its name, such as `INT`.
+    pub fn signal(&self, name: &str) {
+        signal(self.pid(), name);
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> Ended {
+        let status = self.wait_for_exit();
+        let [stdout, stderr] = self.readers.take().expect("only this takes them");
+        let text = |reader: thread::JoinHandle<String>| reader.join().expect("reading does not panic");
+        Ended { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    fn wait_for_exit(&mut self) -> ExitStatus {
+        wait_until(&format!("process {} to end within {PATIENCE:?}", self.pid()), || {
+            self.child.try_wait().expect("a child can be waited for")
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where it has ended already there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal by its name, such as `TERM`.
+pub fn signal(pid: u32, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(status.is_ok_and(|s| s.success()), "cannot send {name} to {pid}");
+}
