@@ -32,10 +32,6 @@ pub const SERVED: f64 = 0.12;
 const PART: f64 = 0.15;
 /// The share of the time without a CPU from which a thread is starved.
 const STARVED: f64 = 0.3;
-/// How many times the throughput are no gain.
-const NO_ROOM: f64 = 1.05;
-/// CPU in cores from which what the generator takes on the server's machine matters.
-const GENERATOR_MATTERS: f64 = 0.05;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
@@ -219,22 +215,6 @@ impl Case {
         let used = self.server_cores()? + self.peer_cores() + self.generator_there();
         let foreign = (machine.cpu_share * machine.cores as f64 - used).max(0.0);
         Some(((cores - foreign).max(0.0) / used.max(0.01)).max(1.0))
-    }
-
-    /// What more workers can bring, up to so many times the throughput where nothing else needs the CPU, in words.
-    pub fn gain_by_workers(&self, most: f64) -> String {
-        let here = match self.room() {
-            Some(room) if room < most => room,
-            _ => return format!("up to {most:.1} times the throughput"),
-        };
-        let here = match here {
-            room if room < NO_ROOM => "nothing here, where no CPU is free".to_owned(),
-            room => format!("up to {room:.1} times the throughput here, by the CPU that is free"),
-        };
-        match self.generator_there() > GENERATOR_MATTERS {
-            true => format!("{here}; up to {most:.1} times with the generator on another machine"),
-            false => here,
-        }
     }
 
     /// CPU in cores of what the server talks to, as far as it is on the same machine.
@@ -501,27 +481,6 @@ mod tests {
         assert_eq!(told(&[(0.03, 0.9)]), (false, Some(0.02)), "it has next to nothing to do");
         assert_eq!(told(&[(0.17, 0.81)]), (true, Some(0.81)));
         assert_eq!(told(&[(0.5, 0.05)]), (false, Some(0.05)));
-    }
-
-    #[test]
-    fn a_gain_counts_what_the_generator_takes_on_the_same_machine() {
-        let case = |server: f64, generator: f64, share: f64| {
-            let machine = MachineUse { cores: 2, cpu_share: share, steal_share: None, cpu_pressure: None };
-            let processes = vec![ProcessUse { cores: server, ..ProcessUse::default() }];
-            let signals = Signals { machine: Some(machine), processes, ..Signals::default() };
-            Case { signals: Some(signals), same_machine: true, generator_cores: generator, ..case(1.0) }
-        };
-        // One CPU is the server's, the other the generator's: nothing is left for more workers.
-        let full = case(1.0, 0.95, 0.98);
-        assert!(full.room().is_some_and(|room| room < 1.05), "{:?}", full.room());
-        let told = full.gain_by_workers(2.0);
-        assert_eq!(told, "nothing here, where no CPU is free; up to 2.0 times with the generator on another machine");
-        let told = case(0.8, 0.4, 0.6).gain_by_workers(2.0);
-        assert!(told.starts_with("up to 1.7 times the throughput here, by the CPU that is free; up to 2.0"), "{told}");
-        assert_eq!(case(1.0, 0.0, 0.5).gain_by_workers(2.0), "up to 2.0 times the throughput");
-        // Another program holds the other CPU.
-        assert_eq!(case(1.0, 0.0, 1.0).gain_by_workers(2.0), "nothing here, where no CPU is free");
-        assert_eq!(Case::default().room(), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod compare;
 mod contrast;
 mod doctor;
 mod factors;
+mod gain;
 mod invocation;
 mod keep_alive;
 mod laboratory;

@@ -2,6 +2,7 @@
 
 use crate::acks::{self, Acks};
 use crate::case::{Beside, CHEAP, Case, Cheap};
+use crate::gain::Bounds;
 use crate::laboratory::{Halt, Laboratory};
 use crate::ladder::{Rung, rungs};
 use crate::spread;
@@ -72,6 +73,11 @@ impl<'l> Ward<'l> {
             self.null(null)?;
         }
         self.beside()
+    }
+
+    /// Returns what bounds throughput once the present limit is lifted. The load of the user acknowledges as usual.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::of(&self.case, self.acks.map_or(self.case.alone_mean_s, |acks| acks.medians_s.0))
     }
 
     /// One request at a time.

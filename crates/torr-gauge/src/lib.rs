@@ -8,6 +8,7 @@ pub mod collector;
 pub mod error_times;
 pub mod failed_response;
 pub mod failure;
+pub mod gain;
 pub mod generator;
 pub mod host;
 pub mod latency;
@@ -26,6 +27,7 @@ pub mod verdict;
 
 pub use collector::Collector;
 pub use failure::{Failure, Kind, Side};
+pub use gain::Gain;
 pub use latency::Latency;
 pub use machine::Machine;
 pub use result::RunResult;

@@ -1,5 +1,6 @@
 //! What limits a service, in the vocabulary of results.
 
+use crate::gain::Gain;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -102,7 +103,7 @@ impl fmt::Display for Confidence {
 }
 
 /// The diagnosis of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// What limits.
     pub factor: Factor,
@@ -114,9 +115,9 @@ pub struct Verdict {
     pub because: Vec<String>,
     /// What to do.
     pub advice: Vec<String>,
-    /// What that should bring.
+    /// The gain of throughput that following the advice should bring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gain: Option<String>,
+    pub gain: Option<Gain>,
     /// A command that would show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<String>,
@@ -159,10 +160,10 @@ impl Verdict {
         self
     }
 
-    /// With what it should bring.
+    /// Sets the gain that following the advice should bring.
     #[must_use]
-    pub fn gain(mut self, gain: impl Into<String>) -> Self {
-        self.gain = Some(gain.into());
+    pub fn gain(mut self, gain: Gain) -> Self {
+        self.gain = Some(gain);
         self
     }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
-use torr_gauge::{Confidence, Factor, Kind, Validity, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Kind, Validity, Verdict};
 
 /// Columns before each line but the heading.
 const INDENT: usize = 2;
@@ -228,7 +228,8 @@ pub fn verdict(verdict: &Verdict) -> String {
     for advice in &verdict.advice {
         let _ = writeln!(text, "  {:<12} {} {advice}", "", paint(GOOD, "->"));
     }
-    for (what, told) in [("gain", &verdict.gain), ("verify", &verdict.verify)] {
+    let gain = verdict.gain.as_ref().map(Gain::to_string);
+    for (what, told) in [("gain", &gain), ("verify", &verdict.verify)] {
         if let Some(told) = told {
             let _ = writeln!(text, "  {:<12} {} {told}", "", paint(FAINT, what));
         }

@@ -1,10 +1,11 @@
 //! Connections that are opened over and over: keep-alive that is refused, and what TLS makes each of them cost.
 
 use crate::contrast::Contrast;
+use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{percent, rate, time};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 use torr_press::Plan;
 
 /// Connections per answer from which they are not kept.
@@ -105,10 +106,8 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
         Some("RSA") => verdict.advice(ECDSA),
         _ => verdict,
     };
-    verdict.gain(format!(
-        "up to {:.1} times the throughput with connections that are kept",
-        1.0 / (1.0 - cost.securing).max(0.05)
-    ))
+    // The rest of a request's time is needed with connections that are kept as well.
+    verdict.gain(gain::by_kept_connections(cost.securing, ward.bounds().null))
 }
 
 /// The user asked for a connection for each request: would it help to keep them?
@@ -135,7 +134,7 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because_if(cost.told(Some(contrast.of.ratio)))
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
-            .gain(format!("{:.1} times the throughput", contrast.of.ratio))
+            .gain(gain::measured(&contrast.of, "with connections that are kept"))
             .verify(ward.lab.patient.again.press_kept_alive(&[("-c", &ward.case.asked)])),
     ))
 }
@@ -168,7 +167,7 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because_if(cost.told(Some(contrast.of.ratio)))
             .because(format!("connections are kept {}: {contrast}", condition.what))
             .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
-            .gain(format!("{:.1} times the throughput", contrast.of.ratio));
+            .gain(gain::measured(&contrast.of, "with connections that are kept"));
         let confidence = if contrast.is_above(1.1) { Confidence::Certain } else { Confidence::Likely };
         return Ok(Some(Verdict { confidence, ..verdict }));
     }
@@ -196,8 +195,11 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         }))
         .advice("turn keep-alive on in the server, or find what turns it off: HTTP/1.0, a limit of requests, a proxy")
         .gain(match cost.by_cpu {
-            Some(share) => format!("about {:.1} times the throughput", 1.0 / (1.0 - share).max(0.1)),
-            None => format!("{} of the {alone} that a request takes", percent(cost.connecting)),
+            Some(share) => gain::by_kept_connections(share, ward.bounds().null),
+            None => Gain::unknown(
+                format!("{} of the {alone} that a request takes", percent(cost.connecting)),
+                "what a connection costs here was not measured",
+            ),
         });
     let sure = contrast.of.high < 1.3 && contrast.of.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= MOST);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };

@@ -1,10 +1,11 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
 use crate::case::{Case, FULL_THREAD, THROTTLED, server_fills};
+use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
 /// The share of the CPUs that count as all of them.
 const ALL: f64 = 0.93;
@@ -16,6 +17,11 @@ const ONE_CORE: (f64, f64) = (0.85, 1.15);
 const MOSTLY: f64 = 0.65;
 /// What is left of a machine's CPU for it to be free.
 const FREE: f64 = 0.1;
+
+/// The change that a busy database's gain is for.
+const HALF_THE_COST: &str = "with queries that cost half";
+/// The factor by which one query that does the work of many may bring less than a query that does its own.
+const QUERY_VARIES: f64 = 3.0;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if let Some(verdict) = database(ward) {
@@ -55,7 +61,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(ward.case.gain_by_workers(cores as f64 / used.max(1.0)))
+            .gain(gain::by_workers(&ward.case, cores as f64 / used.max(1.0)))
     } else if used >= ALL * cores as f64
         || (full >= cores && used >= NEARLY_ALL * cores as f64)
         || (machine >= NEARLY_ALL && wants && server_fills(used, ward.case.generator_there()))
@@ -82,9 +88,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 "a profile of the server under this load shows where its time goes"
             })
             .gain(if shared {
-                format!("up to {:.1} times the throughput with the generator's CPU", (used + generator) / used)
+                {
+                    let (low, high) = gain::in_proportion((used + generator) / used);
+                    gain::promised(low, high, "with the generator's CPU")
+                }
             } else {
-                "in proportion to the CPU, or to what requests cost less".into()
+                gain::by_half(used, used + generator + ward.case.peer_cores(), "with requests that cost half the CPU")
             })
     } else if machine >= ALL && wants && ward.case.generator_there() > used {
         Verdict::new(
@@ -100,14 +109,14 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         .because_if(told)
         .because_if(ward.case.yardstick_told())
         .advice("run the generator on another machine, where it takes no CPU from the server")
-        .gain("unknown from here: the service was not at its limit")
+        .gain(super::generator::not_at_its_limit())
     } else if full >= 2 && is_free {
         Verdict::new(Factor::Workers, sure, "All busy threads of the server are full, while CPU is free.")
             .because(format!("{full} threads of the server were full, on {cores} CPUs"))
             .because_if(told)
             .because(format!("the machine's CPUs were used to {} only", percent(machine)))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(ward.case.gain_by_workers(cores as f64 / full as f64))
+            .gain(gain::by_workers(&ward.case, cores as f64 / full as f64))
     } else {
         return Ok(None);
     };
@@ -135,7 +144,7 @@ fn uneven(case: &Case, used: f64, cores: usize) -> Verdict {
             "let the kernel spread connections over the workers, if it does not yet: SO_REUSEPORT ('listen ... reuseport' in nginx), and \
              no worker that accepts all that wait ('multi_accept', 'accept_mutex')",
         )
-        .gain(case.gain_by_workers(cores.min(idle + 1) as f64))
+        .gain(gain::by_workers(case, cores.min(idle + 1) as f64))
 }
 
 /// What doubling the connections did, if it was tried, and whether it brought nothing.
@@ -199,7 +208,10 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
             .because_if(contrast)
             .advice("look at what its slowest queries do (EXPLAIN), and at missing indexes")
             .advice("ask for less: cache what is read often")
-            .gain("in proportion to what a query costs less"),
+            .gain(match fills && full == 0 {
+                true => gain::by_half(theirs, theirs + ours + case.generator_there(), HALF_THE_COST),
+                false => ward.bounds().gain((2.0, 2.0), HALF_THE_COST),
+            }),
     )
 }
 
@@ -220,8 +232,23 @@ pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
     ))
     .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
     .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
-    .gain("up to as many times the throughput as there are queries too many");
+    .gain(with_one_query(ward, trips));
     Some(verdict)
+}
+
+/// Returns the gain of one query instead of `trips`. Of a request's time the part that a cheap path takes too remains, and one of the
+/// queries, which may cost as much as the rest together.
+fn with_one_query(ward: &Ward<'_>, trips: f64) -> Gain {
+    let change = "with one query for each request";
+    let Some(cheap) = &ward.case.cheap else {
+        return Gain::unknown(
+            format!("more throughput {change}"),
+            "what a request costs without its queries was not measured",
+        );
+    };
+    let service = ward.case.service_s();
+    let most = service / (cheap.alone_s + service / trips).min(service);
+    gain::promised(most / QUERY_VARIES, most.min(ward.bounds().null.unwrap_or(f64::INFINITY)), change)
 }
 
 /// The server's CPU goes into what it makes of the database's rows.
@@ -248,6 +275,6 @@ fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
         .advice(
             "fetch only the columns and rows that the answer needs, and compare with the raw driver on the same query",
         )
-        .gain("up to what the raw driver reaches"),
+        .gain(Gain::unknown("up to what the raw driver reaches", "that was not tried")),
     )
 }

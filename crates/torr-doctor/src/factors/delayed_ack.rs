@@ -1,6 +1,7 @@
 //! Nagle's algorithm against delayed acknowledgements, where that limits the user's load and not only single requests.
 
 use crate::contrast::Contrast;
+use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::time;
@@ -44,6 +45,6 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         ))
         .because(format!("of your load {contrast}"))
         .advice("write head and body with one call (writev, or a buffer), or set TCP_NODELAY on the server's sockets")
-        .gain(format!("{:.1} times the throughput with the same connections", contrast.of.ratio)),
+        .gain(gain::measured(&contrast.of, "with the same connections")),
     ))
 }

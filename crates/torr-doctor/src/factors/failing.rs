@@ -1,11 +1,12 @@
 //! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
 
 use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
+use crate::gain;
 use crate::laboratory::Halt;
 use crate::trail::Trial;
 use crate::ward::{Ward, reached};
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::{Confidence, Factor, Signals, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Signals, Verdict};
 use torr_press::{Arrivals, Pace, Plan, Schedule};
 
 /// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
@@ -36,7 +37,12 @@ pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let gone = fewer.run.errors.ports == 0;
     let told = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
     let confidence = if gone { Confidence::Certain } else { Confidence::Likely };
-    Ok(Some(Verdict { confidence, ..verdict.because(told) }))
+    // What fewer connections do is measured; more of them do at most as much each.
+    let now = fewer.good_rps() / ward.case.rps().max(1e-9);
+    let most = now * ward.case.asked as f64 / few as f64;
+    let most = ward.bounds().null.map_or(most, |null| most.min(null.max(now)));
+    let gain = gain::promised(now, most, "with connections that are kept, and a port for each");
+    Ok(Some(Verdict { confidence, ..verdict.because(told).gain(gain) }))
 }
 
 /// The verdict, without evidence.
@@ -48,7 +54,7 @@ pub fn out_of_ports() -> Verdict {
             "widen net.ipv4.ip_local_port_range: each source address has one port for each \
              connection, and one that was closed is taken for a minute more",
         )
-        .gain("as many more connections as there are ports more")
+        .gain(Gain::unknown("more throughput with more ports", "hardly a connection came about"))
 }
 
 /// Connections are dropped before anybody accepts them.
@@ -116,7 +122,10 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )
         .advice("raise the backlog that the service gives to listen(), and net.core.somaxconn, which caps it")
         .advice("accept in a loop of its own, or more than one connection at a time")
-        .gain(format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)));
+        .gain(Gain::unknown(
+            format!("response times without the seconds of waiting for a connection; {} were answered", rate(rps)),
+            "what the service does when it accepts all connections was not seen",
+        ));
     Ok(Some(verdict))
 }
 
@@ -193,13 +202,20 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             "raise the limit, or exempt the load generator from it, if it is the service itself that \
              you want to measure",
         )
-        .gain("up to what the service does without the limiter, which cannot be seen from here")
+        .gain(without_limiter(ward))
         .verify(ward.lab.patient.again.press(&[
             ("-c", &ward.case.asked),
             ("-r", &(accepted * 0.9).max(1.0).round()),
             ("--fail-if", &"errors>0"),
         ]));
     Ok(Some(verdict))
+}
+
+/// Returns the gain without a limiter: at least what one connection does whose requests are answered as they are alone, at most what
+/// a service that does nothing does.
+pub fn without_limiter(ward: &Ward<'_>) -> Gain {
+    let one_at_a_time = 1.0 / (ward.case.alone_mean_s * ward.case.rps()).max(1e-9);
+    gain::promised(one_at_a_time, ward.bounds().null.unwrap_or(f64::INFINITY), "without the limiter")
 }
 
 /// An open loop, if its rate is allowed.
@@ -263,5 +279,9 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         true => "mend what fails first: look at one such answer, and at the service's log",
         false => "find what gives way under load: look at the service's log of this moment",
     };
-    Ok(Some(verdict.advice(advice).gain("figures that mean something")))
+    Ok(Some(
+        verdict
+            .advice(advice)
+            .gain(Gain::unknown("figures that mean something", "requests that fail say little of the others")),
+    ))
 }

@@ -6,7 +6,7 @@ use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{percent, rate};
 use torr_gauge::generator::SATURATED;
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 use torr_press::Plan;
 
 /// The share of the time without a CPU from which the generator was kept from its work.
@@ -16,6 +16,14 @@ const NO_BETTER: f64 = 1.25;
 /// A service that does nothing and reaches less than this times the target was slower than it, and so was its own limit: throughput
 /// varies by as much from run to run.
 const AS_GOOD: f64 = 0.9;
+
+/// Why the generator's being the limit promises nothing of the service.
+const NOT_AT_ITS_LIMIT: &str = "the service was not at its limit";
+
+/// Returns the gain where the generator is the limit.
+pub fn not_at_its_limit() -> Gain {
+    Gain::unknown("more throughput from a generator with more CPU", NOT_AT_ITS_LIMIT)
+}
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let generator = ward.full_trial().run.generator;
@@ -70,14 +78,14 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 rate(null),
                 rate(ward.case.rps())
             ))
-            .gain("unknown from here: the service was not at its limit")
+            .gain(not_at_its_limit())
             .advice("run the command below on another machine, or where the generator has more CPU")
             .verify(again.press(&[("-c", &ward.case.asked)]));
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
     }
     let threads = ward.case.generator_threads;
     if quota.is_some() || threads >= cpus || threads >= ward.case.asked {
-        return Ok(Some(verdict.gain("unknown from here: the service was not at its limit")));
+        return Ok(Some(verdict.gain(not_at_its_limit())));
     }
     let (one, more) = (ward.user_plan(0.7), Plan { threads: threads + 1, ..ward.user_plan(0.7) });
     let names = (crate::words::counted(threads, "thread"), crate::words::counted(threads + 1, "thread"));
@@ -92,7 +100,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     let verdict = verdict
         .because(format!("with another thread {contrast}"))
-        .gain(format!("at least {:.2} times the throughput", contrast.of.ratio))
+        .gain(Gain::at_least(contrast.of.low, "with another thread", NOT_AT_ITS_LIMIT))
         .verify(again.press(&[("-c", &ward.case.asked), ("-t", &(threads + 1))]));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

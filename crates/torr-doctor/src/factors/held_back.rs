@@ -3,6 +3,7 @@
 
 use crate::case::{LEAST_HELD, THROTTLED};
 use crate::contrast::Contrast;
+use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{bits, counted, percent, rate, time};
@@ -60,9 +61,9 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))),
             )
             .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
-            .gain(format!(
-                "{}, in proportion to the quota",
-                ward.case.gain_by_workers((machine as f64 / quota.cores).max(1.0))
+            .gain(ward.bounds().gain(
+                gain::in_proportion(machine as f64 / quota.cores),
+                "with all of the machine's CPU, in proportion to the quota",
             )),
     ))
 }
@@ -115,7 +116,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             )
             .because(format!("with {smaller:.0} bytes per answer instead of {size:.0}: {contrast}"))
             .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
-            .gain("in proportion to the bytes saved"),
+            .gain(ward.bounds().gain((2.0, contrast.of.high.min(2.0)), "with half the bytes, or a link twice as fast")),
     ))
 }
 
@@ -167,7 +168,7 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 "raise the limit, or exempt the load generator from it, if it is the service itself \
                  that you want to measure",
             )
-            .gain("up to what the service does without the limiter, which cannot be seen from here")
+            .gain(super::failing::without_limiter(ward))
             .verify(ward.lab.patient.again.press(&[("-c", &case.asked), ("-r", &(case.rps() * 0.9).max(1.0).round())])),
     ))
 }

@@ -2,15 +2,16 @@
 
 use crate::case::{Before, Case};
 use crate::contrast::Contrast;
+use crate::gain;
 use crate::invocation::Flag;
 use crate::laboratory::Halt;
 use crate::permission::is_ours;
 use crate::trail::Trial;
 use crate::ward::{Ward, reached};
-use crate::words::{counted, mean, percent, rate};
+use crate::words::{counted, mean, percent};
 use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 use torr_press::{Plan, ProtocolConfig};
 
 /// The share of connections that must be kept between two looks, for them to be kept alive.
@@ -81,8 +82,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              writes one"
         }
     });
-    let verdict =
-        verdict.gain(format!("at most {:.1} times the throughput, {}", contrast.of.ratio, rate(contrast.rates.1)));
+    let verdict = verdict.gain(gain_of(&contrast, ward.case.yardstick()));
     let plan = &ward.lab.patient.plan;
     // Flags for the way to the proxy would lead the direct requests to the proxy too, or have no meaning for them.
     let is_the_same_way = !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some());
@@ -94,6 +94,19 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         }
         false => verdict,
     }))
+}
+
+/// Returns the gain of a proxy that costs as little as one can: at least what two services that do nothing cost. `null` is the
+/// throughput of such a service.
+fn gain_of(contrast: &Contrast, null: Option<f64>) -> Gain {
+    let (through, direct) = contrast.rates;
+    let change = "with a proxy that costs little";
+    match null {
+        Some(null) => gain::promised(1.0 / (through / direct + 2.0 * through / null), contrast.of.high, change),
+        None => {
+            Gain::unknown(format!("more throughput {change}"), "the least that a proxy costs here was not measured")
+        }
+    }
 }
 
 /// Those that the server talks to and that give the same answer when they are asked directly: a service of its own that it

@@ -1,9 +1,10 @@
 //! Throughput still grows with connections: nobody queues. What makes up the time of a single request is the limit.
 
+use crate::gain::{self, Bounds};
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, percent, rate, time};
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
 /// The share of connections that must be at work rather than in a queue.
 const AT_WORK: f64 = 0.7;
@@ -13,6 +14,10 @@ const GROWS: f64 = 1.4;
 const MOSTLY: f64 = 0.5;
 /// The share of the time between the first byte and the last that makes an answer one that is held back while it is sent.
 const PACED: f64 = 0.7;
+
+/// The least share of a response's time that is left without the way, and the share from which what is left can be told.
+const LEAST_REST: f64 = 0.02;
+const UNSURE_REST: f64 = 0.1;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (case, asked) = (&ward.case, ward.case.asked);
@@ -61,10 +66,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             evidence(verdict)
                 .advice("load it from nearer, or raise connections until throughput stops to grow")
                 .advice("serve users from nearer: a cache or a replica at their end")
-                .gain(format!(
-                    "up to {:.1} times the throughput of the same connections",
-                    1.0 / (1.0 - share).max(0.02)
-                ))
+                .gain(without_the_way(ward))
                 .verify(verify),
         ));
     }
@@ -98,10 +100,21 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         evidence(verdict)
             .because_if((share > 0.05).then(|| format!("the round trip is {} of a request's time", percent(share))))
             .advice(format!("press with more connections, {} to begin with", 4 * asked))
-            .gain(match double {
-                Some(growth) => format!("{growth:.1} times the throughput with {up_to} connections"),
-                None => "more throughput with more connections".into(),
+            .gain(match case.ladder.at(up_to).filter(|_| double.is_some()) {
+                Some(more) => gain::measured_once(more / case.rps(), &format!("with {up_to} connections")),
+                None => Gain::unknown("more throughput with more connections", "no more were tried"),
             })
             .verify(verify),
     ))
+}
+
+/// Returns the gain of a way that takes no time. What is left of a response's time then cannot be told where it is a small part of
+/// it.
+fn without_the_way(ward: &Ward<'_>) -> Gain {
+    let (median, way) = (ward.case.alone_median_s, ward.case.round_trip_s.unwrap_or(0.0));
+    let rest = (median - way).max(LEAST_REST * median);
+    let bounds = ward.bounds();
+    let low = bounds.connections * median / rest;
+    let high = if rest > UNSURE_REST * median { low } else { f64::INFINITY };
+    Bounds { connections: f64::INFINITY, ..bounds }.gain((low, high), "of the same connections without the way")
 }

@@ -3,11 +3,12 @@
 
 use crate::case::{LEAST_HELD, ONE};
 use crate::factors::cpu::round_trips;
+use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{counted, mean, rate, time};
 use torr_gauge::signals::PeerUse;
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
 /// CPUs that are used for each request that goes on, from which it computes rather than waits.
 const COMPUTES: f64 = 0.5;
@@ -39,7 +40,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let pool = pool.or_else(|| Some((pool_of_as_many(ward, held)?, Confidence::Likely)));
     let verdict = match (inside, pool) {
         (false, _) => workers(ward, held, confidence),
-        (true, Some((peer, confidence))) => pooled(peer, held, confidence),
+        (true, Some((peer, confidence))) => pooled(ward, peer, held, confidence),
         (true, None) if held < ONE => Verdict::new(
             Factor::Lock,
             confidence,
@@ -49,14 +50,14 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             "hold the lock for less: do what is slow (I/O, a query, a call) outside of it, or \
                  give each key a lock of its own",
         )
-        .gain("up to what the server's CPU allows, once requests do not exclude each other"),
+        .gain(without_lock(ward, held)),
         (true, None) => Verdict::new(
             Factor::Lock,
             Confidence::Likely,
             "Requests wait inside the server for something that only a few of them can have at a time.",
         )
         .advice(format!("look for a semaphore or a pool of {held:.0}"))
-        .gain("in proportion to its size"),
+        .gain(ward.bounds().gain((2.0, 2.0), "with one that is twice as large")),
     };
     Ok(Some(told.into_iter().fold(verdict, Verdict::because)))
 }
@@ -150,7 +151,7 @@ fn pool_of_as_many<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
     })
 }
 
-fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
+fn pooled(ward: &Ward<'_>, peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
     let name = peer
         .processes
         .first()
@@ -168,7 +169,7 @@ fn pooled(peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
     )
     .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
     .advice("make the queries faster: each connection then does more of them")
-    .gain("in proportion to the pool, until CPU or the database is full")
+    .gain(ward.bounds().gain((2.0, 2.0), "with a pool twice as large"))
 }
 
 fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
@@ -194,7 +195,7 @@ fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
             Some(cores) => format!("run more workers: where they wait, 4 to 8 for each of the {cores} CPUs"),
             None => "run more workers: where they wait, 4 to 8 for each CPU".into(),
         })
-        .gain("in proportion to the workers, until CPU or what they wait for is full")
+        .gain(gain::by_waiting_workers(&ward.bounds().with_more_threads(), number_of_workers(ward, held), cores))
 }
 
 /// How many workers there are: as many as threads hold a request, or about as many as go on at a time.
@@ -202,6 +203,31 @@ fn many(ward: &Ward<'_>, held: f64) -> String {
     match ward.case.holding() {
         0 => format!("about {held:.0}"),
         holding => holding.to_string(),
+    }
+}
+
+/// The same as a number.
+fn number_of_workers(ward: &Ward<'_>, held: f64) -> f64 {
+    match ward.case.holding() {
+        0 => held.round(),
+        holding => holding as f64,
+    }
+}
+
+/// Returns the gain without the lock: as many requests at a time as there are threads that take turns at it, or else as many as the
+/// server has read.
+fn without_lock(ward: &Ward<'_>, held: f64) -> Gain {
+    let change = "once requests do not exclude each other";
+    let at_a_time = match ward.case.taking_turns() {
+        0 | 1 => ward.case.in_hands().filter(|hands| *hands >= 1.0),
+        turns => Some(turns as f64),
+    };
+    match at_a_time {
+        Some(at_a_time) => ward.bounds().gain((at_a_time / held, at_a_time / held), change),
+        None => Gain::unknown(
+            format!("more throughput {change}"),
+            "how many requests the server works on then was not seen",
+        ),
     }
 }
 

@@ -1,0 +1,290 @@
+//! The gain that a verdict promises, computed from what was measured.
+//!
+//! A promise is for a stated change: the limit lifted altogether where that is possible (no lock, no quota), otherwise a change of a
+//! stated size (a pool twice as large). Throughput then grows up to the next bound: the connections of the load, the CPU that is free,
+//! the thread that does most, what a service that does nothing reaches.
+
+use crate::case::Case;
+use crate::turns::Ratio;
+use torr_gauge::Gain;
+
+/// The spread of throughput from run to run, as a factor, by which a computed interval is widened on either side.
+const SPREAD: f64 = 1.1;
+/// The ratio of an interval's ends from which it promises nothing: an order of magnitude.
+const WIDEST: f64 = 10.0;
+/// The factor of throughput from which the lower end of such an interval is worth a promise of its own.
+const WORTH_PROMISING: f64 = 1.5;
+/// The CPU time of requests that a service answers without any work, which a request may cost more under a light load than under a
+/// full one: wake-ups, and system calls that serve one request instead of many.
+const LIGHT_LOAD: f64 = 9.0;
+/// The factor by which CPU time for each request may fall under a full load, where no service that does nothing was measured.
+const CHEAPER: f64 = 2.0;
+/// The share of what adding CPU, threads or processes brings in proportion that is promised at least.
+const SCALES: f64 = 0.8;
+/// CPU in cores from which the generator's share of the server's machine is told.
+const GENERATOR_MATTERS: f64 = 0.05;
+/// Workers for each CPU that are advised where they wait.
+pub const WAITING_WORKERS: (f64, f64) = (4.0, 8.0);
+
+/// What keeps throughput from growing without end once the present limit is lifted, each as a factor of the present throughput.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// All connections of the load at work, each response in the time that it takes alone.
+    pub connections: f64,
+    /// The free CPU of the server's machine, at the present CPU time for each request. `None` if the machine cannot be seen.
+    pub cpu: Option<f64>,
+    /// The server's busiest thread full, at its present CPU time for each request. `None` if no thread did anything.
+    pub thread: Option<f64>,
+    /// The factor by which CPU time for each request may fall under a full load.
+    pub cheaper: f64,
+    /// A service that does nothing. `None` if it was not measured.
+    pub null: Option<f64>,
+}
+
+impl Bounds {
+    /// Returns the bounds of an examined service. `alone_s` is the time of a response when nothing else is asked for.
+    pub fn of(case: &Case, alone_s: f64) -> Self {
+        let rps = case.rps().max(1e-9);
+        let null = case.yardstick();
+        let cores = case.server_cores().map(|server| server + case.peer_cores() + case.generator_there());
+        let cheaper = cores.zip(null).zip(case.cores()).map(|((used, null), cores)| {
+            let (each, empty) = (used / rps, cores as f64 / null);
+            each / (each - LIGHT_LOAD * empty).max(empty).min(each.max(1e-12))
+        });
+        Self {
+            connections: case.in_flight as f64 / (alone_s * rps).max(1e-9),
+            cpu: case.room(),
+            thread: case.busiest_thread().map(|thread| thread.wanted()).filter(|cores| *cores > 0.0).map(f64::recip),
+            cheaper: cheaper.unwrap_or(CHEAPER),
+            null: null.map(|null| null / rps),
+        }
+    }
+
+    /// Returns the bounds of a service that gets more threads or processes, so that none of the present ones is a bound.
+    pub fn with_more_threads(self) -> Self {
+        Self { thread: None, ..self }
+    }
+
+    /// Returns the gain of a change that alone would bring between `low` and `high` times the throughput. What binds next may lie
+    /// lower. `change` follows the words of the gain.
+    pub fn gain(&self, (low, high): (f64, f64), change: &str) -> Gain {
+        let Some(cpu) = self.cpu else {
+            return Gain::unknown(format!("more throughput {change}"), "the CPU of the server's machine is not seen");
+        };
+        let cpu = cpu.min(self.thread.unwrap_or(f64::INFINITY));
+        let others = self.connections.min(self.null.unwrap_or(f64::INFINITY));
+        promised(low.min(cpu).min(others) / SPREAD, high.min(cpu * self.cheaper).min(others) * SPREAD, change)
+    }
+}
+
+/// Returns the gain between two factors, which are at least 1. Where they lie too far apart, the gain says what it can.
+pub fn promised(low: f64, high: f64, change: &str) -> Gain {
+    let low = low.max(1.0);
+    let high = high.max(low);
+    match high / low {
+        width if width <= WIDEST => Gain::between(low, high, change),
+        _ if low >= WORTH_PROMISING => {
+            Gain::at_least(low, change, "what limits the service after that was not reached")
+        }
+        _ => Gain::unknown(format!("more throughput {change}"), "what limits the service after that was not reached"),
+    }
+}
+
+/// Returns the gain that was measured in turns.
+pub fn measured(ratio: &Ratio, change: &str) -> Gain {
+    match ratio.pairs {
+        0 | 1 => measured_once(ratio.ratio, change),
+        _ => Gain::between(ratio.low, ratio.high, change),
+    }
+}
+
+/// Returns the gain that one measurement showed.
+pub fn measured_once(factor: f64, change: &str) -> Gain {
+    promised(factor / SPREAD, factor * SPREAD, change)
+}
+
+/// Returns the interval of what more CPU brings, if it may bring up to `most` times the throughput.
+pub fn in_proportion(most: f64) -> (f64, f64) {
+    (SCALES * most, most)
+}
+
+/// Returns the gain of more workers, up to `most` times the throughput where nothing else needs the CPU.
+pub fn by_workers(case: &Case, most: f64) -> Gain {
+    let room = case.room().unwrap_or(f64::INFINITY);
+    let (here, told) = match room < most {
+        true => (room, "here, by the CPU that is free"),
+        false => (most, "with as many workers"),
+    };
+    let elsewhere = room < most && case.generator_there() > GENERATOR_MATTERS;
+    let elsewhere = elsewhere.then(|| format!("; up to {most:.1} times with the generator on another machine"));
+    let (low, high) = in_proportion(here);
+    promised(low, high, &format!("{told}{}", elsewhere.unwrap_or_default()))
+}
+
+/// Returns the gain of `workers` that wait, if there are as many as advised for each CPU, or twice as many where there are many.
+pub fn by_waiting_workers(bounds: &Bounds, workers: f64, cores: Option<usize>) -> Gain {
+    let advised = |each: f64| each * cores.unwrap_or(1) as f64 / workers.max(1.0);
+    let (least, most) = (advised(WAITING_WORKERS.0), advised(WAITING_WORKERS.1));
+    match cores {
+        Some(_) if most > 1.0 => bounds.gain((least, most), "with as many workers as advised"),
+        _ => bounds.gain((2.0, 2.0), "with twice as many workers"),
+    }
+}
+
+/// Returns the gain of requests that cost one part of the machine's used CPU half as much. `part` and `used` are in cores.
+pub fn by_half(part: f64, used: f64, change: &str) -> Gain {
+    let most = used / (used - part / 2.0).max(1e-9);
+    promised(most / SPREAD, most * SPREAD, change)
+}
+
+/// Returns the gain of connections that are kept, where opening them took at least this share of the work.
+pub fn by_kept_connections(share: f64, null: Option<f64>) -> Gain {
+    let without = |share: f64| if share < 1.0 { 1.0 / (1.0 - share) } else { f64::INFINITY };
+    // The service that does nothing opens a connection as cheaply as can be. Twice that is taken for the most.
+    let most = without(2.0 * share).min(null.unwrap_or(f64::INFINITY));
+    promised(without(share.min(0.95)) / SPREAD, most * SPREAD, "with connections that are kept")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ladder::{Ladder, Rung};
+    use torr_gauge::Signals;
+    use torr_gauge::signals::{MachineUse, ProcessUse, ThreadUse};
+
+    /// A service with 100/s that uses `server` of 2 CPUs in one thread, on the generator's machine.
+    fn case(server: f64, generator: f64, share: f64) -> Case {
+        let machine = MachineUse { cores: 2, cpu_share: share, steal_share: None, cpu_pressure: None };
+        let threads = vec![ThreadUse { cores: server, ..ThreadUse::default() }];
+        let processes = vec![ProcessUse { cores: server, threads, ..ProcessUse::default() }];
+        Case {
+            asked: 100,
+            in_flight: 100,
+            ladder: Ladder(vec![Rung { connections: 100, rps: 100.0, median_s: 1.0 }]),
+            signals: Some(Signals { machine: Some(machine), processes, ..Signals::default() }),
+            same_machine: true,
+            generator_cores: generator,
+            ..Case::default()
+        }
+    }
+
+    fn ends(gain: &Gain) -> (Option<f64>, Option<f64>) {
+        let round = |end: Option<f64>| end.map(|end| (end * 100.0).round() / 100.0);
+        (round(gain.low), round(gain.high))
+    }
+
+    #[test]
+    fn throughput_grows_up_to_the_next_bound() {
+        let free = Bounds { connections: 50.0, cpu: Some(20.0), thread: None, cheaper: 1.0, null: None };
+        for (what, bounds, change, expected) in [
+            ("all that the change brings", free, (4.0, 8.0), (Some(3.64), Some(8.8))),
+            ("the connections", Bounds { connections: 3.0, ..free }, (10.0, 10.0), (Some(2.73), Some(3.3))),
+            ("the CPU", Bounds { cpu: Some(2.0), ..free }, (10.0, 10.0), (Some(1.82), Some(2.2))),
+            (
+                "the CPU, cheaper",
+                Bounds { cpu: Some(2.0), cheaper: 3.0, ..free },
+                (10.0, 10.0),
+                (Some(1.82), Some(6.6)),
+            ),
+            ("one thread", Bounds { thread: Some(5.0), ..free }, (10.0, 10.0), (Some(4.55), Some(5.5))),
+            ("a service that does nothing", Bounds { null: Some(6.0), ..free }, (8.0, 9.0), (Some(5.45), Some(6.6))),
+            ("nothing is free", Bounds { cpu: Some(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
+            (
+                "a wide interval",
+                Bounds { cpu: Some(2.0), cheaper: 9.0, ..free },
+                (50.0, 50.0),
+                (Some(1.82), Some(19.8)),
+            ),
+            (
+                "too wide an interval",
+                Bounds { cpu: Some(2.0), cheaper: 20.0, ..free },
+                (50.0, 50.0),
+                (Some(1.82), None),
+            ),
+            ("the machine is not seen", Bounds { cpu: None, ..free }, (2.0, 2.0), (None, None)),
+        ] {
+            let gain = bounds.gain(change, "so");
+            assert_eq!(ends(&gain), expected, "{what}: {gain}");
+            assert_eq!(gain.reason.is_some(), gain.low.is_none() || gain.high.is_none(), "{what}: {gain:?}");
+        }
+    }
+
+    #[test]
+    fn bounds_follow_from_what_was_measured() {
+        // 2 ms of CPU for each request.
+        let bounds = Bounds::of(&case(0.2, 0.0, 0.1), 0.005);
+        assert_eq!((bounds.connections, bounds.cpu, bounds.thread), (200.0, Some(10.0), Some(5.0)));
+        assert_eq!((bounds.cheaper, bounds.null), (CHEAPER, None), "no service that does nothing was measured");
+        for (null, cheaper) in [(1e6, 1.01), (20_000.0, 1.82), (10_000.0, 10.0), (1_000.0, 1.0)] {
+            let bounds = Bounds::of(&Case { null_rps: Some(null), ..case(0.2, 0.0, 0.1) }, 0.005);
+            assert!((bounds.cheaper - cheaper).abs() < 0.01, "{null}: {bounds:?}");
+        }
+        assert_eq!(Bounds::of(&Case::default(), 0.005).cpu, None);
+    }
+
+    #[test]
+    fn more_workers_need_free_cpu() {
+        for (what, case, low, high, told) in [
+            (
+                "the generator has the other CPU",
+                case(1.0, 0.95, 0.98),
+                1.0,
+                1.03,
+                "; up to 2.0 times with the generator",
+            ),
+            ("some is free", case(0.8, 0.4, 0.6), 1.33, 1.67, "here, by the CPU that is free; up to 2.0"),
+            ("all is free", case(1.0, 0.0, 0.5), 1.6, 2.0, "1.6 to 2.0 times the throughput with"),
+            (
+                "another program has it",
+                case(1.0, 0.0, 1.0),
+                1.0,
+                1.0,
+                "no more throughput here, by the CPU that is free",
+            ),
+        ] {
+            let gain = by_workers(&case, 2.0);
+            assert_eq!(ends(&gain), (Some(low), Some(high)), "{what}");
+            assert!(gain.summary.contains(told), "{what}: {gain}");
+        }
+    }
+
+    #[test]
+    fn workers_that_wait_are_promised_as_many_times_as_are_advised() {
+        let free = Bounds { connections: 50.0, cpu: Some(50.0), thread: None, cheaper: 1.0, null: None };
+        for (workers, cores, expected) in [
+            (4.0, Some(2), (1.82, 4.4)),
+            (1.0, Some(2), (7.27, 17.6)),
+            (10.0, Some(2), (1.0, 1.76)),
+            (16.0, Some(2), (1.82, 2.2)),
+            (4.0, None, (1.82, 2.2)),
+        ] {
+            let gain = by_waiting_workers(&free, workers, cores);
+            assert_eq!(ends(&gain), (Some(expected.0), Some(expected.1)), "{workers} on {cores:?}");
+        }
+    }
+
+    #[test]
+    fn requests_and_queries_of_half_the_cost() {
+        assert_eq!(ends(&by_half(2.0, 2.0, "so")), (Some(1.82), Some(2.2)));
+        assert_eq!(ends(&by_half(1.0, 2.0, "so")), (Some(1.21), Some(1.47)), "others use the other half");
+    }
+
+    #[test]
+    fn kept_connections_bring_at_least_what_opening_them_costs() {
+        for (share, null, expected) in [
+            (0.2, None, (Some(1.14), Some(1.83))),
+            (0.62, Some(4.3), (Some(2.39), Some(4.73))),
+            (0.74, Some(170.0), (Some(3.5), None)),
+            (0.05, None, (Some(1.0), Some(1.22))),
+        ] {
+            assert_eq!(ends(&by_kept_connections(share, null)), expected, "{share}");
+        }
+    }
+
+    #[test]
+    fn what_was_measured_in_turns_is_promised_with_its_interval() {
+        let turns = Ratio::over(&[(100.0, 200.0), (100.0, 210.0), (100.0, 190.0)]);
+        assert_eq!(ends(&measured(&turns, "so")), ends(&Gain::between(turns.low, turns.high, "so")));
+        assert_eq!(ends(&measured(&Ratio::over(&[(100.0, 200.0)]), "so")), (Some(1.82), Some(2.2)), "one pair");
+    }
+}
