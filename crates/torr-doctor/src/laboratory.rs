@@ -12,7 +12,7 @@ use torr_gauge::Signals;
 use torr_gauge::collector::Measured;
 use torr_gauge::signals::{QuotaUse, Reading, Watcher, own_quota};
 use torr_press::request::{Options, RequestError};
-use torr_press::{Plan, PlanError, RunError};
+use torr_press::{Plan, RunError, TargetError};
 
 /// The shortest experiment that means anything, and what it is where there is time.
 const SHORTEST: Duration = Duration::from_millis(120);
@@ -86,7 +86,7 @@ pub enum Halt {
     Request(#[from] RequestError),
     /// A URL of our own is none.
     #[error(transparent)]
-    Target(#[from] PlanError),
+    Target(#[from] TargetError),
     /// There is not enough time for what is to be compared.
     #[error("a budget of {given:?} is too short to measure {ways} ways in turns: give at least {least:?}")]
     Budget {

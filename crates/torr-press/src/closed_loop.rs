@@ -57,7 +57,7 @@ impl Pacer for ClosedLoop<'_> {
     #[inline]
     fn next(&mut self, now: Nanos) -> Due {
         if now < self.warm_until {
-            return Due::Free;
+            return Due::Immediately;
         }
         if self.mine == 0 {
             self.mine = self.budget.take();
@@ -66,7 +66,7 @@ impl Pacer for ClosedLoop<'_> {
             return Due::Never;
         }
         self.mine -= 1;
-        Due::Free
+        Due::Immediately
     }
 
     fn is_exhausted(&self, now: Nanos) -> bool {
@@ -74,7 +74,7 @@ impl Pacer for ClosedLoop<'_> {
     }
 
     #[inline]
-    fn freed(&mut self, _now: Nanos) {}
+    fn request_ended(&mut self, _now: Nanos) {}
 }
 
 /// A closed loop whose connections become more and fewer.
@@ -115,7 +115,7 @@ impl Pacer for Ramp<'_> {
             return Due::NotBefore(now + RAMP_STEP);
         }
         let due = self.requests.next(now);
-        self.in_use += u64::from(due == Due::Free);
+        self.in_use += u64::from(due == Due::Immediately);
         due
     }
 
@@ -123,7 +123,7 @@ impl Pacer for Ramp<'_> {
         self.requests.is_exhausted(now)
     }
 
-    fn freed(&mut self, _now: Nanos) {
+    fn request_ended(&mut self, _now: Nanos) {
         self.in_use -= 1;
     }
 }
@@ -139,7 +139,7 @@ mod tests {
             let budget = Budget::new(Some(requests), 10, 3);
             let mut threads = [0..4, 4..7, 7..10].map(|numbers| ClosedLoop::new(&budget, &numbers, 0));
             let mut begun = 0;
-            while threads.iter_mut().any(|t| t.next(0) == Due::Free) {
+            while threads.iter_mut().any(|t| t.next(0) == Due::Immediately) {
                 begun += 1;
             }
             assert_eq!(begun, requests);
@@ -150,8 +150,8 @@ mod tests {
     fn a_warm_up_costs_nothing_of_the_budget() {
         let budget = Budget::new(Some(2), 1, 1);
         let mut pacer = ClosedLoop::new(&budget, &(0..1), 100);
-        assert!((0..10).all(|now| pacer.next(now) == Due::Free));
-        assert_eq!([100, 101, 102].map(|now| pacer.next(now)), [Due::Free, Due::Free, Due::Never]);
+        assert!((0..10).all(|now| pacer.next(now) == Due::Immediately));
+        assert_eq!([100, 101, 102].map(|now| pacer.next(now)), [Due::Immediately, Due::Immediately, Due::Never]);
     }
 
     #[test]
@@ -167,9 +167,9 @@ mod tests {
                 .iter_mut()
                 .map(|t| {
                     while t.in_use > t.allowed(now) {
-                        t.freed(now);
+                        t.request_ended(now);
                     }
-                    while t.next(now) == Due::Free {}
+                    while t.next(now) == Due::Immediately {}
                     t.in_use
                 })
                 .sum();

@@ -475,7 +475,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// A place may take its next request.
     #[inline]
     fn set_free(&mut self, at: usize, now: Nanos) {
-        self.pacer.freed(now);
+        self.pacer.request_ended(now);
         self.free.put(at as u32);
     }
 
@@ -495,7 +495,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 continue;
             }
             let (due, free) = match self.pacer.next(now) {
-                Due::Free => (now, true),
+                Due::Immediately => (now, true),
                 Due::At(due) if due <= now => (due, false),
                 Due::At(due) | Due::Later(due) => {
                     self.next_due = Some(due);

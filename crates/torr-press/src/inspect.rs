@@ -2,8 +2,8 @@
 
 use crate::checks::{Check, MOST_BODY, meant};
 use crate::decode::Encoding;
-use crate::plan::Target;
 use crate::redirect;
+use crate::target::Target;
 use torr_gauge::collector::FirstAnswer;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};

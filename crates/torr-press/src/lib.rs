@@ -4,6 +4,7 @@
 //! end. The hot path is `engine`, which reads from top to bottom.
 #![forbid(unsafe_code)]
 
+mod any_pacer;
 pub mod checks;
 mod closed_loop;
 mod decode;
@@ -25,7 +26,9 @@ pub mod request;
 mod run;
 mod schedule;
 mod sources;
+mod target;
 mod tls;
+mod url_parts;
 
 pub use closed_loop::{ClosedLoop, Ramp};
 pub use failed_response::FailedResponseBuffer;
@@ -34,8 +37,9 @@ pub use http2::Http2;
 pub use inspect::{Inspect, Inspection, Inspector};
 pub use open_loop::{Arrivals, OpenLoop};
 pub use pacer::{Due, Pacer};
-pub use plan::{Pace, Plan, PlanError, ProtocolConfig, Target, ThinkTime};
+pub use plan::{Pace, Plan, ProtocolConfig, ThinkTime};
 pub use protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 pub use request::{RequestError, Requests};
 pub use run::{RunError, run};
 pub use schedule::{Schedule, ScheduleError};
+pub use target::{Target, TargetError};

@@ -30,7 +30,7 @@ impl<P: Pacer> Pacer for Limited<P> {
             return Due::Later(self.next);
         }
         let due = self.requests.next(now);
-        if due == Due::Free {
+        if due == Due::Immediately {
             self.next = self.next.max(now.saturating_sub(LATENESS)).saturating_add(self.gap);
         }
         due
@@ -40,8 +40,8 @@ impl<P: Pacer> Pacer for Limited<P> {
         self.requests.is_exhausted(now)
     }
 
-    fn freed(&mut self, now: Nanos) {
-        self.requests.freed(now);
+    fn request_ended(&mut self, now: Nanos) {
+        self.requests.request_ended(now);
     }
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     /// How many of a thread's requests begin at a time.
     fn begun(pacer: &mut Limited<ClosedLoop<'_>>, now: Nanos) -> usize {
-        (0..1000).take_while(|_| pacer.next(now) == Due::Free).count()
+        (0..1000).take_while(|_| pacer.next(now) == Due::Immediately).count()
     }
 
     #[test]
@@ -62,8 +62,8 @@ mod tests {
         let budget = Budget::new(None, 0, 2);
         let threads = [0, 1].map(|thread| Limited::new(ClosedLoop::new(&budget, &(0..0), 0), 1000.0, (thread, 2)));
         let [mut first, mut second] = threads;
-        assert_eq!((first.next(0), second.next(0)), (Due::Free, Due::Later(MS)));
-        assert_eq!((first.next(MS), second.next(MS)), (Due::Later(2 * MS), Due::Free));
+        assert_eq!((first.next(0), second.next(0)), (Due::Immediately, Due::Later(MS)));
+        assert_eq!((first.next(MS), second.next(MS)), (Due::Later(2 * MS), Due::Immediately));
         // InFlight at odd times, for a second.
         let late: usize = (1..=1430).map(|n| begun(&mut first, n * 700_000) + begun(&mut second, n * 700_000)).sum();
         assert_eq!(late + 2, 1002, "in 1.001 seconds, with one at the beginning");

@@ -79,7 +79,7 @@ impl Pacer for OpenLoop {
         Due::At(due)
     }
 
-    fn freed(&mut self, _now: Nanos) {}
+    fn request_ended(&mut self, _now: Nanos) {}
 }
 
 #[cfg(test)]

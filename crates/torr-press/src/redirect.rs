@@ -1,6 +1,6 @@
 //! Where a redirect leads, and the request that goes there.
 
-use crate::plan::Target;
+use crate::target::Target;
 
 /// The path and query that `location` leads to from `path`, if it stays with the same scheme, host and port. By RFC 3986,
 /// section 5.2.

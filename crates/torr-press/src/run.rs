@@ -1,14 +1,12 @@
 //! A whole run: threads, the collector they report to, and the result.
 
-use crate::closed_loop::{Budget, ClosedLoop, Ramp};
+use crate::any_pacer::AnyPacer;
+use crate::closed_loop::Budget;
 use crate::engine::{Ended, Engine, Link};
 use crate::http1::Http1;
 use crate::http2::Http2;
 use crate::inspect::Inspector;
-use crate::limited::Limited;
-use crate::open_loop::OpenLoop;
-use crate::pacer::AnyPacer;
-use crate::plan::{Pace, Plan};
+use crate::plan::Plan;
 use crate::protocol::Protocol;
 use crate::tls::OverTls;
 use std::io;
@@ -172,33 +170,13 @@ fn press_by<S: Protocol>(
     let threads = plan.thread_count();
     let numbers = share(plan.connections, threads, number);
     let cursor = plan.request.cursor(number, threads);
-    let pacer = pacer(plan, number, budget, &numbers);
-    let ended = Engine::new(plan, numbers, session, pacer, cursor, link, time)?.run()?;
-    let used = meter.read(ended.idle);
-    Ok((ended, used))
-}
-
-fn pacer<'r>(plan: &'r Plan, number: usize, budget: &'r Budget, numbers: &Range<usize>) -> AnyPacer<'r> {
-    let (warm_until, depth) = (clock::nanos(plan.warmup), usize::from(plan.depth));
-    let part = (number as u64, plan.thread_count() as u64);
-    let closed = || ClosedLoop::new(budget, &(numbers.start * depth..numbers.end * depth), warm_until);
-    let ramp = |connections| Ramp::new(closed(), connections, part, plan.depth);
+    let pacer = AnyPacer::new(plan, number, budget, &numbers);
     if plan.is_scheduled() || plan.max_rate.is_some() {
         clock::wake_exactly();
     }
-    match (&plan.pace, plan.max_rate) {
-        (Pace::Closed, None) => AnyPacer::Closed(closed()),
-        (Pace::Closed, Some(rate)) => AnyPacer::Limited(Limited::new(closed(), rate, part)),
-        (Pace::Connections(connections), None) => AnyPacer::Ramp(ramp(connections)),
-        (Pace::Connections(connections), Some(rate)) => {
-            AnyPacer::LimitedRamp(Limited::new(ramp(connections), rate, part))
-        }
-        (Pace::Open(schedule, arrivals), _) => {
-            let schedule = schedule.after(plan.warmup);
-            let times = (warm_until, plan.deadline());
-            AnyPacer::Open(OpenLoop::new(schedule, *arrivals, plan.requests, times, part, fastrand::u64(..)))
-        }
-    }
+    let ended = Engine::new(plan, numbers, session, pacer, cursor, link, time)?.run()?;
+    let used = meter.read(ended.idle);
+    Ok((ended, used))
 }
 
 /// The numbers of one thread's connections; all threads' together are all connections, and differ by at most one.

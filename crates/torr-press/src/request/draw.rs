@@ -2,12 +2,7 @@
 
 use super::column::Column;
 use super::numbers::Block;
-use super::template::Value;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use fastrand::Rng;
-use std::time::{SystemTime, UNIX_EPOCH};
-use uuid::fmt::Hyphenated;
 
 /// Whether values come one after another or at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,33 +47,6 @@ impl Draw<'_> {
                 Order::Random => self.rng.usize(..self.records),
                 Order::Sequence => (self.record_numbers.take() % self.records as u64) as usize,
             };
-        }
-    }
-
-    /// Appends a value.
-    #[inline]
-    pub fn write(&mut self, value: &Value, out: &mut Vec<u8>) {
-        match value {
-            Value::Number => decimal(out, self.number),
-            Value::Random { low, high } => decimal(out, self.rng.i64(low..=high)),
-            Value::Field(column) => out.extend_from_slice(self.columns[*column].get(self.record)),
-            Value::Letters(length) => {
-                out.extend((0..*length).map(|_| self.rng.alphanumeric() as u8));
-            }
-            Value::Uuid => {
-                let uuid = uuid::Builder::from_random_bytes(self.rng.u128(..).to_ne_bytes()).into_uuid();
-                out.extend_from_slice(uuid.hyphenated().encode_lower(&mut [0; Hyphenated::LENGTH]).as_bytes());
-            }
-            Value::Now => {
-                // A clock before 1970 is no clock.
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                decimal(out, now.as_millis() as u64);
-            }
-            Value::Base64(template) => {
-                let mut plain = Vec::new();
-                template.write(self, &mut plain);
-                out.extend_from_slice(BASE64_STANDARD.encode(plain).as_bytes());
-            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why requests cannot be made.
 
-use crate::plan::PlanError;
+use crate::target::TargetError;
 use thiserror::Error;
 
 /// What is wrong with what is to be sent; each is the user's to mend.
@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum RequestError {
     /// A URL that is none.
     #[error(transparent)]
-    Url(#[from] PlanError),
+    Url(#[from] TargetError),
     /// A path or a query with something that cannot stand there.
     #[error("'{url}' is not a URL: {why}")]
     Path {

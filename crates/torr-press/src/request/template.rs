@@ -2,10 +2,14 @@
 
 use super::RequestError;
 use super::column::Column;
-use super::draw::{Draw, Needs};
+use super::draw::{Draw, Needs, decimal};
 use super::escape::Escape;
 use super::feeder::Feeder;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use std::ops::AddAssign;
+use std::time::{SystemTime, UNIX_EPOCH};
+use uuid::fmt::Hyphenated;
 
 /// The longest random text.
 const LONGEST_LETTERS: usize = 1 << 20;
@@ -43,6 +47,33 @@ pub(super) struct Template {
     pieces: Vec<Piece>,
 }
 
+impl Value {
+    /// Appends the value for the request that is being written.
+    #[inline]
+    fn write(&self, draw: &mut Draw<'_>, out: &mut Vec<u8>) {
+        match self {
+            Self::Number => decimal(out, draw.number),
+            Self::Random { low, high } => decimal(out, draw.rng.i64(low..=high)),
+            Self::Field(column) => out.extend_from_slice(draw.columns[*column].get(draw.record)),
+            Self::Letters(length) => out.extend((0..*length).map(|_| draw.rng.alphanumeric() as u8)),
+            Self::Uuid => {
+                let uuid = uuid::Builder::from_random_bytes(draw.rng.u128(..).to_ne_bytes()).into_uuid();
+                out.extend_from_slice(uuid.hyphenated().encode_lower(&mut [0; Hyphenated::LENGTH]).as_bytes());
+            }
+            Self::Now => {
+                // A clock before 1970 is no clock.
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                decimal(out, now.as_millis() as u64);
+            }
+            Self::Base64(template) => {
+                let mut plain = Vec::new();
+                template.write(draw, &mut plain);
+                out.extend_from_slice(BASE64_STANDARD.encode(plain).as_bytes());
+            }
+        }
+    }
+}
+
 impl Template {
     /// Appends it with values drawn anew.
     #[inline]
@@ -50,7 +81,7 @@ impl Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
-                Piece::Value(value) => draw.write(value, out),
+                Piece::Value(value) => value.write(draw, out),
             }
         }
     }

@@ -26,10 +26,10 @@ pub use draw::Order;
 pub use error::RequestError;
 pub use feeder::Feeder;
 pub use options::{Auth, Body, Content, Data, Options, Part};
-pub(crate) use urls::split;
+
 pub use urls::{Url, read_list};
 
-use crate::plan::Target;
+use crate::target::Target;
 use choice::Choice;
 use column::Column;
 use entry::{Composer, Entry};

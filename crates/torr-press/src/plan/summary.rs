@@ -1,0 +1,44 @@
+//! The description of a plan in the result.
+
+use super::{Pace, Plan, ThinkTime};
+use crate::open_loop::Arrivals;
+use std::time::Duration;
+use torr_gauge::result::{self, PlanSummary};
+
+impl Plan {
+    /// Returns the plan as it stands in the result.
+    pub(crate) fn summary(&self) -> PlanSummary {
+        PlanSummary {
+            connections: self.connections,
+            threads: self.thread_count(),
+            duration_s: self.duration.map(|d| d.as_secs_f64()),
+            requests: self.requests,
+            rate: match &self.pace {
+                Pace::Open(schedule, _) => schedule.constant_rate(),
+                _ => None,
+            },
+            max_rate: self.max_rate.filter(|_| !self.is_scheduled()),
+            think_s: self
+                .think
+                .as_ref()
+                .map(|ThinkTime { range }| [range.start(), range.end()].map(Duration::as_secs_f64)),
+            arrivals: match &self.pace {
+                Pace::Open(_, Arrivals::Constant) => Some(result::Arrivals::Constant),
+                Pace::Open(_, Arrivals::Poisson) => Some(result::Arrivals::Poisson),
+                _ => None,
+            },
+            keep_alive: self.keep_alive,
+            protocol: if self.protocol.http2 { "h2".into() } else { "http/1.1".into() },
+            method: self.request.method(),
+            timeout_s: self.timeout.as_secs_f64(),
+            staged: match &self.pace {
+                Pace::Closed => false,
+                Pace::Connections(_) => true,
+                Pace::Open(schedule, _) => schedule.constant_rate().is_none(),
+            },
+            depth: self.depth,
+            warmup_s: (!self.warmup.is_zero()).then_some(self.warmup.as_secs_f64()),
+            requests_per_connection: self.requests_per_connection.filter(|_| self.keep_alive),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The target of a run: the parsed URL.
+
+use crate::url_parts::split;
+use http::Uri;
+use thiserror::Error;
+use torr_gauge::shown;
+
+/// Why a plan cannot be made; each is the user's to mend.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    /// Not a URL.
+    #[error("'{url}' is not a URL: {why}")]
+    Url {
+        /// As given, without user and password.
+        url: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A URL of another scheme, without user and password.
+    #[error("cannot press '{0}': only http:// and https:// URLs")]
+    Scheme(String),
+}
+
+/// The parts of the URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The whole URL, but for a user and password.
+    pub url: String,
+    /// Whether the scheme is `https`.
+    pub tls: bool,
+    /// A name or an address, without brackets.
+    pub host: String,
+    /// The port, given or the scheme's.
+    pub port: u16,
+    /// In lower case.
+    pub(crate) scheme: String,
+    /// User and password, as they stand in the URL.
+    pub(crate) userinfo: Option<String>,
+    /// What stands in the `Host` field, unless overridden.
+    pub(crate) authority: String,
+    /// Path and query as given: they may have placeholders, and are checked with what is sent.
+    pub(crate) path: String,
+}
+
+impl Target {
+    /// Host and port as they stand in the URL.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// Host and port, the host in brackets where it is an IPv6 address.
+    pub fn host_and_port(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("{host}:{}", self.port)
+    }
+
+    /// Path and query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether the URL names a port.
+    pub fn has_port(&self) -> bool {
+        self.authority.rsplit(']').next().is_some_and(|rest| rest.contains(':'))
+    }
+
+    /// Parses a URL of `http` or `https`; `http://` may be left out.
+    ///
+    /// # Errors
+    /// [`TargetError::Url`] and [`TargetError::Scheme`].
+    pub fn parse(url: &str) -> Result<Self, TargetError> {
+        let bad = |why: &str| TargetError::Url { url: shown::url(url).into_owned(), why: why.to_owned() };
+        let parts = split(url);
+        let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
+        if parts.authority.contains(['{', '}']) {
+            return Err(bad("its host cannot have placeholders"));
+        }
+        let origin = format!("{scheme}://{}", parts.authority);
+        let uri: Uri = origin.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
+        let tls = match scheme.as_str() {
+            "http" => false,
+            "https" => true,
+            _ => return Err(TargetError::Scheme(shown::url(url).into_owned())),
+        };
+        let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err(bad("it has no host"));
+        }
+        let port = match &authority.as_str()[authority.host().len()..] {
+            "" if tls => 443,
+            "" => 80,
+            ":" => return Err(bad("the port is missing after ':'")),
+            port => port[1..].parse().ok().filter(|&p| p != 0).ok_or_else(|| bad("the port is not 1 to 65535"))?,
+        };
+        // A query without a path still asks for the root (RFC 9112, section 3.2.1).
+        let path = if parts.path.starts_with('/') { parts.path.to_owned() } else { format!("/{}", parts.path) };
+        Ok(Self {
+            tls,
+            url: format!("{origin}{}", parts.path),
+            host: host.to_owned(),
+            port,
+            userinfo: parts.userinfo.map(str::to_owned),
+            authority: authority.to_string(),
+            path,
+            scheme,
+        })
+    }
+
+    /// Whether the URL names a user.
+    pub fn has_userinfo(&self) -> bool {
+        self.userinfo.is_some()
+    }
+
+    /// The URL of another path of the same server, with the user and password that stand in this one.
+    pub fn whole_as_user(&self, path: &str) -> String {
+        let user = self.userinfo.as_ref().map_or(String::new(), |userinfo| format!("{userinfo}@"));
+        format!("{}://{user}{}{path}", self.scheme, self.authority)
+    }
+
+    /// The URL of another path of the same scheme, host and port.
+    pub fn whole(&self, path: &str) -> String {
+        format!("{}://{}{path}", self.scheme, self.authority)
+    }
+
+    /// Another path of the same server, asked for by the same user.
+    pub fn at(&self, path: &str) -> Self {
+        Self { url: self.whole(path), path: path.to_owned(), ..self.clone() }
+    }
+
+    /// Scheme, host and port.
+    pub(crate) fn origin(&self) -> String {
+        self.whole("")
+    }
+
+    pub(crate) fn has_origin_of(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.port == other.port && self.host.eq_ignore_ascii_case(&other.host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_of_many_forms() {
+        for (url, host, port, authority, path) in [
+            ("http://example.com", "example.com", 80, "example.com", "/"),
+            ("example.com:8080/a?b=c#d", "example.com", 8080, "example.com:8080", "/a?b=c"),
+            ("http://[::1]:81/x", "::1", 81, "[::1]:81", "/x"),
+            ("https://a/", "a", 443, "a", "/"),
+            ("HTTP://127.0.0.1?q", "127.0.0.1", 80, "127.0.0.1", "/?q"),
+            ("http://user:secret@h:1/{{rand 1 9}}", "h", 1, "h:1", "/{{rand 1 9}}"),
+        ] {
+            let target = Target::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+            assert_eq!(
+                (target.host.as_str(), target.port, target.authority.as_str(), target.path.as_str()),
+                (host, port, authority, path)
+            );
+            assert!(!target.url.contains("secret"), "{}", target.url);
+        }
+    }
+
+    #[test]
+    fn an_ipv6_address_stands_in_brackets_before_its_port() {
+        let told = |url| Target::parse(url).map(|target| target.host_and_port()).unwrap();
+        assert_eq!((told("http://[::1]/"), told("https://a/")), ("[::1]:80".into(), "a:443".into()));
+    }
+
+    #[test]
+    fn what_is_no_url_says_why() {
+        for (url, why) in [
+            ("", "is not a URL"),
+            ("http://", "is not a URL"),
+            ("http:///x", "is not a URL"),
+            ("http://host:0/", "the port"),
+            ("http://host:99999/", "the port"),
+            ("http://a b/", "is not a URL"),
+            ("http://a{{b}}/", "is not a URL"),
+            ("ftp://host/", "only http://"),
+        ] {
+            let error = Target::parse(url).expect_err(url).to_string();
+            assert!(error.contains(why), "{url}: {error}");
+        }
+    }
+}
