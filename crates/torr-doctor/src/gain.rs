@@ -191,9 +191,9 @@ mod tests {
             ("nothing is free", Bounds { cpu: Some(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
             (
                 "a wide interval",
-                Bounds { cpu: Some(2.0), cheaper: 9.0, ..free },
+                Bounds { cpu: Some(2.0), cheaper: 8.0, ..free },
                 (50.0, 50.0),
-                (Some(1.82), Some(19.8)),
+                (Some(1.82), Some(17.6)),
             ),
             (
                 "too wide an interval",
@@ -229,7 +229,7 @@ mod tests {
                 "the generator has the other CPU",
                 case(1.0, 0.95, 0.98),
                 1.0,
-                1.03,
+                1.02,
                 "; up to 2.0 times with the generator",
             ),
             ("some is free", case(0.8, 0.4, 0.6), 1.33, 1.67, "here, by the CPU that is free; up to 2.0"),
