@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::time::Duration;
 use torr_test_support::certificates::self_signed;
-use torr_test_support::program::{Ended, Running, run, torr, torr_command};
+use torr_test_support::program::{Ended, Running, run, torr, torr_command, torr_path};
 use torr_test_support::script::{Client, OK, Script, answering};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
@@ -148,7 +148,7 @@ fn the_documents_commands_run_unchanged_through_a_link() {
     let server = Serve::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("ab");
-    symlink(env!("CARGO_BIN_EXE_torr"), &link).unwrap();
+    symlink(torr_path(), &link).unwrap();
     let url = server.url("/");
     for args in [&["-n10000", "-c200", "-k", &url][..], &["-n2000", "-c200", &url]] {
         let mut command = Command::new(&link);

@@ -3,7 +3,7 @@
 use crate::layout::numbers;
 use std::os::unix::fs::symlink;
 use std::process::Command;
-use torr_test_support::program::{Ended, Running, torr};
+use torr_test_support::program::{Ended, Running, torr, torr_path};
 use torr_test_support::script::{Client, OK, Script, answering};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 
@@ -11,7 +11,7 @@ use torr_test_support::servers::{Nginx, Serve, free_port};
 fn through_link(name: &str, args: &[&str]) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join(name);
-    symlink(env!("CARGO_BIN_EXE_torr"), &link).unwrap();
+    symlink(torr_path(), &link).unwrap();
     let mut command = Command::new(&link);
     command.args(args);
     Running::start(command).wait()

@@ -1,12 +1,10 @@
 //! Bad input: one clear line, the right exit code, nothing left behind.
 
-use torr_test_support::program::{Running, torr, torr_command, torr_json};
+use torr_test_support::program::{Running, torr, torr_command, torr_json, torr_path};
 use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::free_port;
 use torr_test_support::terminal::Terminal;
 use torr_test_support::wait_until;
-
-const TORR: &str = env!("CARGO_BIN_EXE_torr");
 
 #[test]
 fn mistakes_get_one_line_with_a_hint() {
@@ -137,7 +135,7 @@ fn a_target_that_cannot_be_reached_is_exit_code_3() {
 #[test]
 fn more_connections_than_files_is_one_line() {
     let mut shell = std::process::Command::new("sh");
-    shell.args(["-c", "ulimit -n 100; exec \"$0\" http://127.0.0.1:1 -c 5000", env!("CARGO_BIN_EXE_torr")]);
+    shell.args(["-c", "ulimit -n 100; exec \"$0\" http://127.0.0.1:1 -c 5000", torr_path()]);
     let ended = torr_test_support::program::Running::start(shell).wait();
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("ulimit -n") && ended.stderr.lines().count() == 1, "{}", ended.stderr);
@@ -218,7 +216,7 @@ fn a_word_that_is_no_command_is_a_host() {
 #[test]
 fn ctrl_c_leaves_no_progress_line_behind() {
     let server = Script::start(answering(OK));
-    let mut terminal = Terminal::run(80, &format!("{TORR} {} -r 20 -d 60s", server.url()));
+    let mut terminal = Terminal::run(80, &format!("{} {} -r 20 -d 60s", torr_path(), server.url()));
     // At 20 a second the line has been drawn a dozen times by then.
     wait_until("a second's requests", || (server.requests() > 25).then_some(()));
     terminal.interrupt();
@@ -233,7 +231,7 @@ fn ctrl_c_leaves_no_progress_line_behind() {
 #[test]
 fn a_second_ctrl_c_ends_a_run_at_once_and_clears_its_line_too() {
     let server = Script::start(answering(OK));
-    let mut terminal = Terminal::run(80, &format!("{TORR} {} -r 20 -d 60s", server.url()));
+    let mut terminal = Terminal::run(80, &format!("{} {} -r 20 -d 60s", torr_path(), server.url()));
     wait_until("a second's requests", || (server.requests() > 25).then_some(()));
     terminal.interrupt();
     terminal.interrupt();
@@ -247,7 +245,7 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     let server = Script::start(answering(OK));
     let torr = |shell: &str| {
         let mut command = std::process::Command::new("sh");
-        command.args(["-c", &format!("{shell} exec {TORR} {} -r 20 -n 40 -q", server.url())]);
+        command.args(["-c", &format!("{shell} exec {} {} -r 20 -n 40 -q", torr_path(), server.url())]);
         let before = server.requests();
         let run = Running::start(command);
         wait_until("some requests", || (server.requests() > before + 5).then_some(()));
@@ -277,7 +275,7 @@ fn reports_fit_the_screen() {
         (format!("limit {url} --budget 5s --max-connections 4 -q"), &["the limit of", "in a closed loop"]),
         (format!("doctor {url} -c 4 --budget 5s"), &["verdict", "experiments in"]),
     ] {
-        let (screen, _) = Terminal::run(80, &format!("{TORR} {command}")).end();
+        let (screen, _) = Terminal::run(80, &format!("{} {command}", torr_path())).end();
         let text = screen.lines().join("\n");
         assert_eq!(screen.wrapped, 0, "a line was broken by the terminal: {text}");
         assert!(words.iter().all(|word| text.contains(word)), "{words:?} in\n{text}");

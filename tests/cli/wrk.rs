@@ -4,7 +4,7 @@ use crate::layout::{numbers, structure, value};
 use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::time::Duration;
-use torr_test_support::program::{Ended, Running, run, torr, torr_command};
+use torr_test_support::program::{Ended, Running, run, torr, torr_command, torr_path};
 use torr_test_support::script::{Client, OK, Script, answering};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
@@ -61,7 +61,7 @@ fn the_documents_command_runs_unchanged_through_a_link() {
     let server = Serve::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("wrk");
-    symlink(env!("CARGO_BIN_EXE_torr"), &link).unwrap();
+    symlink(torr_path(), &link).unwrap();
     let mut command = Command::new(&link);
     command.args(["-c", "200", "-d", "2s", &server.url("")]);
     let ended = Running::start(command).wait();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use torr_test_support::certificates::self_signed;
 use torr_test_support::markdown::{anchors, blocks, links};
-use torr_test_support::program::{Running, torr};
+use torr_test_support::program::{Running, torr, torr_folder};
 use torr_test_support::proxy::proxy;
 use torr_test_support::script::{Script, answering};
 use torr_test_support::servers::{Nginx, Serve};
@@ -68,7 +68,7 @@ impl Scene {
 
     /// Writes the files that the guide shows, and runs its commands. Gives how many those were.
     fn play(&self, guide: &str) -> usize {
-        let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
+        let program = torr_folder();
         let mut runs = 0;
         for block in blocks(guide).iter().filter(|block| ["", "sh"].contains(&block.kind)) {
             let block = &block.text;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use torr_test_support::program::{Running, torr_command};
+use torr_test_support::program::{Running, torr_command, torr_folder};
 use torr_test_support::servers::Serve;
 
 const DOCS: &str = include_str!("../../docs/serve.md");
@@ -23,7 +23,7 @@ fn play(block: &str, folder: &Path) -> usize {
         if let Some((server, listen)) = &server {
             here = here.replace(listen.as_str(), &server.address);
         }
-        let program = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("it is in a folder").display();
+        let program = torr_folder();
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("PATH=\"{program}:$PATH\"; {here}")]).current_dir(folder);
         let ended = Running::start(shell).wait();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use torr_test_support::alone;
 use torr_test_support::certificates::self_signed;
-use torr_test_support::program::{Running, run, torr, torr_command, torr_json};
+use torr_test_support::program::{Running, run, torr, torr_command, torr_json, torr_path};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
 
@@ -113,7 +113,7 @@ fn as_many_workers_as_wait_are_recommended_and_none_is_left() {
 #[test]
 fn connections_that_bind_say_nothing_of_workers() {
     let _alone = alone();
-    let command = format!("{} serve --listen 127.0.0.1:{{port}} --workers {{n}}", env!("CARGO_BIN_EXE_torr"));
+    let command = format!("{} serve --listen 127.0.0.1:{{port}} --workers {{n}}", torr_path());
     let sweep = ["doctor", "--sweep", "workers", "--command", &command, "http://127.0.0.1:{port}/sleep/20"];
     let found = torr_json(&[&sweep[..], &["--counts", "1,2", "-c", "8", "--budget", "9s", "-q"]].concat());
     assert!(found.get("workers").is_none(), "{}", found["workers"]);

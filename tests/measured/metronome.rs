@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use torr_net::{Clock, Events, Interest, Nanos, Poller, Token, clock};
-use torr_test_support::program::{Running, run, torr_command};
+use torr_test_support::program::{Running, run, torr_command, torr_path};
 use torr_test_support::wait_until;
 
 /// How long before an answer is due the thread no longer sleeps: more than waking up takes.
@@ -183,7 +183,7 @@ pub fn torr_in_real_time(args: &[&str]) -> Value {
     let mut command = torr_command(&[]);
     if allowed {
         command = Command::new("chrt");
-        command.args(["--fifo", MEASURING, env!("CARGO_BIN_EXE_torr")]);
+        command.args(["--fifo", MEASURING, torr_path()]);
     }
     command.args([args, &["-t", "1", "--json", "-"]].concat());
     let torr = Running::start(command);

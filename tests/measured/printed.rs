@@ -1,8 +1,7 @@
 //! The commands that reports print, run as they stand.
 
-use std::path::Path;
 use std::process::Command;
-use torr_test_support::program::Running;
+use torr_test_support::program::{Running, torr_folder};
 use torr_test_support::wait_until;
 
 /// The commands in a report: behind `verify`, and at the end of an advice.
@@ -17,7 +16,7 @@ pub fn commands(report: &str) -> Vec<String> {
 
 /// Runs a command in a shell until it has sent requests as `is_pressing` sees it, and ends it with Ctrl-C.
 pub fn runs(command: &str, variables: &[(&str, &str)], mut is_pressing: impl FnMut(u32) -> bool) {
-    let folder = Path::new(env!("CARGO_BIN_EXE_torr")).parent().expect("the program is in a folder").display();
+    let folder = torr_folder();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec {command}")]).env("PATH", format!("{folder}:{path}"));

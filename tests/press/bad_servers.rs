@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use torr_test_support::program::{Running, torr_command, torr_json};
+use torr_test_support::program::{Running, torr_command, torr_json, torr_path};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::script::{Client, OK, Script};
 use torr_test_support::servers::free_port;
@@ -224,18 +224,7 @@ fn the_limit_of_files_is_raised_by_itself() {
     let server = torr_test_support::servers::Serve::start(&["--workers", "1"]);
     let script = "ulimit -S -n 256; exec \"$0\" \"$@\"";
     let mut shell = std::process::Command::new("sh");
-    shell.args([
-        "-c",
-        script,
-        env!("CARGO_BIN_EXE_torr"),
-        "-c",
-        "2000",
-        "-n",
-        "10000",
-        "--json",
-        "-",
-        &server.url("/"),
-    ]);
+    shell.args(["-c", script, torr_path(), "-c", "2000", "-n", "10000", "--json", "-", &server.url("/")]);
     let ended = Running::start(shell).wait();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));

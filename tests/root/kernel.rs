@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use torr_test_support::namespace::Hosts;
-use torr_test_support::program::Running;
+use torr_test_support::program::{Running, torr_path};
 use torr_test_support::script::{OK, Script, answering};
 
-const TORR: &str = env!("CARGO_BIN_EXE_torr");
 /// The least and the most that IP and TCP put before the content of a packet.
 const HEADERS: (u64, u64) = (40, 80);
 
@@ -60,7 +59,7 @@ fn connections_and_bytes_are_those_that_the_kernel_and_the_server_count() {
 fn check(hosts: &Hosts, args: &[&str], opened: u64) {
     let server = Script::start_on("10.99.0.2:8080", answering(OK));
     let before = counters(hosts);
-    let ended = Running::start(hosts.on_client(TORR, &[args, &["--json", "-", &server.url()]].concat())).wait();
+    let ended = Running::start(hosts.on_client(torr_path(), &[args, &["--json", "-", &server.url()]].concat())).wait();
     let after = counters(hosts);
     assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));

@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 use torr_test_support::namespace::Hosts;
-use torr_test_support::program::Running;
+use torr_test_support::program::{Running, torr_path};
 use torr_test_support::wait_until;
 
-const TORR: &str = env!("CARGO_BIN_EXE_torr");
 const PORTS: u16 = 100;
 const URL: &str = "http://10.99.0.2:8080/";
 
 /// `torr serve` on the server's host.
 fn serve(hosts: &Hosts) -> Running {
-    let server = Running::start(hosts.on_server(TORR, &["serve", "--listen", "10.99.0.2:8080", "--workers", "1"]));
+    let server =
+        Running::start(hosts.on_server(torr_path(), &["serve", "--listen", "10.99.0.2:8080", "--workers", "1"]));
     wait_until("the server to listen", || {
         let listening = Running::start(hosts.on_server("ss", &["-Hltn", "sport = 8080"])).wait();
         listening.stdout.contains(":8080").then_some(())
@@ -20,7 +20,7 @@ fn serve(hosts: &Hosts) -> Running {
 }
 
 fn press(hosts: &Hosts, args: &[&str]) -> Value {
-    let ended = Running::start(hosts.on_client(TORR, &[args, &["--json", "-", URL]].concat())).wait();
+    let ended = Running::start(hosts.on_client(torr_path(), &[args, &["--json", "-", URL]].concat())).wait();
     assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     let n = |pointer: &str| {
@@ -71,7 +71,7 @@ fn ports_that_wait_after_use_neither_hang_nor_end_the_run() {
 fn a_run_that_will_use_up_the_ports_is_told_so_before() {
     let Some(hosts) = Hosts::start("warn", PORTS) else { return };
     let _server = serve(&hosts);
-    let press = |args: &[&str]| Running::start(hosts.on_client(TORR, &[args, &["-q", URL]].concat())).wait();
+    let press = |args: &[&str]| Running::start(hosts.on_client(torr_path(), &[args, &["-q", URL]].concat())).wait();
     for (args, told) in [
         (
             &["--no-keepalive", "-n", "500", "-r", "5000"][..],
@@ -86,7 +86,7 @@ fn a_run_that_will_use_up_the_ports_is_told_so_before() {
         assert!(line.contains("--bind") && line.contains("net.ipv4.ip_local_port_range"), "{args:?}: {ended:?}");
     }
     // Other programs' command lines are warned of the same.
-    let ended = Running::start(hosts.on_client(TORR, &["ab", "-n", "300", "-c", "2", URL])).wait();
+    let ended = Running::start(hosts.on_client(torr_path(), &["ab", "-n", "300", "-c", "2", URL])).wait();
     assert!(ended.stderr.starts_with("torr: warning: 300 connections"), "{ended:?}");
     for args in [
         &["--no-keepalive", "-n", "100"][..],
@@ -111,13 +111,14 @@ fn a_connection_that_takes_its_time_is_not_this_sides_lag() {
 #[test]
 fn on_loopback_further_addresses_are_used_by_themselves() {
     let Some(hosts) = Hosts::start("loop", PORTS) else { return };
-    let _server = Running::start(hosts.on_client(TORR, &["serve", "--listen", "127.0.0.1:8080", "--workers", "1"]));
+    let _server =
+        Running::start(hosts.on_client(torr_path(), &["serve", "--listen", "127.0.0.1:8080", "--workers", "1"]));
     wait_until("the server to listen", || {
         let listening = Running::start(hosts.on_client("ss", &["-Hltn", "sport = 8080"])).wait();
         listening.stdout.contains(":8080").then_some(())
     });
     let args = ["-c", "250", "-n", "5000", "--json", "-", "http://127.0.0.1:8080/"];
-    let ended = Running::start(hosts.on_client(TORR, &args)).wait();
+    let ended = Running::start(hosts.on_client(torr_path(), &args)).wait();
     let result: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     assert_eq!((&result["requests"], &result["errors"]["ports"]), (&5000.into(), &0.into()), "{result}");
     assert_eq!(

@@ -2,10 +2,9 @@
 use torr_doctor::remote::RemoteWatch;
 use torr_gauge::signals::Reading;
 use torr_test_support::namespace::Hosts;
-use torr_test_support::program::{Running, torr_command};
+use torr_test_support::program::{Running, torr_command, torr_path};
 use torr_test_support::servers::Serve;
 
-const TORR: &str = env!("CARGO_BIN_EXE_torr");
 
 fn port(address: &str) -> u16 {
     address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("an address has a port")
@@ -15,9 +14,9 @@ fn port(address: &str) -> u16 {
 fn another_network_namespace_is_not_taken_for_this_one() {
 
     let Some(hosts) = Hosts::start("watch", 100) else { return };
-    let server = Serve::start_as(hosts.on_server(TORR, &["serve", "--listen", "10.99.0.2:0"]));
+    let server = Serve::start_as(hosts.on_server(torr_path(), &["serve", "--listen", "10.99.0.2:0"]));
     let inside =
-        Serve::start_as(hosts.on_server(TORR, &["watch", "--listen", "10.99.0.2:0", "--token", "a-secret"]));
+        Serve::start_as(hosts.on_server(torr_path(), &["watch", "--listen", "10.99.0.2:0", "--token", "a-secret"]));
     // From outside, nothing is to be seen of it.
     let mut command = torr_command(&["watch", "--listen", "127.0.0.1:0"]);
     command.env_remove("TORR_WATCH_TOKEN");

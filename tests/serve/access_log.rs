@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use torr_test_support::certificates::self_signed;
 use torr_test_support::client::{Client, get, post};
-use torr_test_support::program::{run, signal, torr_command, torr_json};
+use torr_test_support::program::{run, signal, torr_command, torr_json, torr_path};
 use torr_test_support::result::count;
 use torr_test_support::servers::Serve;
 use torr_test_support::wait_until;
@@ -311,7 +311,7 @@ impl Drop for Ends {
 
 #[test]
 fn a_log_that_cannot_be_opened_is_one_line() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_torr"));
+    let mut command = Command::new(torr_path());
     command.args(["serve", "--listen", "127.0.0.1:0", "--access-log", "/no/such/folder/log"]).stderr(Stdio::piped());
     let mut child = Ends(command.spawn().expect("torr starts"));
     let mut told = String::new();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::process::Command;
 use torr_test_support::databases::{Make, PASSWORD, shared};
-use torr_test_support::program::{Running, torr, torr_command};
+use torr_test_support::program::{Running, torr, torr_command, torr_path};
 use torr_test_support::servers::free_port;
 use torr_test_support::terminal::Terminal;
 use torr_test_support::wait_until;
@@ -29,7 +29,7 @@ fn rows(demo: &Value) -> &[Value] {
 #[test]
 fn the_demo_shows_its_tables_and_writes_its_figures() {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
-    let torr = env!("CARGO_BIN_EXE_torr");
+    let torr = torr_path();
     let here = folder.path().display();
     let (screen, code) = Terminal::run(80, &format!("env -C {here} {torr} demo --quick --json demo.json")).end();
     let text = screen.lines().join("\n");

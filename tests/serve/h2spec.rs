@@ -3,7 +3,7 @@
 use roxmltree::Document;
 use std::path::PathBuf;
 use torr_test_support::certificates::self_signed;
-use torr_test_support::program::run;
+use torr_test_support::program::{run, torr_path};
 use torr_test_support::servers::Serve;
 
 /// The cases of h2spec 2.2.1.
@@ -16,7 +16,7 @@ const PLAIN: &[&str] = &["3.5: Sends invalid connection preface"];
 
 /// Where `./test` puts it: in the folder of all that is built.
 fn h2spec() -> String {
-    let built = PathBuf::from(env!("CARGO_BIN_EXE_torr"));
+    let built = PathBuf::from(torr_path());
     let program =
         built.ancestors().nth(2).expect("cargo builds into a folder of the profile's name").join("h2spec/h2spec");
     assert!(program.exists(), "there is no {}: ./test builds it", program.display());

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use torr_test_support::certificates::self_signed;
 use torr_test_support::client::{get, post};
 use torr_test_support::metrics::Metrics;
-use torr_test_support::program::{Running, run, signal, torr_json};
+use torr_test_support::program::{Running, run, signal, torr_json, torr_path};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::wait_until;
@@ -146,7 +146,7 @@ fn an_address_has_no_more_connections_than_it_may() {
 fn serve_with_files(soft: u32, hard: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let line = format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$@\"");
-    command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_torr"), "serve"]).args(args);
+    command.args(["-c", &line, "sh", torr_path(), "serve"]).args(args);
     command
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use torr_test_support::certificates::self_signed;
-use torr_test_support::program::{run, torr_json};
+use torr_test_support::program::{run, torr_json, torr_path};
 use torr_test_support::result::{adds_up, count};
 use torr_test_support::servers::{Nginx, Serve};
 use torr_test_support::wait_until;
@@ -139,7 +139,7 @@ fn curl_speaks_the_proxy_protocol_over_each_protocol() {
 
 #[test]
 fn a_proxy_protocol_that_lets_nobody_in_is_one_line() {
-    let ended = run(env!("CARGO_BIN_EXE_torr"), &["serve", "--listen", "127.0.0.1:0", "--proxy-protocol", "required"]);
+    let ended = run(torr_path(), &["serve", "--listen", "127.0.0.1:0", "--proxy-protocol", "required"]);
     assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{ended:?}");
     assert!(ended.stderr.contains("trusted_proxies"), "{}", ended.stderr);
 }

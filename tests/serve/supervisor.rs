@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use torr_test_support::client::{Client, get};
-use torr_test_support::program::{Running, signal, torr_command};
+use torr_test_support::program::{Running, signal, torr_command, torr_path};
 use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::supervised::{Supervised, lives, sockets, switches};
 use torr_test_support::wait_until;
@@ -63,7 +63,7 @@ fn a_worker_that_is_killed_is_started_anew_while_the_other_serves_on() {
 #[test]
 fn a_supervisor_makes_room_for_the_listeners_of_many_workers() {
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -Sn 200; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_torr"), "serve"]);
+    command.args(["-c", "ulimit -Sn 200; exec \"$0\" \"$@\"", torr_path(), "serve"]);
     command.args(["--listen", "127.0.0.1:0", "--processes", "3", "--workers", "100"]);
     let server = Supervised::start_as(command);
     assert_eq!(server.client().get("/").status, 200);
@@ -436,7 +436,7 @@ struct Versions(TempDir);
 
 impl Versions {
     fn new() -> Self {
-        let torr = Path::new(env!("CARGO_BIN_EXE_torr"));
+        let torr = Path::new(torr_path());
         let folder = tempfile::tempdir_in(torr.parent().expect("it is a file")).expect("there is room for a folder");
         fs::create_dir(folder.path().join("1")).expect("a folder can be made");
         fs::create_dir(folder.path().join("2")).expect("a folder can be made");
@@ -450,11 +450,7 @@ impl Versions {
 
     /// A new version, which leaves a trace of each start.
     fn write_new(&self, name: &str) {
-        let script = format!(
-            "#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n",
-            self.path("trace").display(),
-            env!("CARGO_BIN_EXE_torr")
-        );
+        let script = format!("#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n", self.path("trace").display(), torr_path());
         let new = self.path("new");
         fs::write(&new, script).expect("a file can be written");
         fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).expect("it can be made a program");

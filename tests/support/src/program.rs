@@ -2,9 +2,11 @@
 
 use crate::{PATIENCE, wait_until};
 use serde_json::Value;
+use std::env;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::thread;
 
 /// What a program said before it ended.
@@ -28,10 +30,19 @@ pub fn torr_json(args: &[&str]) -> Value {
 }
 
 /// Returns the path of `torr` as cargo has built the program for this test: in the folder above that of the test program.
-pub fn torr_path() -> PathBuf {
-    let test = std::env::current_exe().expect("/proc is there");
-    let folder = test.parent().and_then(Path::parent).expect("cargo builds test programs in a folder of a profile's");
-    folder.join("torr")
+pub fn torr_path() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| {
+        let test = env::current_exe().expect("/proc is there");
+        let folder =
+            test.parent().and_then(Path::parent).expect("cargo builds test programs in a folder of a profile's");
+        folder.join("torr").into_os_string().into_string().expect("the path is UTF-8")
+    });
+    &PATH
+}
+
+/// Returns the folder of [`torr_path`], for a shell's `PATH`.
+pub fn torr_folder() -> &'static str {
+    torr_path().strip_suffix("/torr").expect("the program is in a folder")
 }
 
 /// `torr` as built for this test.
