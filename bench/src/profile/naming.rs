@@ -149,7 +149,7 @@ mod tests {
             ("<torr_net::tcp::Stream as tokio::io::async_read::AsyncRead>::poll_read", Part::Http),
             ("tokio::runtime::scheduler::current_thread::Context::run_task", Part::Tokio),
             ("<tokio::time::timeout::Timeout<T> as core::future::future::Future>::poll", Part::Pool),
-            ("torr_data::network::lane::Lane<L>::take::{{closure}}", Part::Pool),
+            ("torr_data::network::source::ConnectionSource<C>::lease::{{closure}}", Part::Pool),
             ("tokio_postgres::connection::Connection<S,T>::poll_message", Part::Driver),
             (
                 "<sea_query::backend::postgres::PostgresQueryBuilder as sea_query::backend::QueryBuilder>::placeholder",

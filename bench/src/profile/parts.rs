@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(of_path("tokio::time::timeout::timeout"), Some(Part::Pool));
         assert_eq!(of_path("tokio_postgres::query::query"), Some(Part::Driver));
         assert_eq!(of_path("torr_data::builder::item"), Some(Part::Builder));
-        assert_eq!(of_path("torr_data::network::Network<L>::item"), Some(Part::Pool));
+        assert_eq!(of_path("torr_data::network::NetworkConnections<C>::item"), Some(Part::Pool));
         assert_eq!(of_path("torr::service::data::item"), None);
     }
 }

@@ -1,24 +1,24 @@
-//! The three ways to the same rows.
+//! The three access methods to a database.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// By what a query is made and its rows are read.
+/// The library that builds a query and reads its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// The database's driver, with prepared statements.
+    /// The database's driver with prepared statements.
     Raw,
-    /// A query builder (`sea-query`) over the same driver: each query's text is made anew.
+    /// A query builder (`sea-query`) over the same driver. Each query's SQL is built anew.
     Builder,
     /// The model of an ORM (Diesel).
     Model,
 }
 
 impl Access {
-    /// All three, the closest to the database first.
+    /// All access methods, the closest to the database first.
     pub const ALL: [Self; 3] = [Self::Raw, Self::Builder, Self::Model];
 
-    /// Its name: `raw`, `builder` or `model`.
+    /// Returns the name: `raw`, `builder` or `model`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Raw => "raw",
@@ -38,7 +38,7 @@ impl FromStr for Access {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = || format!("`{name}` is not an access method: raw, builder or model");
-        Self::ALL.into_iter().find(|access| access.name() == name).ok_or_else(known)
+        let unknown = || format!("`{name}` is not an access method: raw, builder or model");
+        Self::ALL.into_iter().find(|access| access.name() == name).ok_or_else(unknown)
     }
 }

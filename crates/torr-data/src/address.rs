@@ -1,9 +1,9 @@
-//! What a database's URL says.
+//! The URL of a database.
 
 use crate::error::{DataError, ErrorKind};
 use std::fmt;
 
-/// The databases that are known.
+/// The supported databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DatabaseKind {
     /// SQLite, embedded.
@@ -18,7 +18,7 @@ impl DatabaseKind {
     /// Returns the kind of database that a URL names.
     ///
     /// # Errors
-    /// If it names none that is known.
+    /// If the URL names no supported database.
     pub fn of(url: &str) -> Result<Self, DataError> {
         Address::parse(url).map(|address| match address {
             Address::Memory | Address::File(_) => Self::Sqlite,
@@ -37,7 +37,7 @@ impl fmt::Display for DatabaseKind {
     }
 }
 
-/// A URL, told apart.
+/// A parsed URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Address<'u> {
     /// SQLite in memory.
@@ -62,7 +62,7 @@ impl<'u> Address<'u> {
             Some(("sqlite", ":memory:")) => Ok(Self::Memory),
             Some(("sqlite", file)) => match file.strip_prefix("//").unwrap_or(file) {
                 "" => bad("the URL names no file"),
-                // What SQLite takes for a URI of its own could mean memory, or other things that are not foreseen here.
+                // SQLite itself would read such a name as a URI, which may mean memory and other things that Torr does not support.
                 file if file.starts_with("file:") || file.starts_with(':') => bad("the URL names no plain file"),
                 file => Ok(Self::File(file)),
             },
@@ -70,7 +70,7 @@ impl<'u> Address<'u> {
             Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
                 Ok(Self::Server(DatabaseKind::Postgres, url))
             }
-            // Not said back: it may hold a password.
+            // The error does not quote the URL, which may hold a password.
             _ => bad("the URL is of no known database"),
         }
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_told_apart() {
+    fn urls_are_parsed() {
         assert_eq!(Address::parse("sqlite::memory:"), Ok(Address::Memory));
         assert_eq!(
             ["sqlite::memory:", "mariadb://h/d"].map(DatabaseKind::of),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn other_urls_are_refused_without_saying_them_back() {
+    fn other_urls_are_refused_without_being_quoted() {
         for url in
             ["", "oracle://u:secret@h/d", "sqlite:", "sqlite:file:x?mode=memory", "sqlite::", "mysql:h", "secret"]
         {

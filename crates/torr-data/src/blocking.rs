@@ -1,88 +1,83 @@
-//! The operations for who blocks his thread until they are done.
+//! Database operations for code that blocks its thread.
 
 use crate::access::Access;
 use crate::address::DatabaseKind;
+use crate::block_on;
 use crate::database::Database;
 use crate::error::DataError;
 use crate::model::{Fortune, Item, World};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
-/// A database whose operations block the calling thread. They may be called from anywhere, also on a tokio runtime.
+/// A database whose operations block the calling thread. They may be called from any thread, also from one that runs a
+/// tokio runtime.
 ///
-/// With MySQL and PostgreSQL a thread that uses it has another one beside it, on which the same connections run as
-/// otherwise: so an operation costs two switches between threads more.
+/// With MySQL and PostgreSQL, operations run on a companion thread of the calling thread. An operation costs what it costs
+/// otherwise, plus two context switches.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockingDatabase<'d> {
     database: &'d Database,
 }
 
-impl<'d> BlockingDatabase<'d> {
-    pub(crate) fn new(database: &'d Database) -> Self {
-        Self { database }
+impl Database {
+    /// Returns the operations in a form that blocks the thread. With SQLite each is a direct call.
+    pub fn blocking(&self) -> BlockingDatabase<'_> {
+        BlockingDatabase { database: self }
     }
+}
 
-    /// As [`Database::world`].
+impl BlockingDatabase<'_> {
+    /// Blocking form of [`Database::world`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
     pub fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
         self.run(move |database| database.world(access, id))
     }
 
-    /// As [`Database::worlds`].
+    /// Blocking form of [`Database::worlds`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
     pub fn worlds(&self, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         let ids = ids.to_vec();
         self.run(move |database| database.worlds(access, &ids))
     }
 
-    /// As [`Database::fortunes`].
+    /// Blocking form of [`Database::fortunes`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
     pub fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
         self.run(move |database| database.fortunes(access))
     }
 
-    /// As [`Database::item`].
+    /// Blocking form of [`Database::item`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
     pub fn item(&self, access: Access, id: i32) -> Result<Item, DataError> {
         self.run(move |database| database.item(access, id))
     }
 
-    /// As [`Database::update`].
+    /// Blocking form of [`Database::update`].
     #[expect(clippy::missing_errors_doc, reason = "those of the database")]
     pub fn update(&self, access: Access, rows: &[World]) -> Result<Vec<World>, DataError> {
         let rows = rows.to_vec();
         self.run(move |database| database.update(access, &rows))
     }
 
-    /// Several operations, or one that is made of others: `database.blocking().run(|database| database.item(access, 7))`.
+    /// Runs any future over the database: `database.blocking().run(|database| database.item(access, 7))`.
     ///
     /// # Errors
-    /// What they come to.
+    /// Those of the future.
     ///
     /// # Panics
-    /// With SQLite, if the future waits for anything.
-    pub fn run<T, F>(&self, ask: impl FnOnce(&Database) -> F + Send + 'static) -> Result<T, DataError>
+    /// With SQLite, if the future is not ready at the first poll.
+    pub fn run<T, F>(&self, operation: impl FnOnce(&Database) -> F + Send + 'static) -> Result<T, DataError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, DataError>> + 'static,
     {
         if self.database.kind() == DatabaseKind::Sqlite {
-            return at_once(ask(self.database));
+            return block_on::ready(operation(self.database));
         }
         #[cfg(feature = "network")]
         {
             let database = self.database.clone();
-            crate::companion::run(move || ask(&database))
+            crate::driver_thread::run(move || operation(&database))
         }
         #[cfg(not(feature = "network"))]
         unreachable!("only SQLite is built in");
-    }
-}
-
-/// The outcome of a future that never waits, as none of SQLite does.
-pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(outcome) => outcome,
-        Poll::Pending => panic!("a future that waits for something else than SQLite, which never has to be waited for"),
     }
 }

@@ -1,11 +1,11 @@
-//! The statements as the query builder makes them, anew for each query, in the words of whichever database.
+//! The statements of the query builder, built anew for each query in the dialect of the database.
 
 use crate::model::World;
 #[cfg(feature = "network")]
 use sea_query::{CaseStatement, LockType};
 use sea_query::{Expr, ExprTrait, Query, QueryBuilder, Value, Values};
 
-/// A statement, and what is to be bound to it.
+/// A statement and the values to bind to it.
 pub(crate) type Built = (String, Values);
 
 pub(crate) fn world(id: i32, words: impl QueryBuilder) -> Built {
@@ -20,7 +20,7 @@ pub(crate) fn fortunes(words: impl QueryBuilder) -> Built {
     Query::select().columns(["id", "message"]).from("fortune").build(words)
 }
 
-/// Writes one row.
+/// Builds the update of one row.
 #[cfg(feature = "sqlite")]
 pub(crate) fn write_one(row: World, words: impl QueryBuilder) -> Built {
     Query::update()
@@ -30,8 +30,8 @@ pub(crate) fn write_one(row: World, words: impl QueryBuilder) -> Built {
         .build(words)
 }
 
-/// Writes many rows at once. `locked` first locks them by their ids: PostgreSQL may meet them in any order, and two that
-/// meet in different orders would wait for each other.
+/// Builds the update of many rows. With `locked`, a subquery first locks the rows in the order of their ids: PostgreSQL
+/// updates rows in any order, so that two such updates could deadlock.
 #[cfg(feature = "network")]
 pub(crate) fn write(rows: &[World], locked: bool, words: impl QueryBuilder) -> Built {
     let case =
@@ -56,7 +56,7 @@ pub(crate) fn write(rows: &[World], locked: bool, words: impl QueryBuilder) -> B
         .build(words)
 }
 
-/// The values to be bound: the statements here have integers only.
+/// Returns the values to bind, all of which are integers.
 pub(crate) fn integers(values: Values) -> impl Iterator<Item = i32> {
     values.0.into_iter().map(|value| match value {
         Value::Int(Some(int)) => int,

@@ -1,4 +1,4 @@
-//! A cache as a program sees it: opened once, asked from any thread, in memory or in Redis.
+//! The public handle of a cache in memory or in Redis: opened once, used from any thread.
 
 mod address;
 mod blocking;
@@ -6,7 +6,7 @@ mod memory;
 mod options;
 #[cfg(feature = "redis")]
 mod redis;
-mod rows;
+mod row_lookup;
 
 pub use blocking::BlockingCache;
 pub use options::CacheOptions;
@@ -16,184 +16,178 @@ use crate::database::Database;
 use crate::error::DataError;
 use crate::model::World;
 use address::Address;
-use memory::Memory;
-use rows::Asked;
+use memory::MemoryCache;
+use row_lookup::RowLookup;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where a cache keeps what it has.
+/// The store of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CacheKind {
-    /// In this process.
+    /// The memory of this process.
     Memory,
-    /// In Redis, which processes and machines share.
+    /// Redis, which processes and machines share.
     Redis,
 }
 
-/// Bytes by their keys, and rows of World by their ids, each until its time has come. Clones are the same cache.
+/// A cache of bytes by key and of rows of World by id. Each entry has a time to live. Clones refer to the same cache.
 ///
-/// In memory a cache is of this process alone. It has room for as much as [`CacheOptions::capacity`] says; what is not asked
-/// for goes first. In Redis all of its keys begin with `torr:`, and nothing else there is touched. Each thread has one
-/// connection, over which many ask at the same time; one that was lost is opened anew when it is needed next.
+/// A cache in memory belongs to this process. Its size is bounded by [`CacheOptions::capacity`]; entries that are rarely
+/// read are evicted first. In Redis, all keys begin with `torr:`, and no other keys are touched. Each thread has one
+/// connection that pipelines its commands; a lost connection is opened again when the next command needs it.
 ///
-/// Operations give futures that run on the thread's own tokio runtime, as those of a [`Database`]; those of a cache in memory
-/// are ready when they are polled first, and need none. [`Cache::blocking`] has the same for who wants to wait.
+/// Operations return futures that run on the thread's own tokio runtime, like those of a [`Database`]. Futures of a cache
+/// in memory are ready at the first poll and need no runtime. [`Cache::blocking`] offers the same operations to code that
+/// blocks.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    inner: Arc<Inner>,
+    inner: Arc<CacheInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    store: Store,
+struct CacheInner {
+    backend: CacheBackend,
     worlds_ttl: Duration,
 }
 
 #[derive(Debug)]
-enum Store {
-    Memory(Memory),
+enum CacheBackend {
+    Memory(MemoryCache),
     #[cfg(feature = "redis")]
-    Redis(Arc<redis::Plan>),
+    Redis(Arc<redis::RedisConfig>),
 }
 
 impl Cache {
-    /// Opens the cache of a URL: `memory` or `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`. Waits until Redis has
-    /// answered, and may be called from anywhere.
+    /// Opens the cache of a URL: `memory` or `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`. The call
+    /// blocks until Redis has responded, and may be made from any thread.
     ///
     /// # Errors
-    /// If the URL is of no cache, or Redis cannot be reached or used.
+    /// If the URL names no cache, or Redis cannot be reached or used.
     pub fn open(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
         let cache = Self::open_lazy(url, options)?;
         #[cfg(feature = "redis")]
-        if let Store::Redis(plan) = &cache.inner.store {
-            crate::aside::run(async || plan.try_out().await)?;
+        if let CacheBackend::Redis(config) = &cache.inner.backend {
+            crate::block_on::on_new_thread(async || config.check().await)?;
         }
         Ok(cache)
     }
 
-    /// The same without a question to Redis, which may be away meanwhile.
+    /// Opens a cache without connecting to Redis, which may be unreachable until the first operation.
     ///
     /// # Errors
-    /// If the URL is of no cache.
+    /// If the URL names no cache.
     pub fn open_lazy(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
-        let store = match Address::parse(url)? {
-            Address::Memory => Store::Memory(Memory::new(options.capacity)),
+        let backend = match Address::parse(url)? {
+            Address::Memory => CacheBackend::Memory(MemoryCache::new(options.capacity)),
             #[cfg(feature = "redis")]
-            Address::Redis(url) => Store::Redis(Arc::new(redis::Plan::new(url, options)?)),
+            Address::Redis(url) => CacheBackend::Redis(Arc::new(redis::RedisConfig::new(url, options)?)),
             #[cfg(not(feature = "redis"))]
             Address::Redis(_) => {
                 let text = "this program was built without Redis: build it with the feature redis";
                 return Err(DataError::new(crate::error::ErrorKind::NotBuiltIn, text));
             }
         };
-        Ok(Self { inner: Arc::new(Inner { store, worlds_ttl: options.worlds_ttl }) })
+        Ok(Self { inner: Arc::new(CacheInner { backend, worlds_ttl: options.worlds_ttl }) })
     }
 
-    /// Where it keeps what it has.
+    /// Returns which store the cache uses.
     pub fn kind(&self) -> CacheKind {
-        match self.inner.store {
-            Store::Memory(_) => CacheKind::Memory,
+        match self.inner.backend {
+            CacheBackend::Memory(_) => CacheKind::Memory,
             #[cfg(feature = "redis")]
-            Store::Redis(_) => CacheKind::Redis,
+            CacheBackend::Redis(_) => CacheKind::Redis,
         }
     }
 
-    /// The same operations for who wants to block the thread meanwhile. In memory they are as direct as a call can be.
-    pub fn blocking(&self) -> BlockingCache<'_> {
-        BlockingCache::new(self)
-    }
-
-    /// What was put under a key, unless its time has come or its room was needed.
+    /// Returns the bytes of a key, unless they have expired or were evicted.
     #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, DataError> {
-        match &self.inner.store {
-            Store::Memory(memory) => Ok(memory.get(key)),
+        match &self.inner.backend {
+            CacheBackend::Memory(memory) => Ok(memory.get(key)),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).get(key).await,
+            CacheBackend::Redis(config) => redis::of(config).get(key).await,
         }
     }
 
-    /// Keeps bytes under a key for so long, from a millisecond to a century, instead of what was there. If the connection to
-    /// Redis is lost meanwhile, it may happen twice.
+    /// Sets the bytes of a key, with a time to live between a millisecond and a century. If the connection to Redis is lost,
+    /// the command may be executed twice.
     ///
-    /// In memory, what takes about a sixteenth of the room or more is not kept.
+    /// A cache in memory does not keep a value of about a sixteenth of its capacity or more.
     #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
     pub async fn put(&self, key: &str, value: &[u8], ttl: Duration) -> Result<(), DataError> {
         let ttl = bounded(ttl);
-        match &self.inner.store {
-            Store::Memory(memory) => memory.put(key, value, ttl),
+        match &self.inner.backend {
+            CacheBackend::Memory(memory) => memory.put(key, value, ttl),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).put(key, value, ttl).await?,
+            CacheBackend::Redis(config) => redis::of(config).put(key, value, ttl).await?,
         }
         Ok(())
     }
 
-    /// Adds one to the number that is kept under a key as decimal digits, and keeps the sum for so long from now. Returns the sum;
-    /// `None` where nothing is kept under the key, or something else than a number, which stays as it is.
+    /// Increments the number that a key holds as decimal digits, and restarts its time to live. Returns the sum, or `None`
+    /// if the key holds nothing, or bytes that are not a number, which stay unchanged.
     ///
-    /// Callers that add at the same time, in whichever process, get a different sum each. If the connection to Redis is lost
-    /// meanwhile, one may be added twice.
+    /// The increment is atomic: concurrent callers in any process get different sums. If the connection to Redis is lost,
+    /// the number may be incremented twice.
     #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
     pub async fn increment(&self, key: &str, ttl: Duration) -> Result<Option<u64>, DataError> {
         let ttl = bounded(ttl);
-        match &self.inner.store {
-            Store::Memory(memory) => Ok(memory.increment(key, ttl)),
+        match &self.inner.backend {
+            CacheBackend::Memory(memory) => Ok(memory.increment(key, ttl)),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).increment(key, ttl).await,
+            CacheBackend::Redis(config) => redis::of(config).increment(key, ttl).await,
         }
     }
 
-    /// Forgets what is under a key.
+    /// Removes a key.
     #[expect(clippy::missing_errors_doc, reason = "those of Redis")]
     pub async fn remove(&self, key: &str) -> Result<(), DataError> {
-        match &self.inner.store {
-            Store::Memory(memory) => memory.remove(key),
+        match &self.inner.backend {
+            CacheBackend::Memory(memory) => memory.remove(key),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).remove(key).await?,
+            CacheBackend::Redis(config) => redis::of(config).remove(key).await?,
         }
         Ok(())
     }
 
-    /// Worlds by their ids, as TechEmpower's test of cached queries wants them: each is looked up for itself, in Redis by a
-    /// GET of its own. Rows that are missing are read as by [`Database::worlds`], and kept for
-    /// [`CacheOptions::worlds_ttl`].
+    /// Returns Worlds by id as TechEmpower's test of cached queries demands: each is looked up on its own, in Redis with one
+    /// GET each. Missing rows are read by [`Database::worlds`] and kept for [`CacheOptions::worlds_ttl`].
     ///
-    /// So a row may be older than what the database has: [`Database::update`] does not know of caches, as the test's rules
-    /// allow.
+    /// A row may be older than the database's: [`Database::update`] does not invalidate caches, as the test's rules allow.
     ///
     /// # Errors
     /// Those of Redis and of the database.
     pub async fn worlds(&self, database: &Database, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
-        let asked = Asked::new(ids, self.kept_worlds(database, ids).await?);
-        let missing = asked.missing();
+        let lookup = RowLookup::new(ids, self.kept_worlds(database, ids).await?);
+        let missing = lookup.missing();
         if missing.is_empty() {
-            return Ok(asked.all(&[]));
+            return Ok(lookup.all(&[]));
         }
         let read = database.worlds(access, &missing).await?;
         self.keep_worlds(database, &read).await?;
-        Ok(asked.all(&read))
+        Ok(lookup.all(&read))
     }
 
     async fn kept_worlds(&self, of: &Database, ids: &[i32]) -> Result<Vec<Option<World>>, DataError> {
-        match &self.inner.store {
-            Store::Memory(memory) => Ok(memory.worlds(of.identity(), ids)),
+        match &self.inner.backend {
+            CacheBackend::Memory(memory) => Ok(memory.worlds(of.identity(), ids)),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).worlds(of.identity(), ids).await,
+            CacheBackend::Redis(config) => redis::of(config).worlds(of.identity(), ids).await,
         }
     }
 
     async fn keep_worlds(&self, of: &Database, worlds: &[World]) -> Result<(), DataError> {
         let ttl = bounded(self.inner.worlds_ttl);
-        match &self.inner.store {
-            Store::Memory(memory) => memory.keep_worlds(of.identity(), worlds, ttl),
+        match &self.inner.backend {
+            CacheBackend::Memory(memory) => memory.keep_worlds(of.identity(), worlds, ttl),
             #[cfg(feature = "redis")]
-            Store::Redis(plan) => redis::of(plan).keep_worlds(of.identity(), worlds, ttl).await?,
+            CacheBackend::Redis(config) => redis::of(config).keep_worlds(of.identity(), worlds, ttl).await?,
         }
         Ok(())
     }
 }
 
-/// What Redis, too, takes for a time to live: whole milliseconds, and a sum with today's date that is no overflow.
+/// Clamps a time to live to what Redis accepts: at least a millisecond, and no overflow when added to the current time.
 fn bounded(ttl: Duration) -> Duration {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
     ttl.clamp(Duration::from_millis(1), CENTURY)

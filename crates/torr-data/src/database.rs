@@ -1,110 +1,75 @@
-//! A database as a program sees it: opened once, asked from any thread.
+//! The public handle of a database: opened once, used from any thread.
 
 use crate::access::Access;
 use crate::address::{Address, DatabaseKind};
-use crate::blocking::BlockingDatabase;
+use crate::backend::{Backend, DatabaseInner};
 use crate::error::DataError;
 #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
 use crate::error::ErrorKind;
 use crate::fill::Progress;
-use crate::local::{self, Local};
 use crate::model::{Fortune, Item, World};
 use crate::options::Options;
-use crate::waits::{PoolEvent, PoolWaits, Waits};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::pool_waits::{PoolEvent, PoolWaits};
+use crate::thread_connections::{self, ThreadConnections};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A database with Torr's tables. Clones are the same database.
+/// A database with Torr's tables. Clones refer to the same database.
 #[derive(Debug, Clone)]
 pub struct Database {
-    inner: Arc<Inner>,
-}
-
-/// What all clones and threads share.
-#[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) backend: Backend,
-    pub(crate) options: Options,
-    pub(crate) waits: Arc<Waits>,
-    /// Tells this database from others, in all processes that use it.
-    pub(crate) identity: u64,
-}
-
-impl Inner {
-    fn new(backend: Backend, url: &str, options: &Options) -> Self {
-        // Without the password, and of one in memory there are many.
-        let place = url.rsplit_once('@').map_or(url, |(_, place)| place);
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let own = (url == "sqlite::memory:").then(|| (std::process::id(), NUMBER.fetch_add(1, Relaxed)));
-        let mut hasher = DefaultHasher::new();
-        (place, own).hash(&mut hasher);
-        Self { backend, options: options.clone(), waits: Arc::default(), identity: hasher.finish() }
-    }
-}
-
-/// How a thread comes by its own connections.
-#[derive(Debug)]
-pub(crate) enum Backend {
-    #[cfg(feature = "sqlite")]
-    Sqlite(Arc<crate::sqlite::Shared>),
-    #[cfg(feature = "mysql")]
-    MySql(Arc<crate::mysql::Plan>),
-    #[cfg(feature = "postgres")]
-    Postgres(Arc<crate::postgres::Plan>),
+    inner: Arc<DatabaseInner>,
 }
 
 impl Database {
-    /// Opens the database of a URL: `sqlite::memory:`, `sqlite:FILE`, `mysql://USER:PASSWORD@HOST/NAME` or
-    /// `postgres://USER:PASSWORD@HOST/NAME`. Tables that are missing are made and filled; tables of others are left alone.
-    /// Waits until that is done, and may be called from anywhere.
+    /// Opens the database at a URL: `sqlite::memory:`, `sqlite:FILE`, `mysql://USER:PASSWORD@HOST/NAME` or
+    /// `postgres://USER:PASSWORD@HOST/NAME`. Missing tables are created and filled; tables that Torr did not create stay
+    /// unchanged. The call blocks until the tables are ready, and may be made from any thread.
     ///
     /// # Errors
-    /// If the database cannot be reached or used, or has a table of one of Torr's names that Torr has not made.
+    /// If the database cannot be reached or used, or has a table with one of Torr's names that Torr did not create.
     #[cfg_attr(not(feature = "network"), allow(unused_mut))]
     pub fn open(url: &str, options: &Options, mut progress: impl FnMut(Progress) + Send) -> Result<Self, DataError> {
         match Address::parse(url)? {
             #[cfg(feature = "mysql")]
             Address::Server(DatabaseKind::MySql, url) => {
-                let patient = crate::mysql::Plan::new(url, crate::network::PATIENCE)?;
-                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
+                let config = crate::mysql::MySqlConfig::new(url, crate::network::STEP_LIMIT)?;
+                crate::block_on::on_new_thread(async || config.prepare(options, &mut progress).await)?;
             }
             #[cfg(feature = "postgres")]
             Address::Server(DatabaseKind::Postgres, url) => {
-                let patient = crate::postgres::Plan::new(url, crate::network::PATIENCE)?;
-                crate::aside::run(async || patient.prepare(options, &mut progress).await)?;
+                let config = crate::postgres::PostgresConfig::new(url, crate::network::STEP_LIMIT)?;
+                crate::block_on::on_new_thread(async || config.prepare(options, &mut progress).await)?;
             }
             _ => {}
         }
-        Self::prepared(url, options, progress)
+        Self::with_tables(url, options, progress)
     }
 
-    /// The same where another process has made the tables: a database beyond a socket is not asked before the first operation,
-    /// so that it may be away meanwhile.
+    /// Opens a database whose tables another process prepares. A database server is first contacted by the first
+    /// operation, so it may be unreachable until then.
     ///
     /// # Errors
-    /// If the URL cannot be used, or SQLite's file.
+    /// If the URL cannot be used, or the file of SQLite.
     pub fn open_lazy(url: &str, options: &Options) -> Result<Self, DataError> {
-        Self::prepared(url, options, |_| {})
+        Self::with_tables(url, options, |_| {})
     }
 
-    /// One whose tables are there, but for SQLite, where making them is a part of opening it.
+    /// Opens a database that has its tables. With SQLite, opening the file creates them.
     #[cfg_attr(not(feature = "sqlite"), allow(unused_mut, unused_variables))]
-    fn prepared(url: &str, options: &Options, mut progress: impl FnMut(Progress)) -> Result<Self, DataError> {
+    fn with_tables(url: &str, options: &Options, mut progress: impl FnMut(Progress)) -> Result<Self, DataError> {
         let backend = match Address::parse(url)? {
             #[cfg(feature = "sqlite")]
             address @ (Address::Memory | Address::File(_)) => {
                 let file = if let Address::File(file) = address { Some(file) } else { None };
-                Backend::Sqlite(Arc::new(crate::sqlite::Shared::open(file, options, &mut progress)?))
+                Backend::Sqlite(Arc::new(crate::sqlite::SqliteDatabase::open(file, options, &mut progress)?))
             }
             #[cfg(feature = "mysql")]
             Address::Server(DatabaseKind::MySql, url) => {
-                Backend::MySql(Arc::new(crate::mysql::Plan::new(url, options.statement_timeout)?))
+                Backend::MySql(Arc::new(crate::mysql::MySqlConfig::new(url, options.statement_timeout)?))
             }
             #[cfg(feature = "postgres")]
             Address::Server(DatabaseKind::Postgres, url) => {
-                Backend::Postgres(Arc::new(crate::postgres::Plan::new(url, options.statement_timeout)?))
+                Backend::Postgres(Arc::new(crate::postgres::PostgresConfig::new(url, options.statement_timeout)?))
             }
             #[cfg(not(all(feature = "sqlite", feature = "mysql", feature = "postgres")))]
             _ => {
@@ -114,10 +79,10 @@ impl Database {
             #[cfg(all(feature = "sqlite", feature = "mysql", feature = "postgres"))]
             Address::Server(DatabaseKind::Sqlite, _) => unreachable!("SQLite has no server"),
         };
-        Ok(Self { inner: Arc::new(Inner::new(backend, url, options)) })
+        Ok(Self { inner: Arc::new(DatabaseInner::new(backend, url, options)) })
     }
 
-    /// Which database it is.
+    /// Returns which database it is.
     pub fn kind(&self) -> DatabaseKind {
         match self.inner.backend {
             #[cfg(feature = "sqlite")]
@@ -129,74 +94,70 @@ impl Database {
         }
     }
 
-    /// Rows of the table `item`, with ids from 1.
+    /// Returns the number of rows of the table `item`, whose ids begin at 1.
     pub fn items(&self) -> u32 {
         self.inner.options.rows
     }
 
-    /// How often and how long somebody waited for a connection so far.
+    /// Returns how often and how long operations have waited for a connection.
     pub fn pool_waits(&self) -> PoolWaits {
-        self.inner.waits.read()
+        self.inner.pool_counters.read()
     }
 
-    /// Tells it from others: the same in all processes.
+    /// Returns a number that identifies the database in all processes.
     pub(crate) fn identity(&self) -> u64 {
         self.inner.identity
     }
 
-    /// Calls this whenever something happens at a pool, on the thread where it does. Only the first call has an effect.
+    /// Installs an observer that is called at each event of a pool, on the thread of the event. Only the first call has
+    /// an effect.
     pub fn observe_pool(&self, observer: impl Fn(PoolEvent) + Send + Sync + 'static) {
-        self.inner.waits.observe(Box::new(observer));
+        self.inner.pool_counters.observe(Box::new(observer));
     }
 
-    /// The same operations for who wants to block the thread meanwhile. With SQLite they are as direct as a call can be.
-    pub fn blocking(&self) -> BlockingDatabase<'_> {
-        BlockingDatabase::new(self)
-    }
-
-    /// The World with this id, from 1 to 10,000.
+    /// Reads the World with an id from 1 to 10,000.
     pub fn world(&self, access: Access, id: i32) -> impl Future<Output = Result<World, DataError>> + use<> {
-        let local = self.local();
-        async move { local.world(access, id).await }
+        let connections = self.connections();
+        async move { connections.world(access, id).await }
     }
 
-    /// Worlds by their ids, with one SELECT for each.
+    /// Reads Worlds by id, with one SELECT each.
     pub fn worlds(&self, access: Access, ids: &[i32]) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
-        let (local, ids) = (self.local(), ids.to_vec());
-        async move { local.worlds(access, &ids).await }
+        let (connections, ids) = (self.connections(), ids.to_vec());
+        async move { connections.worlds(access, &ids).await }
     }
 
-    /// All fortunes, in no particular order.
+    /// Reads all fortunes, in no particular order.
     pub fn fortunes(&self, access: Access) -> impl Future<Output = Result<Vec<Fortune>, DataError>> + use<> {
-        let local = self.local();
-        async move { local.fortunes(access).await }
+        let connections = self.connections();
+        async move { connections.fortunes(access).await }
     }
 
-    /// A row of the table of 100,000.
+    /// Reads a row of the table `item`.
     pub fn item(&self, access: Access, id: i32) -> impl Future<Output = Result<Item, DataError>> + use<> {
-        let local = self.local();
-        async move { local.item(access, id).await }
+        let connections = self.connections();
+        async move { connections.item(access, id).await }
     }
 
-    /// Reads each of these Worlds by a SELECT of its own, then gives all of them their new numbers: all or none. Returns the
-    /// rows as they were read. Of an id that comes more than once the last number counts.
+    /// Reads each of the Worlds with one SELECT, then writes the new numbers of all of them, or of none. Returns the rows
+    /// as they were read. If an id occurs more than once, its last number is written.
     pub fn update(
         &self,
         access: Access,
         rows: &[World],
     ) -> impl Future<Output = Result<Vec<World>, DataError>> + use<> {
         let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
-        let (local, rows) = (self.local(), sorted(rows));
-        async move { local.update(access, &ids, &rows).await }
+        let (connections, rows) = (self.connections(), sorted(rows));
+        async move { connections.update(access, &ids, &rows).await }
     }
 
-    /// This thread's connections.
-    fn local(&self) -> Rc<Local> {
-        local::of(&self.inner)
+    /// Returns the calling thread's connections.
+    fn connections(&self) -> Rc<ThreadConnections> {
+        thread_connections::of(&self.inner)
     }
 }
 
-/// The rows by their ids, of each id the last one. All write in this order, so nobody waits for somebody who waits for him.
+/// Returns the rows sorted by id, of each id the last one. All writers lock rows in this order, which excludes deadlocks.
 fn sorted(rows: &[World]) -> Vec<World> {
     let mut sorted: Vec<_> = rows.iter().rev().copied().collect();
     sorted.sort_by_key(|row| row.id);

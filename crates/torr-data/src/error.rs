@@ -1,59 +1,59 @@
-//! What can go wrong with a database or cache, sorted by what somebody can do about it.
+//! Errors of databases and caches, classified by what the caller can do about them.
 
 use std::fmt;
 
-/// Which kind of failure it was.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The URL cannot be read, or asks for something that does not exist.
+    /// The URL cannot be parsed, or has an option that does not exist.
     BadUrl,
-    /// The URL is right, but the library was built without that database or cache.
+    /// The library was built without this database or cache.
     NotBuiltIn,
-    /// Nobody listens there, or the file cannot be opened.
+    /// The server refuses the connection, or the file cannot be opened.
     Refused,
-    /// The server does not accept this user or password.
+    /// The server rejects the user or the password.
     Denied,
     /// The server has no database of this name.
     MissingDatabase,
-    /// A table is there that Torr has not made.
+    /// A table exists that Torr did not create.
     ForeignTable,
-    /// A table is not there any more.
+    /// A table does not exist any more.
     MissingTable,
-    /// No row has this id.
+    /// No row has the id.
     MissingRow,
-    /// All connections are in use, and none came free in time; or the server has no room left.
+    /// No connection became free in time, or the server is out of connections or memory.
     Exhausted,
-    /// The server took too long.
+    /// The server did not respond in time.
     TimedOut,
-    /// The database has ended it in favour of another statement, or takes no writes at the moment.
+    /// The database ended the statement in favour of another one, or accepts no writes at the moment.
     Conflict,
-    /// The connection ended while it was needed.
+    /// The connection ended during the operation.
     Lost,
-    /// All else that the server or its driver says.
+    /// Any other error of the server or its driver.
     Other,
 }
 
-/// On which side of the connection the cause is.
+/// The side of the connection that caused an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Here: settings, or the pool.
+    /// The client: its settings or its pool.
     Client,
-    /// Between here and the server: also if nobody answers.
+    /// The network, or a server that does not respond.
     Network,
-    /// The server itself, or the embedded database.
+    /// The server, or the embedded database.
     Server,
 }
 
-/// A failure of a database or cache, or of the path to either.
+/// An error of a database or cache, or of the network in between.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DataError {
     kind: ErrorKind,
     side: Side,
     message: String,
-    /// Whether the connection can go on as if nothing had happened.
-    sound: bool,
+    /// Whether the connection can serve further operations.
+    connection_usable: bool,
 }
 
 impl DataError {
@@ -63,35 +63,35 @@ impl DataError {
             ErrorKind::Refused | ErrorKind::Lost => Side::Network,
             _ => Side::Server,
         };
-        Self { kind, side, message: message.to_string(), sound: false }
+        Self { kind, side, message: message.to_string(), connection_usable: false }
     }
 
-    /// The server itself takes no more connections, or has no more memory.
+    /// Returns the error of a server that is out of connections or memory.
     #[cfg(feature = "sockets")]
-    pub(crate) fn full(message: impl fmt::Display) -> Self {
+    pub(crate) fn server_exhausted(message: impl fmt::Display) -> Self {
         Self { side: Side::Server, ..Self::new(ErrorKind::Exhausted, message) }
     }
 
     pub(crate) fn missing_row(id: i32) -> Self {
-        Self { sound: true, ..Self::new(ErrorKind::MissingRow, format_args!("no row has the id {id}")) }
+        Self { connection_usable: true, ..Self::new(ErrorKind::MissingRow, format_args!("no row has the id {id}")) }
     }
 
     #[cfg(feature = "network")]
     pub(crate) fn timed_out(limit: std::time::Duration) -> Self {
-        Self::new(ErrorKind::TimedOut, format_args!("the database did not answer within {limit:?}"))
+        Self::new(ErrorKind::TimedOut, format_args!("the database did not respond within {limit:?}"))
     }
 
-    /// Which kind of failure it was.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// On which side the cause is.
+    /// Returns the side that caused the error.
     pub fn side(&self) -> Side {
         self.side
     }
 
-    /// Whether the same may succeed a little later, without anybody's doing: what a server answers by 503 rather than 500.
+    /// Returns whether a retry may succeed without any change: an HTTP server responds with 503 rather than 500.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self.kind,
@@ -99,15 +99,15 @@ impl DataError {
         )
     }
 
-    /// Says that the server itself has said no, over a connection that goes on.
+    /// Marks the error as the server's response, after which the connection is usable.
     #[cfg(feature = "sockets")]
-    pub(crate) fn on_sound_connection(self) -> Self {
-        Self { sound: true, ..self }
+    pub(crate) fn with_usable_connection(self) -> Self {
+        Self { connection_usable: true, ..self }
     }
 
-    /// Whether the connection it came from can go on as if nothing had happened.
+    /// Returns whether the connection can serve further operations.
     #[cfg(feature = "sockets")]
-    pub(crate) fn leaves_connection_sound(&self) -> bool {
-        self.sound
+    pub(crate) fn leaves_connection_usable(&self) -> bool {
+        self.connection_usable
     }
 }

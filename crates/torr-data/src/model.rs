@@ -1,4 +1,4 @@
-//! The rows as types, and as Diesel's models.
+//! The rows as types and as Diesel models.
 
 use diesel::{Queryable, table};
 use serde::Serialize;
@@ -40,16 +40,16 @@ pub struct World {
 pub struct Fortune {
     /// From 1 to 12.
     pub id: i32,
-    /// What it says, not escaped.
+    /// The text, not escaped for HTML.
     pub message: String,
 }
 
-/// A row of the documents' table of 100,000.
+/// A row of the table of 100,000 items.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Serialize)]
 pub struct Item {
-    /// From 1 to as many as there are.
+    /// From 1 to the number of rows.
     pub id: i32,
-    /// What it is called.
+    /// The name, such as `Item 000007`.
     pub name: String,
     /// From 1 to 10,000.
     pub number: i32,

@@ -1,11 +1,11 @@
 //! MySQL and MariaDB: `mysql_async` as the driver, `diesel-async` over it as the model.
 
 mod batch;
+mod config;
 mod error;
-mod plan;
-mod store;
+mod tables;
 
-pub(crate) use plan::Plan;
+pub(crate) use config::MySqlConfig;
 
 use crate::Access;
 use crate::builder;
@@ -15,7 +15,7 @@ use crate::network;
 use batch::Batch;
 use diesel::prelude::*;
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
-use error::{sorted, sorted_model};
+use error::{classify, classify_model};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params, Statement, Value};
 use sea_query::{MysqlQueryBuilder, Values};
@@ -25,10 +25,10 @@ const WORLD: &str = "SELECT id, randomnumber FROM world WHERE id = ?";
 const ITEM: &str = "SELECT id, name, number FROM item WHERE id = ?";
 const FORTUNES: &str = "SELECT id, message FROM fortune";
 
-/// An open connection. Only who has taken it from the pool uses it, so the lock is always free.
-pub(crate) struct Link(Mutex<As>);
+/// An open connection. The pool leases a connection to one operation at a time, so the lock is always free.
+pub(crate) struct MySqlConnection(Mutex<Handle>);
 
-enum As {
+enum Handle {
     Driver(Box<Driver>),
     Model(Box<AsyncMysqlConnection>),
 }
@@ -67,18 +67,18 @@ fn fortune((id, message): (i32, String)) -> Fortune {
     Fortune { id, message }
 }
 
-impl network::Link for Link {
-    type Plan = Plan;
+impl network::Connection for MySqlConnection {
+    type Config = MySqlConfig;
 
-    async fn connect(plan: &Plan, access: Access) -> Result<Self, DataError> {
-        let conn = plan.connect().await?;
-        let as_what = if access == Access::Model {
+    async fn connect(config: &MySqlConfig, access: Access) -> Result<Self, DataError> {
+        let conn = config.connect().await?;
+        let handle = if access == Access::Model {
             let model = AsyncMysqlConnection::try_from(conn).await;
-            As::Model(Box::new(model.map_err(|error| error::sorted_connection(&error))?))
+            Handle::Model(Box::new(model.map_err(|error| error::classify_model_connect(&error))?))
         } else {
-            As::Driver(Box::new(Driver::new(conn).await.map_err(sorted)?))
+            Handle::Driver(Box::new(Driver::new(conn).await.map_err(classify)?))
         };
-        Ok(Self(Mutex::new(as_what)))
+        Ok(Self(Mutex::new(handle)))
     }
 
     fn is_closed(&self) -> bool {
@@ -88,69 +88,76 @@ impl network::Link for Link {
 
     async fn ping(&mut self) -> Result<(), DataError> {
         match self.0.get_mut() {
-            As::Driver(driver) => driver.conn.ping().await.map_err(sorted),
-            As::Model(model) => {
+            Handle::Driver(driver) => driver.conn.ping().await.map_err(classify),
+            Handle::Model(model) => {
                 let one = diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1"));
-                one.execute(model.as_mut()).await.map(drop).map_err(sorted_model)
+                one.execute(model.as_mut()).await.map(drop).map_err(classify_model)
             }
         }
     }
 
     async fn world(&self, access: Access, id: i32) -> Result<Option<World>, DataError> {
         let row = match &mut *self.0.lock().await {
-            As::Driver(driver) if access == Access::Raw => driver.conn.exec_first(&driver.world, (id,)).await,
-            As::Driver(driver) => {
+            Handle::Driver(driver) if access == Access::Raw => driver.conn.exec_first(&driver.world, (id,)).await,
+            Handle::Driver(driver) => {
                 let (sql, values) = builder::world(id, MysqlQueryBuilder);
                 driver.conn.exec_first(sql, bound(values)).await
             }
-            As::Model(model) => {
-                return model::world::table.find(id).get_result(model.as_mut()).await.optional().map_err(sorted_model);
+            Handle::Model(model) => {
+                return model::world::table
+                    .find(id)
+                    .get_result(model.as_mut())
+                    .await
+                    .optional()
+                    .map_err(classify_model);
             }
         };
-        row.map(|row| row.map(world)).map_err(sorted)
+        row.map(|row| row.map(world)).map_err(classify)
     }
 
     async fn item(&self, access: Access, id: i32) -> Result<Option<Item>, DataError> {
         let row = match &mut *self.0.lock().await {
-            As::Driver(driver) if access == Access::Raw => driver.conn.exec_first(&driver.item, (id,)).await,
-            As::Driver(driver) => {
+            Handle::Driver(driver) if access == Access::Raw => driver.conn.exec_first(&driver.item, (id,)).await,
+            Handle::Driver(driver) => {
                 let (sql, values) = builder::item(id, MysqlQueryBuilder);
                 driver.conn.exec_first(sql, bound(values)).await
             }
-            As::Model(model) => {
-                return model::item::table.find(id).get_result(model.as_mut()).await.optional().map_err(sorted_model);
+            Handle::Model(model) => {
+                return model::item::table.find(id).get_result(model.as_mut()).await.optional().map_err(classify_model);
             }
         };
-        row.map(|row| row.map(item)).map_err(sorted)
+        row.map(|row| row.map(item)).map_err(classify)
     }
 
     async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
         let rows = match &mut *self.0.lock().await {
-            As::Driver(driver) if access == Access::Raw => driver.conn.exec_map(&driver.fortunes, (), fortune).await,
-            As::Driver(driver) => {
+            Handle::Driver(driver) if access == Access::Raw => {
+                driver.conn.exec_map(&driver.fortunes, (), fortune).await
+            }
+            Handle::Driver(driver) => {
                 let (sql, values) = builder::fortunes(MysqlQueryBuilder);
                 driver.conn.exec_map(sql, bound(values), fortune).await
             }
-            As::Model(model) => return model::fortune::table.load(model.as_mut()).await.map_err(sorted_model),
+            Handle::Model(model) => return model::fortune::table.load(model.as_mut()).await.map_err(classify_model),
         };
-        rows.map_err(sorted)
+        rows.map_err(classify)
     }
 
-    /// InnoDB locks the rows by their ids, so two that write the same ones wait for each other in one direction only.
+    /// Writes the rows. InnoDB locks them in the order of their ids, so that two updates cannot deadlock.
     async fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError> {
         let rows = batch::padded(rows);
         let written = match &mut *self.0.lock().await {
-            As::Driver(driver) if access == Access::Raw => {
+            Handle::Driver(driver) if access == Access::Raw => {
                 driver.conn.exec_drop(batch::sql(rows.len()), batch::values(&rows)).await
             }
-            As::Driver(driver) => {
+            Handle::Driver(driver) => {
                 let (sql, values) = builder::write(&rows, false, MysqlQueryBuilder);
                 driver.conn.exec_drop(sql, bound(values)).await
             }
-            As::Model(model) => {
-                return Batch(&rows).execute(model.as_mut()).await.map(drop).map_err(sorted_model);
+            Handle::Model(model) => {
+                return Batch(&rows).execute(model.as_mut()).await.map(drop).map_err(classify_model);
             }
         };
-        written.map_err(sorted)
+        written.map_err(classify)
     }
 }

@@ -1,134 +1,119 @@
-//! Databases beyond a socket: what is the same for all of them.
+//! Databases that are reached over the network: the parts that all of them share.
 //!
-//! A thread has two *lanes* to its database: one for the driver, which the query builder uses too, one for the model. Both
-//! have the same connection strategy, so that what differs between the ways is the ways.
+//! A thread has two connection sources per database: one for the driver, which the query builder uses too, and one for the
+//! model. Both manage connections alike, so that a comparison of access methods compares nothing else.
 
-mod lane;
-mod maker;
-mod patient;
+mod connection;
+mod connector;
+mod source;
+mod time_limit;
 
-pub(crate) use patient::{PATIENCE, Patient};
+pub(crate) use connection::Connection;
+pub(crate) use time_limit::{STEP_LIMIT, TimeLimited};
 
 use crate::Access;
 use crate::error::{DataError, ErrorKind};
 use crate::model::{Fortune, Item, World};
 use crate::options::Options;
-use crate::waits::Waits;
+use crate::pool_waits::PoolCounters;
 use futures_util::future::{FutureExt, try_join_all};
-use lane::Lane;
+use source::ConnectionSource;
 use std::sync::Arc;
 use std::time::Duration;
+use time_limit::GRACE;
 
-/// What the database has on top of its own limit before its connection is given up.
-const GRACE: Duration = Duration::from_millis(250);
-
-/// An open connection, made for the driver or for the model.
-pub(crate) trait Link: Send + Sized + 'static {
-    /// How to connect.
-    type Plan: Send + Sync + 'static;
-
-    /// Connects.
-    fn connect(plan: &Self::Plan, access: Access) -> impl Future<Output = Result<Self, DataError>> + Send;
-    /// Whether it is known to have ended.
-    fn is_closed(&self) -> bool;
-    /// Asks whether anybody is there.
-    fn ping(&mut self) -> impl Future<Output = Result<(), DataError>> + Send;
-
-    /// Reads a row.
-    async fn world(&self, access: Access, id: i32) -> Result<Option<World>, DataError>;
-    /// Reads a row.
-    async fn item(&self, access: Access, id: i32) -> Result<Option<Item>, DataError>;
-    /// Reads all rows.
-    async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError>;
-    /// Writes rows, sorted by their ids, of which none comes twice: all of them or none.
-    async fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError>;
-}
-
-/// One thread's connections to a database.
-pub(crate) struct Local<L: Link> {
-    driver: Lane<L>,
-    model: Lane<L>,
-    /// Whether one connection takes many statements at a time.
+/// A thread's connections to one database.
+pub(crate) struct NetworkConnections<C: Connection> {
+    driver: ConnectionSource<C>,
+    model: ConnectionSource<C>,
+    /// Whether one connection carries many statements at a time.
     pipelined: bool,
+    /// How long to wait for a statement.
     limit: Duration,
 }
 
-impl<L: Link> Local<L> {
-    pub(crate) fn new(plan: &Arc<L::Plan>, options: &Options, pipelined: bool, waits: &Arc<Waits>) -> Self {
-        let lane = |access| Lane::new(Arc::clone(plan), access, options, pipelined, Arc::clone(waits));
+impl<C: Connection> NetworkConnections<C> {
+    pub(crate) fn new(
+        config: &Arc<C::Config>,
+        options: &Options,
+        pipelined: bool,
+        counters: &Arc<PoolCounters>,
+    ) -> Self {
+        let source =
+            |access| ConnectionSource::new(Arc::clone(config), access, options, pipelined, Arc::clone(counters));
         let limit = options.statement_timeout + GRACE;
-        Self { driver: lane(Access::Raw), model: lane(Access::Model), pipelined, limit }
+        Self { driver: source(Access::Raw), model: source(Access::Model), pipelined, limit }
     }
 
     pub(crate) async fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
-        self.read(access, async |link| self.world_on(link, access, id).await).await
+        self.read(access, async |connection| self.world_on(connection, access, id).await).await
     }
 
     pub(crate) async fn worlds(&self, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
-        self.read(access, async |link| self.worlds_on(link, access, ids).await).await
+        self.read(access, async |connection| self.worlds_on(connection, access, ids).await).await
     }
 
     pub(crate) async fn item(&self, access: Access, id: i32) -> Result<Item, DataError> {
-        let item = self.read(access, async |link| self.limited(link.item(access, id)).await).await?;
+        let item = self.read(access, async |connection| self.limited(connection.item(access, id)).await).await?;
         item.ok_or_else(|| DataError::missing_row(id))
     }
 
     pub(crate) async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
-        self.read(access, async |link| self.limited(link.fortunes(access)).await).await
+        self.read(access, async |connection| self.limited(connection.fortunes(access)).await).await
     }
 
-    /// Reads `ids`, then writes `rows`. Not tried again if the connection is lost: it may have happened.
+    /// Reads `ids`, then writes `rows`. An update is not retried after a lost connection, which may have executed it.
     pub(crate) async fn update(&self, access: Access, ids: &[i32], rows: &[World]) -> Result<Vec<World>, DataError> {
-        let lease = self.lane(access).lease().await?;
+        let lease = self.source(access).lease().await?;
         let update = async {
-            let before = self.worlds_on(lease.link(), access, ids).await?;
+            let before = self.worlds_on(lease.connection(), access, ids).await?;
             if !rows.is_empty() {
-                self.limited(lease.link().write(access, rows)).await?;
+                self.limited(lease.connection().write(access, rows)).await?;
             }
             Ok(before)
         };
         lease.end(update.await)
     }
 
-    fn lane(&self, access: Access) -> &Lane<L> {
+    fn source(&self, access: Access) -> &ConnectionSource<C> {
         if access == Access::Model { &self.model } else { &self.driver }
     }
 
-    /// Reads something: once more, if a connection that was kept turns out to have ended meanwhile.
-    async fn read<T>(&self, access: Access, read: impl AsyncFn(&L) -> Result<T, DataError>) -> Result<T, DataError> {
-        let lease = self.lane(access).lease().await?;
-        let outcome = lease.end(read(lease.link()).await);
-        let once_more = lease.was_kept() && outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Lost);
-        // Its place in the pool is needed.
+    /// Runs a read, and retries it once if a reused connection turns out to have ended.
+    async fn read<T>(&self, access: Access, read: impl AsyncFn(&C) -> Result<T, DataError>) -> Result<T, DataError> {
+        let lease = self.source(access).lease().await?;
+        let outcome = lease.end(read(lease.connection()).await);
+        let retry = lease.is_reused() && outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Lost);
+        // The retry needs the lease's room in the pool.
         drop(lease);
-        if !once_more {
+        if !retry {
             return outcome;
         }
-        // What is rare has memory of its own: a future is moved as a whole, however little of it is needed.
+        // The rare retry is boxed, so that it does not enlarge the future of every read.
         Box::pin(async {
-            let lease = self.lane(access).lease().await?;
-            lease.end(read(lease.link()).await)
+            let lease = self.source(access).lease().await?;
+            lease.end(read(lease.connection()).await)
         })
         .await
     }
 
-    async fn world_on(&self, link: &L, access: Access, id: i32) -> Result<World, DataError> {
-        self.limited(link.world(access, id)).await?.ok_or_else(|| DataError::missing_row(id))
+    async fn world_on(&self, connection: &C, access: Access, id: i32) -> Result<World, DataError> {
+        self.limited(connection.world(access, id)).await?.ok_or_else(|| DataError::missing_row(id))
     }
 
-    /// One SELECT for each.
-    async fn worlds_on(&self, link: &L, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
+    /// Reads rows with one SELECT each, all in flight at once on a pipelined connection.
+    async fn worlds_on(&self, connection: &C, access: Access, ids: &[i32]) -> Result<Vec<World>, DataError> {
         if self.pipelined {
-            return try_join_all(ids.iter().map(|id| self.world_on(link, access, *id))).await;
+            return try_join_all(ids.iter().map(|id| self.world_on(connection, access, *id))).await;
         }
         let mut worlds = Vec::with_capacity(ids.len());
         for id in ids {
-            worlds.push(self.world_on(link, access, *id).await?);
+            worlds.push(self.world_on(connection, access, *id).await?);
         }
         Ok(worlds)
     }
 
-    /// Not an `async fn`, which would have room for the statement twice.
+    /// Puts the time limit on a statement. An `async fn` here would reserve memory for the statement's future twice.
     fn limited<T>(
         &self,
         statement: impl Future<Output = Result<T, DataError>>,

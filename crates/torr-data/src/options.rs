@@ -1,23 +1,23 @@
-//! How a database is used: pools, time limits, how many rows.
+//! Settings of a database: pools, time limits, number of rows.
 
 use std::time::Duration;
 
-/// How a database is used. Pools and connections are per worker thread.
+/// Settings of a database. Pools and connections are per worker thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Connections that a worker thread has at most, for MySQL and PostgreSQL: so many for the raw driver and the builder
-    /// together, and as many for the model. They are opened when they are needed.
+    /// The most connections per worker thread to MySQL or PostgreSQL: one pool of this size for the raw driver and the
+    /// builder, and one for the model. Connections are opened when they are needed.
     pub pool_size: usize,
-    /// How long somebody waits for a connection that is in use.
+    /// How long an operation waits for a connection that is in use.
     pub acquire_timeout: Duration,
-    /// How long a connection may take to be opened.
+    /// How long opening a connection may take.
     pub connect_timeout: Duration,
-    /// How long one statement may take. The database ends it then; if it does not even do that, the connection is given up a
-    /// quarter of a second later. For SQLite: how long to wait for another one's lock.
+    /// How long one statement may take. The database ends the statement then; if it does not, the connection is closed a
+    /// quarter of a second later. For SQLite: how long to wait for a lock.
     pub statement_timeout: Duration,
-    /// PostgreSQL: a worker thread has one connection, over which all statements go without waiting for each other's answers.
+    /// PostgreSQL only: each worker thread has one connection over which all statements are pipelined.
     pub pipelined: bool,
-    /// Rows of the table `item`, 100,000 in the documents.
+    /// Rows of the table `item`.
     pub rows: u32,
 }
 

@@ -1,22 +1,22 @@
 //! PostgreSQL: `tokio-postgres` as the driver, `diesel-async` over it as the model.
 
 mod batch;
+mod config;
 mod error;
-mod plan;
-mod store;
+mod tables;
 
-pub(crate) use plan::Plan;
+pub(crate) use config::PostgresConfig;
 
 use crate::Access;
 use crate::builder;
+use crate::connection_task::ConnectionTask;
 use crate::error::DataError;
 use crate::model::{self, Fortune, Item, World};
-use crate::mover::Mover;
 use crate::network;
 use batch::Batch;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use error::{sorted, sorted_model};
+use error::{classify, classify_model};
 use sea_query::{PostgresQueryBuilder, Values};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,23 +26,17 @@ use tokio_postgres::{Client, Row, Statement};
 const WORLD: &str = "SELECT id, randomnumber FROM world WHERE id = $1";
 const ITEM: &str = "SELECT id, name, number FROM item WHERE id = $1";
 const FORTUNES: &str = "SELECT id, message FROM fortune";
-/// Locks the rows by their ids first: two that meet the same rows in different orders would wait for each other.
-const WRITE: &str = "UPDATE world SET randomnumber = new.number FROM (\
-    SELECT world.id, given.number FROM unnest($1::int4[], $2::int4[]) AS given (id, number) \
-    JOIN world ON world.id = given.id ORDER BY world.id FOR UPDATE OF world\
-    ) AS new WHERE world.id = new.id";
-
-/// Statements of the builder that are kept prepared; there are fewer texts than that, unless many sizes of updates are mixed.
-const BUILT: usize = 128;
+/// The most statements of the builder that a connection keeps prepared. Only a mix of many update sizes needs more.
+const MAX_BUILT: usize = 128;
 
 /// An open connection.
-pub(crate) struct Link {
-    as_what: As,
-    mover: Mover,
+pub(crate) struct PostgresConnection {
+    handle: Handle,
+    task: ConnectionTask,
 }
 
-/// Neither is moved when a pool hands it out.
-enum As {
+/// The library that uses the connection. Both are boxed, so that a pool moves only a pointer.
+enum Handle {
     Driver(Box<Driver>),
     Model(Box<AsyncPgConnection>),
 }
@@ -53,7 +47,7 @@ struct Driver {
     item: Statement,
     fortunes: Statement,
     write: Statement,
-    /// Statements of the builder, by their texts.
+    /// The builder's prepared statements by their SQL.
     built: RefCell<HashMap<String, Statement>>,
 }
 
@@ -63,19 +57,19 @@ impl Driver {
             client.prepare(WORLD),
             client.prepare(ITEM),
             client.prepare(FORTUNES),
-            client.prepare(WRITE)
+            client.prepare(batch::WRITE)
         )?;
         Ok(Self { client, world, item, fortunes, write, built: RefCell::default() })
     }
 
-    /// The statement of a text.
+    /// Returns the prepared statement of an SQL text.
     async fn prepared(&self, sql: String) -> Result<Statement, tokio_postgres::Error> {
         if let Some(statement) = self.built.borrow().get(&sql) {
             return Ok(statement.clone());
         }
         let statement = self.client.prepare(&sql).await?;
         let mut built = self.built.borrow_mut();
-        if built.len() >= BUILT {
+        if built.len() >= MAX_BUILT {
             built.clear();
         }
         built.insert(sql, statement.clone());
@@ -102,88 +96,99 @@ fn fortune(row: &Row) -> Result<Fortune, tokio_postgres::Error> {
     Ok(Fortune { id: row.try_get(0)?, message: row.try_get(1)? })
 }
 
-impl network::Link for Link {
-    type Plan = Plan;
+impl network::Connection for PostgresConnection {
+    type Config = PostgresConfig;
 
-    async fn connect(plan: &Plan, access: Access) -> Result<Self, DataError> {
-        let (client, mover) = plan.connect().await?;
-        let link = |as_what| Self { as_what, mover };
+    async fn connect(config: &PostgresConfig, access: Access) -> Result<Self, DataError> {
+        let (client, task) = config.connect().await?;
+        let connection = |handle| Self { handle, task };
         if access == Access::Model {
             let model = AsyncPgConnection::try_from(client).await;
-            model.map(Box::new).map(As::Model).map(link).map_err(|error| error::sorted_connection(&error))
+            model
+                .map(Box::new)
+                .map(Handle::Model)
+                .map(connection)
+                .map_err(|error| error::classify_model_connect(&error))
         } else {
-            Driver::new(client).await.map(Box::new).map(As::Driver).map(link).map_err(|error| sorted(&error))
+            Driver::new(client)
+                .await
+                .map(Box::new)
+                .map(Handle::Driver)
+                .map(connection)
+                .map_err(|error| classify(&error))
         }
     }
 
     fn is_closed(&self) -> bool {
-        self.mover.has_ended()
+        self.task.has_ended()
     }
 
     async fn ping(&mut self) -> Result<(), DataError> {
-        match &self.as_what {
-            As::Driver(driver) => {
-                driver.client.query_one("SELECT 1", &[]).await.map(drop).map_err(|error| sorted(&error))
+        match &self.handle {
+            Handle::Driver(driver) => {
+                driver.client.query_one("SELECT 1", &[]).await.map(drop).map_err(|error| classify(&error))
             }
-            As::Model(model) => {
+            Handle::Model(model) => {
                 let one = diesel::select(diesel::dsl::sql::<diesel::sql_types::Integer>("1"));
-                one.execute(&mut &**model).await.map(drop).map_err(sorted_model)
+                one.execute(&mut &**model).await.map(drop).map_err(classify_model)
             }
         }
     }
 
     async fn world(&self, access: Access, id: i32) -> Result<Option<World>, DataError> {
-        match &self.as_what {
-            As::Driver(driver) if access == Access::Raw => {
+        match &self.handle {
+            Handle::Driver(driver) if access == Access::Raw => {
                 let row = driver.client.query_opt(&driver.world, &[&id]).await;
-                row.and_then(|row| row.as_ref().map(world).transpose()).map_err(|error| sorted(&error))
+                row.and_then(|row| row.as_ref().map(world).transpose()).map_err(|error| classify(&error))
             }
-            As::Driver(driver) => {
+            Handle::Driver(driver) => {
                 let rows = driver.built_rows(builder::world(id, PostgresQueryBuilder)).await;
-                rows.and_then(|rows| rows.iter().map(world).next().transpose()).map_err(|error| sorted(&error))
+                rows.and_then(|rows| rows.iter().map(world).next().transpose()).map_err(|error| classify(&error))
             }
-            As::Model(model) => {
-                model::world::table.find(id).get_result(&mut &**model).await.optional().map_err(sorted_model)
+            Handle::Model(model) => {
+                model::world::table.find(id).get_result(&mut &**model).await.optional().map_err(classify_model)
             }
         }
     }
 
     async fn item(&self, access: Access, id: i32) -> Result<Option<Item>, DataError> {
-        match &self.as_what {
-            As::Driver(driver) if access == Access::Raw => {
+        match &self.handle {
+            Handle::Driver(driver) if access == Access::Raw => {
                 let row = driver.client.query_opt(&driver.item, &[&id]).await;
-                row.and_then(|row| row.as_ref().map(item).transpose()).map_err(|error| sorted(&error))
+                row.and_then(|row| row.as_ref().map(item).transpose()).map_err(|error| classify(&error))
             }
-            As::Driver(driver) => {
+            Handle::Driver(driver) => {
                 let rows = driver.built_rows(builder::item(id, PostgresQueryBuilder)).await;
-                rows.and_then(|rows| rows.iter().map(item).next().transpose()).map_err(|error| sorted(&error))
+                rows.and_then(|rows| rows.iter().map(item).next().transpose()).map_err(|error| classify(&error))
             }
-            As::Model(model) => {
-                model::item::table.find(id).get_result(&mut &**model).await.optional().map_err(sorted_model)
+            Handle::Model(model) => {
+                model::item::table.find(id).get_result(&mut &**model).await.optional().map_err(classify_model)
             }
         }
     }
 
     async fn fortunes(&self, access: Access) -> Result<Vec<Fortune>, DataError> {
-        let rows = match &self.as_what {
-            As::Driver(driver) if access == Access::Raw => driver.client.query(&driver.fortunes, &[]).await,
-            As::Driver(driver) => driver.built_rows(builder::fortunes(PostgresQueryBuilder)).await,
-            As::Model(model) => return model::fortune::table.load(&mut &**model).await.map_err(sorted_model),
+        let rows = match &self.handle {
+            Handle::Driver(driver) if access == Access::Raw => driver.client.query(&driver.fortunes, &[]).await,
+            Handle::Driver(driver) => driver.built_rows(builder::fortunes(PostgresQueryBuilder)).await,
+            Handle::Model(model) => return model::fortune::table.load(&mut &**model).await.map_err(classify_model),
         };
-        rows.and_then(|rows| rows.iter().map(fortune).collect()).map_err(|error| sorted(&error))
+        rows.and_then(|rows| rows.iter().map(fortune).collect()).map_err(|error| classify(&error))
     }
 
     async fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError> {
-        let written = match &self.as_what {
-            As::Driver(driver) if access == Access::Raw => {
+        let written = match &self.handle {
+            Handle::Driver(driver) if access == Access::Raw => {
                 let (ids, numbers) = batch::columns(rows);
                 Client::execute(&driver.client, &driver.write, &[&ids, &numbers]).await.map(drop)
             }
-            As::Driver(driver) => driver.built_rows(builder::write(rows, true, PostgresQueryBuilder)).await.map(drop),
-            As::Model(model) => {
-                return Batch::new(rows).execute(&mut &**model).await.map(drop).map_err(sorted_model);
+            Handle::Driver(driver) => {
+                driver.built_rows(builder::write(rows, true, PostgresQueryBuilder)).await.map(drop)
+            }
+            Handle::Model(model) => {
+                return Batch::new(rows).execute(&mut &**model).await.map(drop).map_err(classify_model);
             }
         };
-        written.map_err(|error| sorted(&error))
+        written.map_err(|error| classify(&error))
     }
 }

@@ -1,20 +1,21 @@
-//! What each access costs on each database, and a cache: `cargo run --release -p torr-data --example cost -- --private`
+//! Measures the cost of each access method on each database, and of a cache:
+//! `cargo run --release -p torr-data --example cost -- --private`
 //!
-//! Ways take turns in short rounds, so that what changes on the machine meanwhile hits all of them; of the rounds the median
-//! is shown. CPU is this process's only: with SQLite that is the database too, otherwise the client alone. `--pin` keeps this
-//! process on the first core and the private servers on the last, for figures that can be compared.
+//! Access methods take turns in short rounds, so that a change of the machine's speed affects all of them; the median round
+//! is shown. CPU time is that of this process: with SQLite it includes the database, otherwise only the client. `--pin`
+//! keeps this process on the first core and the private servers on the last, for comparable figures.
 
+mod args;
 mod cached;
-mod plan;
+mod databases;
 mod rounds;
-mod ways;
 
-use plan::{Plan, USAGE};
+use args::{Args, USAGE};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use torr_test_support::databases::{Make, Server};
 
 fn main() {
-    let plan = Plan::read(std::env::args().skip(1)).unwrap_or_else(|wrong| {
+    let args = Args::read(std::env::args().skip(1)).unwrap_or_else(|wrong| {
         eprintln!("cost: {wrong}\n{USAGE}");
         std::process::exit(2);
     });
@@ -23,10 +24,10 @@ fn main() {
         "where", "operation", "access", "per second", "CPU us", "rate/raw", "raw CPU/its"
     );
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // What is started is where its starter was then.
-    pin(&plan, cores - 1);
+    // A child process inherits the affinity that its parent has at that moment.
+    pin(&args, cores - 1);
     let (mut servers, mut urls) = (Vec::new(), Vec::new());
-    if plan.private {
+    if args.private {
         servers.extend([Make::MariaDb, Make::Postgres].map(Server::start));
         let redis = Server::start(Make::Redis);
         urls.push("sqlite::memory:".to_owned());
@@ -34,10 +35,10 @@ fn main() {
         urls.extend(["memory".to_owned(), redis.url(redis.any_database())]);
         servers.push(redis);
     }
-    pin(&plan, 0);
-    for url in urls.iter().chain(&plan.urls) {
+    pin(&args, 0);
+    for url in urls.iter().chain(&args.urls) {
         let is_cache = url == "memory" || url.starts_with("redis");
-        let measured = if is_cache { cached::measure(&plan, url) } else { ways::measure(&plan, url) };
+        let measured = if is_cache { cached::measure(&args, url) } else { databases::measure(&args, url) };
         if let Err(error) = measured {
             eprintln!("cost: {error}");
             drop(servers);
@@ -46,8 +47,8 @@ fn main() {
     }
 }
 
-fn pin(plan: &Plan, core: usize) {
-    if plan.pin {
+fn pin(args: &Args, core: usize) {
+    if args.pin {
         let mut cores = CpuSet::new();
         cores.set(core);
         sched_setaffinity(None, &cores).expect("the core is there");

@@ -1,11 +1,11 @@
-//! What something costs in short rounds.
+//! Cost of an operation, measured in short rounds.
 
 use futures_util::future::join_all;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 use torr_data::DataError;
 
-/// Of one operation.
+/// The cost of one operation.
 #[derive(Clone, Copy)]
 pub struct Cost {
     pub per_second: f64,
@@ -18,7 +18,7 @@ impl Cost {
         Self { per_second: operations as f64 / wall, cpu_us: cpu * 1e6 / operations as f64 }
     }
 
-    /// The median of both.
+    /// Returns the median of each figure.
     pub fn median(costs: &[Self]) -> Self {
         let median = |value: fn(&Self) -> f64| {
             let mut values: Vec<_> = costs.iter().map(value).collect();
@@ -34,7 +34,7 @@ fn cpu() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// So many tasks, each of which does it again and again.
+/// Runs an operation in a number of concurrent tasks, each in a loop, for one round.
 pub async fn round(
     length: Duration,
     tasks: usize,
@@ -53,7 +53,7 @@ pub async fn round(
     Ok(Cost::new(done, since, cpu_before))
 }
 
-/// The same by one who waits.
+/// Runs a blocking operation in a loop for one round.
 pub fn blocking_round(length: Duration, once: impl Fn() -> Result<(), DataError>) -> Result<Cost, DataError> {
     let (since, cpu_before, mut done) = (Instant::now(), cpu(), 0);
     while since.elapsed() < length {

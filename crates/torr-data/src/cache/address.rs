@@ -1,17 +1,17 @@
-//! What a cache's URL says.
+//! The URL of a cache.
 
 use crate::error::{DataError, ErrorKind};
 
-/// A URL, told apart.
+/// A parsed URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Address<'u> {
-    /// This process.
+    /// The memory of this process.
     Memory,
-    /// The whole URL.
+    /// The whole URL of a Redis.
     Redis(&'u str),
 }
 
-/// A URL that cannot be used. It is not said back: it may hold a password.
+/// Returns the error of a URL that cannot be used. It does not quote the URL, which may hold a password.
 pub(super) fn bad(what: &str) -> DataError {
     let text = format_args!("{what}: a cache is memory or redis://[:PASSWORD@]HOST[:PORT][/DATABASE]");
     DataError::new(ErrorKind::BadUrl, text)
@@ -33,13 +33,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_told_apart() {
+    fn urls_are_parsed() {
         assert_eq!(Address::parse("memory"), Ok(Address::Memory));
         assert_eq!(Address::parse("redis://h"), Ok(Address::Redis("redis://h")));
     }
 
     #[test]
-    fn other_urls_are_refused_without_saying_them_back() {
+    fn other_urls_are_refused_without_being_quoted() {
         for url in ["", "Memory", "memory://", "redis:h", "rediss://:secret@h", "memcached://secret", "secret"] {
             let error = Address::parse(url).expect_err(url);
             assert_eq!(error.kind(), ErrorKind::BadUrl, "{url}");

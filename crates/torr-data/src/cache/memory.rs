@@ -1,39 +1,39 @@
-//! A cache in this process.
+//! A cache in the memory of this process.
 //!
-//! `quick_cache` bounds it and says what goes; when something's time has come is kept beside it, and looked at when it is
-//! asked for. Until then it takes its room, unless that is needed.
+//! `quick_cache` bounds the size and chooses what to evict. An entry carries its expiry time, which is checked when the
+//! entry is read; until then an expired entry takes room unless it is evicted.
 
-use crate::contents::WORLD_ROWS;
 use crate::model::World;
+use crate::tables::WORLD_ROWS;
 use quick_cache::sync::{Cache, DefaultLifecycle, EntryAction, EntryResult};
 use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, UnitWeighter, Weighter};
 use std::fmt;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// What an entry takes beside its bytes: pointers, its time, its place in the table.
-const OVERHEAD: usize = 96;
+/// Bytes that an entry takes beside its key and value: pointers, the expiry time, the slot of the table.
+const ENTRY_OVERHEAD: usize = 96;
 
-/// What an entry takes, as far as that is to be guessed: the table is made for so many.
-const TYPICAL: usize = 512;
+/// An estimate of the bytes of a typical entry, from which the size of the table follows.
+const TYPICAL_ENTRY: usize = 512;
 
-/// Parts with a lock each. An entry has to fit into one.
-const PARTS: usize = 16;
+/// Shards, each with a lock of its own. An entry has to fit into one shard.
+const SHARDS: usize = 16;
 
-/// All threads have the same.
-pub(super) struct Memory {
-    values: Expiring<Box<str>, Box<[u8]>, Size>,
-    worlds: Expiring<(u64, i32), i32, UnitWeighter>,
+/// The values and the rows of World, shared by all threads.
+pub(super) struct MemoryCache {
+    values: ExpiringMap<Box<str>, Box<[u8]>, ByteWeight>,
+    worlds: ExpiringMap<(u64, i32), i32, UnitWeighter>,
 }
 
-impl Memory {
+impl MemoryCache {
     pub(super) fn new(capacity: usize) -> Self {
         let mut values = OptionsBuilder::new();
-        values.estimated_items_capacity(capacity / TYPICAL).weight_capacity(capacity as u64).shards(PARTS);
-        // Twice as many as there are: they are not spread evenly over the parts.
+        values.estimated_items_capacity(capacity / TYPICAL_ENTRY).weight_capacity(capacity as u64).shards(SHARDS);
+        // Twice the number of rows, because rows are not spread evenly over the shards.
         let mut worlds = OptionsBuilder::new();
         worlds.estimated_items_capacity(2 * WORLD_ROWS as usize).weight_capacity(2 * u64::from(WORLD_ROWS));
-        Self { values: Expiring::new(&values, Size), worlds: Expiring::new(&worlds, UnitWeighter) }
+        Self { values: ExpiringMap::new(&values, ByteWeight), worlds: ExpiringMap::new(&worlds, UnitWeighter) }
     }
 
     pub(super) fn get(&self, key: &str) -> Option<Vec<u8>> {
@@ -47,13 +47,13 @@ impl Memory {
     pub(super) fn increment(&self, key: &str, ttl: Duration) -> Option<u64> {
         let now = Instant::now();
         let found = self.values.cache.entry::<Box<str>, Option<u64>>(&key.into(), None, |_, kept| {
-            if kept.until <= now {
+            if kept.expires_at <= now {
                 return EntryAction::Remove;
             }
             let digits = std::str::from_utf8(&kept.value).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
             let sum = digits.and_then(|digits| digits.parse::<u64>().ok()).and_then(|number| number.checked_add(1));
             if let Some(sum) = sum {
-                *kept = Until { value: sum.to_string().into_bytes().into(), until: now + ttl };
+                *kept = ExpiringEntry { value: sum.to_string().into_bytes().into(), expires_at: now + ttl };
             }
             EntryAction::Retain(sum)
         });
@@ -74,58 +74,58 @@ impl Memory {
     }
 
     pub(super) fn keep_worlds(&self, of: u64, worlds: &[World], ttl: Duration) {
-        let until = Instant::now() + ttl;
+        let expires_at = Instant::now() + ttl;
         for world in worlds {
-            self.worlds.put((of, world.id), world.random_number, until);
+            self.worlds.put((of, world.id), world.random_number, expires_at);
         }
     }
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for MemoryCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory").field("entries", &self.values.cache.len()).finish_non_exhaustive()
+        f.debug_struct("MemoryCache").field("entries", &self.values.cache.len()).finish_non_exhaustive()
     }
 }
 
-/// Entries, each until its time.
-struct Expiring<K, V, W> {
-    cache: Cache<K, Until<V>, W>,
+/// A bounded map whose entries expire.
+struct ExpiringMap<K, V, W> {
+    cache: Cache<K, ExpiringEntry<V>, W>,
 }
 
 #[derive(Clone)]
-struct Until<V> {
+struct ExpiringEntry<V> {
     value: V,
-    until: Instant,
+    expires_at: Instant,
 }
 
-impl<K: Hash + Eq, V: Clone, W: Weighter<K, Until<V>> + Clone> Expiring<K, V, W> {
+impl<K: Hash + Eq, V: Clone, W: Weighter<K, ExpiringEntry<V>> + Clone> ExpiringMap<K, V, W> {
     fn new(options: &OptionsBuilder, weighter: W) -> Self {
-        let options = options.build().expect("both capacities are said");
+        let options = options.build().expect("both capacities are set");
         let hash = DefaultHashBuilder::default();
         Self { cache: Cache::with_options(options, weighter, hash, DefaultLifecycle::default()) }
     }
 
     fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q, now: Instant) -> Option<V> {
         let found = self.cache.get(key)?;
-        if now < found.until {
+        if now < found.expires_at {
             return Some(found.value);
         }
-        // Somebody may have put a new one meanwhile.
-        self.cache.remove_if(key, |found| found.until <= now);
+        // Another thread may have replaced the entry meanwhile.
+        self.cache.remove_if(key, |found| found.expires_at <= now);
         None
     }
 
-    fn put(&self, key: K, value: V, until: Instant) {
-        self.cache.insert(key, Until { value, until });
+    fn put(&self, key: K, value: V, expires_at: Instant) {
+        self.cache.insert(key, ExpiringEntry { value, expires_at });
     }
 }
 
-/// What an entry takes, in bytes.
+/// Weighs an entry by its bytes.
 #[derive(Clone)]
-struct Size;
+struct ByteWeight;
 
-impl Weighter<Box<str>, Until<Box<[u8]>>> for Size {
-    fn weight(&self, key: &Box<str>, entry: &Until<Box<[u8]>>) -> u64 {
-        (key.len() + entry.value.len() + OVERHEAD) as u64
+impl Weighter<Box<str>, ExpiringEntry<Box<[u8]>>> for ByteWeight {
+    fn weight(&self, key: &Box<str>, entry: &ExpiringEntry<Box<[u8]>>) -> u64 {
+        (key.len() + entry.value.len() + ENTRY_OVERHEAD) as u64
     }
 }

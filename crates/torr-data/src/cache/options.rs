@@ -1,18 +1,18 @@
-//! How a cache is used: room, time limits.
+//! Settings of a cache: capacity and time limits.
 
 use std::time::Duration;
 
-/// How a cache is used.
+/// Settings of a cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheOptions {
-    /// In memory: bytes that keys and values take at most, with what it costs to keep them. Rows of World are not counted:
-    /// they take less than two megabytes.
+    /// In memory: the most bytes that keys and values take, with their overhead. Rows of World do not count; they take less
+    /// than two megabytes.
     pub capacity: usize,
-    /// Redis: how long a connection may take to be opened, and how long somebody waits while others open it.
+    /// Redis: how long opening a connection may take, and how long a task waits for another task that opens it.
     pub connect_timeout: Duration,
-    /// Redis: how long an answer may take. Then the connection is given up.
+    /// Redis: how long a response may take. After that the connection is closed.
     pub response_timeout: Duration,
-    /// How long rows of World are kept.
+    /// The time to live of rows of World.
     pub worlds_ttl: Duration,
 }
 

@@ -1,5 +1,5 @@
-//! One statement that writes many rows. Diesel's language has none for a number of rows known only at run time, so the model's
-//! is a part of a query of our own, as Diesel foresees it, with values of Diesel's types.
+//! The update of many rows in one statement. Diesel's query language has no such UPDATE for a number of rows that is known
+//! only at run time, so the model uses a query fragment of our own with values of Diesel's types.
 
 use crate::model::World;
 use diesel::QueryResult;
@@ -9,11 +9,11 @@ use diesel::sql_types::{Integer, Untyped};
 use mysql_async::Params;
 use std::borrow::Cow;
 
-/// Up to so many rows each number has a statement of its own; above, numbers are rounded up to a multiple of it: a server
-/// has room for 16,382 prepared statements of all its connections together.
+/// The largest number of rows with a statement of its own size. Larger updates are padded to a multiple of this number,
+/// because a server allows 16,382 prepared statements over all its connections.
 const STEP: usize = 20;
 
-/// As many rows as there is a statement for: the last one comes again, which changes nothing.
+/// Returns the rows padded to the size of a statement. The padding repeats the last row, which changes nothing.
 pub(super) fn padded(rows: &[World]) -> Cow<'_, [World]> {
     let wanted = rows.len().next_multiple_of(STEP);
     match rows.last() {
@@ -29,7 +29,7 @@ pub(super) fn padded(rows: &[World]) -> Cow<'_, [World]> {
 const BEGIN: &str = "UPDATE world SET randomnumber = CASE id";
 const WHICH: &str = " ELSE randomnumber END WHERE id IN (";
 
-/// The statement for so many rows.
+/// Returns the statement for a number of rows.
 pub(super) fn sql(rows: usize) -> String {
     let ids = vec!["?"; rows].join(", ");
     format!("{BEGIN}{}{WHICH}{ids})", " WHEN ? THEN ?".repeat(rows))
@@ -40,12 +40,12 @@ pub(super) fn values(rows: &[World]) -> Params {
     Params::Positional(pairs.chain(rows.iter().map(|row| row.id)).map(mysql_async::Value::from).collect())
 }
 
-/// The same for the model.
+/// Diesel's query fragment of the update.
 pub(super) struct Batch<'r>(pub(super) &'r [World]);
 
 impl QueryId for Batch<'_> {
     type QueryId = ();
-    // Its text depends on the number of rows: kept by its text.
+    // The SQL depends on the number of rows, so Diesel caches the statement by its text.
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 

@@ -1,13 +1,19 @@
-//! The model's statement that writes many rows at once. Diesel's language has no UPDATE from a list of rows whose length is known only
-//! at run time, so this is a part of a query of our own, as Diesel foresees it, with values of Diesel's types.
+//! The update of many rows in one statement. Diesel's query language has no UPDATE from a list of rows whose length is
+//! known only at run time, so the model uses a query fragment of our own with values of Diesel's types.
 
-use super::WRITE;
 use crate::model::World;
 use diesel::QueryResult;
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, Integer, Untyped};
 
+/// The update of many rows. The subquery locks the rows in the order of their ids, so that two updates cannot deadlock.
+pub(super) const WRITE: &str = "UPDATE world SET randomnumber = new.number FROM (\
+    SELECT world.id, given.number FROM unnest($1::int4[], $2::int4[]) AS given (id, number) \
+    JOIN world ON world.id = given.id ORDER BY world.id FOR UPDATE OF world\
+    ) AS new WHERE world.id = new.id";
+
+/// Diesel's query fragment of the update.
 pub(super) struct Batch {
     ids: Vec<i32>,
     numbers: Vec<i32>,
@@ -20,7 +26,7 @@ impl Batch {
     }
 }
 
-/// The rows, column by column.
+/// Returns the rows as one list of ids and one of numbers.
 pub(super) fn columns(rows: &[World]) -> (Vec<i32>, Vec<i32>) {
     rows.iter().map(|row| (row.id, row.random_number)).unzip()
 }
@@ -40,7 +46,7 @@ impl QueryFragment<Pg> for Batch {
         out.push_sql(parts.next().unwrap_or_default());
         for (part, values) in parts.zip([&self.ids, &self.numbers]) {
             out.push_bind_param::<Array<Integer>, _>(values)?;
-            // What follows the placeholder's one digit.
+            // The placeholder's digit is skipped.
             out.push_sql(&part[1..]);
         }
         Ok(())

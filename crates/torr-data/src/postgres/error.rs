@@ -1,4 +1,4 @@
-//! What PostgreSQL and its driver say, and what Diesel says of them, sorted.
+//! Errors of PostgreSQL, from its driver and from Diesel, by kind.
 
 use crate::error::{DataError, ErrorKind};
 use diesel::ConnectionError;
@@ -6,20 +6,20 @@ use diesel::result::{DatabaseErrorKind, Error as DieselError};
 use tokio_postgres::Error;
 use tokio_postgres::error::DbError;
 
-/// What went wrong with a statement.
-pub(super) fn sorted(error: &Error) -> DataError {
+/// Classifies the error of a statement.
+pub(super) fn classify(error: &Error) -> DataError {
     match error.as_db_error() {
-        Some(said) => by_code(said),
+        Some(error) => by_code(error),
         None if error.is_closed() || io(error).is_some() => lost(error),
         None => other(error),
     }
 }
 
-/// What went wrong before there was a connection.
-pub(super) fn sorted_connecting(error: &Error) -> DataError {
+/// Classifies the error of a connection that could not be opened.
+pub(super) fn classify_connect(error: &Error) -> DataError {
     let text = error.to_string();
     let kind = match error.as_db_error() {
-        Some(said) => return by_code(said),
+        Some(error) => return by_code(error),
         None if io(error).is_some() => ErrorKind::Refused,
         None if error.is_closed() => ErrorKind::Refused,
         None if text.contains("authentication") || text.contains("password") => ErrorKind::Denied,
@@ -29,47 +29,47 @@ pub(super) fn sorted_connecting(error: &Error) -> DataError {
     DataError::new(kind, format_args!("PostgreSQL: {}", with_cause(error)))
 }
 
-/// The model says the same, but keeps the text only, not the code.
-pub(super) fn sorted_model(error: DieselError) -> DataError {
-    let DieselError::DatabaseError(kind, said) = &error else { return other(&error) };
-    let said = said.message();
+/// Classifies an error of Diesel by its text: Diesel does not keep PostgreSQL's error code.
+pub(super) fn classify_model(error: DieselError) -> DataError {
+    let DieselError::DatabaseError(kind, info) = &error else { return other(&error) };
+    let text = info.message();
     let kind = match kind {
-        DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => return lost(said),
-        _ if said.contains("terminating connection") => return lost(said),
-        _ if said.contains("statement timeout") || said.contains("lock timeout") => ErrorKind::TimedOut,
-        _ if said.contains("deadlock detected") || said.contains("could not serialize") => ErrorKind::Conflict,
-        // Another connection may lead to one that takes writes.
-        _ if said.contains("read-only") => {
-            return DataError::new(ErrorKind::Conflict, format_args!("PostgreSQL: {said}"));
+        DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection => return lost(text),
+        _ if text.contains("terminating connection") => return lost(text),
+        _ if text.contains("statement timeout") || text.contains("lock timeout") => ErrorKind::TimedOut,
+        _ if text.contains("deadlock detected") || text.contains("could not serialize") => ErrorKind::Conflict,
+        // A new connection may lead to a server that accepts writes.
+        _ if text.contains("read-only") => {
+            return DataError::new(ErrorKind::Conflict, format_args!("PostgreSQL: {text}"));
         }
-        _ if said.contains("relation") && said.contains("does not exist") => ErrorKind::MissingTable,
+        _ if text.contains("relation") && text.contains("does not exist") => ErrorKind::MissingTable,
         _ => ErrorKind::Other,
     };
-    DataError::new(kind, format_args!("PostgreSQL: {said}")).on_sound_connection()
+    DataError::new(kind, format_args!("PostgreSQL: {text}")).with_usable_connection()
 }
 
-/// What went wrong while the model made a connection its own.
-pub(super) fn sorted_connection(error: &ConnectionError) -> DataError {
+/// Classifies the error of a connection that the model could not take over.
+pub(super) fn classify_model_connect(error: &ConnectionError) -> DataError {
     lost(error)
 }
 
-fn by_code(said: &DbError) -> DataError {
-    let text = format!("PostgreSQL: {}", said.message());
-    let kind = match said.code().code() {
+fn by_code(error: &DbError) -> DataError {
+    let text = format!("PostgreSQL: {}", error.message());
+    let kind = match error.code().code() {
         "28P01" | "28000" | "42501" => ErrorKind::Denied,
         "3D000" => ErrorKind::MissingDatabase,
         "42P01" => ErrorKind::MissingTable,
         "57014" | "55P03" => ErrorKind::TimedOut,
         "40P01" | "40001" => ErrorKind::Conflict,
-        // It takes no writes (any more): another connection may lead to one that does.
+        // A server that accepts no writes any more: a new connection may lead to one that does.
         "25006" => return DataError::new(ErrorKind::Conflict, text),
-        "53300" => return DataError::full(text),
-        // It is shutting down, or starting up.
+        "53300" => return DataError::server_exhausted(text),
+        // The server shuts down or starts up.
         "57P03" => return DataError::new(ErrorKind::Refused, text),
         code if code.starts_with("57P") || code.starts_with("08") => return DataError::new(ErrorKind::Lost, text),
         _ => ErrorKind::Other,
     };
-    DataError::new(kind, text).on_sound_connection()
+    DataError::new(kind, text).with_usable_connection()
 }
 
 fn lost(error: impl std::fmt::Display) -> DataError {
@@ -84,7 +84,7 @@ fn io(error: &Error) -> Option<&std::io::Error> {
     std::error::Error::source(error).and_then(|cause| cause.downcast_ref())
 }
 
-/// An error in one line with its cause, which some say themselves already.
+/// Returns an error in one line with its cause, unless its text contains the cause already.
 fn with_cause(error: &dyn std::error::Error) -> String {
     let text = error.to_string();
     match error.source().map(ToString::to_string) {

@@ -1,10 +1,10 @@
-//! What SQLite says, and what Diesel says of SQLite, sorted.
+//! Errors of SQLite, from its driver and from Diesel, by kind.
 
 use crate::error::{DataError, ErrorKind};
 use diesel::result::Error as DieselError;
 use rusqlite::ErrorCode;
 
-pub(super) fn sorted(error: &rusqlite::Error) -> DataError {
+pub(super) fn classify(error: &rusqlite::Error) -> DataError {
     let kind = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::TimedOut,
         Some(ErrorCode::CannotOpen) => ErrorKind::Refused,
@@ -14,8 +14,8 @@ pub(super) fn sorted(error: &rusqlite::Error) -> DataError {
     DataError::new(kind, format_args!("SQLite: {error}"))
 }
 
-/// Diesel keeps SQLite's text, not its code.
-pub(super) fn sorted_model(error: DieselError) -> DataError {
+/// Classifies an error of Diesel by its text: Diesel does not keep SQLite's error code.
+pub(super) fn classify_model(error: DieselError) -> DataError {
     DataError::new(by_message(&error.to_string()), format_args!("SQLite: {error}"))
 }
 

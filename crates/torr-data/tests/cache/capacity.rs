@@ -1,13 +1,13 @@
-//! A cache in memory has so much room.
+//! The capacity of a cache in memory.
 
-use crate::place::Place;
+use crate::fixture::Fixture;
 use std::time::Duration;
 use torr_data::{Cache, CacheOptions};
 
 const LONG: Duration = Duration::from_secs(3600);
 
 fn with(capacity: usize) -> Cache {
-    Place { options: CacheOptions { capacity, ..CacheOptions::default() }, ..Place::memory() }.open()
+    Fixture { options: CacheOptions { capacity, ..CacheOptions::default() }, ..Fixture::memory() }.open()
 }
 
 fn kept(cache: &Cache, keys: u32) -> usize {

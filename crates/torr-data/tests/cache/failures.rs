@@ -1,6 +1,6 @@
-//! A Redis that goes away or is silent: errors at once or in time, and recovery by itself.
+//! A Redis that stops or does not respond: errors in time, and recovery without help.
 
-use crate::place::{Place, Tables};
+use crate::fixture::{Fixture, Tables};
 use futures_util::future::{join, join_all};
 use std::future::{Future, poll_fn};
 use std::task::Poll;
@@ -19,17 +19,17 @@ fn gone<T: std::fmt::Debug>(answer: Result<T, DataError>) {
 #[test]
 fn redis_goes_and_comes_back() {
     let mut server = Server::start(Make::Redis);
-    let mut place = Place::at(&server, 1);
-    place.options.connect_timeout = Duration::from_secs(60);
-    place.options.response_timeout = Duration::from_secs(60);
-    let (cache, tables, runtime) = (place.open(), Tables::new(), runtime());
+    let mut fixture = Fixture::at(&server, 1);
+    fixture.options.connect_timeout = Duration::from_secs(60);
+    fixture.options.response_timeout = Duration::from_secs(60);
+    let (cache, tables, runtime) = (fixture.open(), Tables::new(), runtime());
     for round in 0..3 {
         runtime.block_on(cache.put("key", &[round], HOUR)).expect("the first question is answered");
         assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(vec![round])));
         runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])).expect("they are there");
         assert_eq!(cache.blocking().get("key"), Ok(Some(vec![round])));
-        // None is answered any more, but all are asked.
-        redis::cmd("CLIENT").arg("PAUSE").arg(60_000).exec(&mut place.outside()).expect("it can be paused");
+        // Commands are sent, but get no response any more.
+        redis::cmd("CLIENT").arg("PAUSE").arg(60_000).exec(&mut fixture.outside()).expect("it can be paused");
         let since = Instant::now();
         let asked = join_all((0..50).map(|_| cache.get("key")));
         let (answers, ()) = runtime.block_on(join(asked, async { server.kill() }));
@@ -39,7 +39,7 @@ fn redis_goes_and_comes_back() {
         gone(runtime.block_on(cache.remove("key")));
         gone(runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])));
         gone(cache.blocking().get("key"));
-        gone(Cache::open(&place.url, &place.options));
+        gone(Cache::open(&fixture.url, &fixture.options));
         assert!(since.elapsed() < Duration::from_secs(30), "at once, not by a time-out: {:?}", since.elapsed());
         server.start_again();
         assert_eq!(cache.blocking().get("key"), Ok(None));
@@ -49,10 +49,10 @@ fn redis_goes_and_comes_back() {
 #[test]
 fn a_silent_redis() {
     let server = Server::start(Make::Redis);
-    let mut place = Place::at(&server, 1);
-    place.options.response_timeout = Duration::from_millis(200);
-    place.options.connect_timeout = Duration::from_millis(300);
-    let (cache, tables, runtime) = (place.open(), Tables::new(), runtime());
+    let mut fixture = Fixture::at(&server, 1);
+    fixture.options.response_timeout = Duration::from_millis(200);
+    fixture.options.connect_timeout = Duration::from_millis(300);
+    let (cache, tables, runtime) = (fixture.open(), Tables::new(), runtime());
     runtime.block_on(cache.put("key", b"value", HOUR)).expect("there is room");
     runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[1, 2])).expect("they are there");
     server.stop();
@@ -65,13 +65,13 @@ fn a_silent_redis() {
         let took = since.elapsed().as_millis();
         assert!((limit - 10..limit + 2000).contains(&took), "{question}: {took} ms");
     }
-    // Many at a time: none waits for all before it.
+    // Of many concurrent operations, none waits for the timeouts of those before it.
     let since = Instant::now();
     let many = runtime.block_on(join_all((0..40).map(|_| cache.worlds(&tables.database, Access::Raw, &[1]))));
     many.into_iter().for_each(|answer| assert_eq!(answer.expect_err("nobody answers").kind(), ErrorKind::TimedOut));
     assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
-    let options = CacheOptions { connect_timeout: Duration::from_millis(100), ..place.options.clone() };
-    let error = Cache::open(&place.url, &options).expect_err("nobody answers");
+    let options = CacheOptions { connect_timeout: Duration::from_millis(100), ..fixture.options.clone() };
+    let error = Cache::open(&fixture.url, &options).expect_err("nobody answers");
     assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
     server.go_on();
     assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"value".to_vec())), "it answers again");
@@ -79,8 +79,8 @@ fn a_silent_redis() {
 
 #[test]
 fn a_question_that_nobody_waits_for() {
-    let place = Place::redis();
-    let (cache, runtime) = (place.open(), runtime());
+    let fixture = Fixture::redis();
+    let (cache, runtime) = (fixture.open(), runtime());
     for n in 0..20_u8 {
         runtime.block_on(cache.put(&n.to_string(), &[n], HOUR)).expect("there is room");
     }
@@ -90,7 +90,7 @@ fn a_question_that_nobody_waits_for() {
             let is_pending = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx).is_pending())).await;
             assert!(is_pending, "no answer can have come yet");
             if n % 2 == 0 {
-                // This one is sent.
+                // This command is sent.
                 tokio::task::yield_now().await;
             }
             drop(asked);

@@ -1,27 +1,27 @@
-//! The same tests for a cache in memory and for one in a private Redis; and what only one of them can do.
+//! Tests of a cache in memory and of one in a private Redis, and tests of what only one of them can do.
 
 mod capacity;
 mod failures;
-mod place;
+mod fixture;
 mod redis_only;
 mod refused;
 mod values;
 mod worlds;
 
-/// Makes a test of each function for each kind of place.
+/// Defines a test of each function on each kind of cache.
 #[macro_export]
-macro_rules! everywhere {
+macro_rules! on_all {
     ($($test:ident),* $(,)?) => {
         mod memory {
             $(#[test]
             fn $test() {
-                super::$test($crate::place::Place::memory());
+                super::$test($crate::fixture::Fixture::memory());
             })*
         }
         mod in_redis {
             $(#[test]
             fn $test() {
-                super::$test($crate::place::Place::redis());
+                super::$test($crate::fixture::Fixture::redis());
             })*
         }
     };

@@ -1,6 +1,6 @@
-//! What somebody else sees in Redis: keys of ours alone, that have a time to live, and few connections.
+//! What another client of Redis sees: only keys of Torr, each with a time to live, and few connections.
 
-use crate::place::{Place, Tables};
+use crate::fixture::{Fixture, Tables};
 use futures_util::future::join_all;
 use redis::TypedCommands;
 use std::thread;
@@ -10,8 +10,8 @@ use torr_test_support::databases::{Make, Server, runtime};
 
 #[test]
 fn what_is_not_ours_is_left_alone() {
-    let (place, tables, runtime) = (Place::redis(), Tables::new(), runtime());
-    let (cache, mut outside) = (place.open(), place.outside());
+    let (fixture, tables, runtime) = (Fixture::redis(), Tables::new(), runtime());
+    let (cache, mut outside) = (fixture.open(), fixture.outside());
     for key in ["key", "torr:key", "world:7", "7"] {
         outside.set(key, "theirs").expect("there is room");
     }
@@ -38,7 +38,7 @@ fn what_is_not_ours_is_left_alone() {
     assert_eq!(row.len(), 4);
 }
 
-/// The key of the row 7, of whichever database.
+/// Returns the key of row 7 of any database.
 fn row_key(outside: &mut redis::Connection) -> String {
     let keys = outside.keys("torr:world:*:7").expect("it answers");
     let [key] = &keys[..] else { panic!("one row of this id: {keys:?}") };
@@ -47,8 +47,8 @@ fn row_key(outside: &mut redis::Connection) -> String {
 
 #[test]
 fn a_row_that_is_none() {
-    let (place, tables, runtime) = (Place::redis(), Tables::new(), runtime());
-    let (cache, mut outside) = (place.open(), place.outside());
+    let (fixture, tables, runtime) = (Fixture::redis(), Tables::new(), runtime());
+    let (cache, mut outside) = (fixture.open(), fixture.outside());
     runtime.block_on(cache.worlds(&tables.database, Access::Raw, &[7])).expect("it is there");
     let row = row_key(&mut outside);
     outside.set(&row, "not four").expect("there is room");
@@ -67,8 +67,8 @@ fn connections(outside: &mut redis::Connection) -> u64 {
 #[test]
 fn a_thread_has_one_connection_however_many_ask() {
     let mut server = Server::start(Make::Redis);
-    let place = Place::at(&server, 3);
-    let cache = place.open();
+    let fixture = Fixture::at(&server, 3);
+    let cache = fixture.open();
     let many = || {
         runtime().block_on(async {
             let gets = join_all((0..500).map(async |n| cache.get(&n.to_string()).await));
@@ -76,7 +76,7 @@ fn a_thread_has_one_connection_however_many_ask() {
         });
     };
     for round in ["at first", "after all were lost"] {
-        let mut outside = place.outside();
+        let mut outside = fixture.outside();
         let before = connections(&mut outside);
         thread::scope(|scope| {
             for _ in 0..3 {

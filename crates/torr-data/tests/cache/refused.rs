@@ -1,6 +1,6 @@
-//! What cannot be opened, and what Redis refuses: each with its reason in one line, which says no password back.
+//! Caches that cannot be opened, and commands that Redis refuses: each error has its reason in one line without a password.
 
-use crate::place::Place;
+use crate::fixture::Fixture;
 use redis::TypedCommands;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -77,22 +77,22 @@ fn somebody_else_answers() {
     let port = listener.local_addr().expect("it has one").port();
     let other = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("it is connected to");
-        // All of it is read, so that nothing is reset.
+        // The request is read to its end, so that closing does not reset the connection.
         let asked = stream.read(&mut [0; 512]).expect("it is asked");
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").expect("it can answer");
         asked
     });
     let error = opening(&format!("redis://127.0.0.1:{port}"));
     assert_eq!(error.kind(), ErrorKind::Other, "{error}");
-    assert!(error.to_string().contains("no Redis"), "{error}");
+    assert!(error.to_string().contains("not Redis"), "{error}");
     assert!(other.join().expect("it does not panic") > 0);
 }
 
 #[test]
 fn no_room_in_redis() {
     let server = Server::start(Make::Redis);
-    let place = Place::at(&server, 1);
-    let (cache, runtime, mut outside) = (place.open(), runtime(), place.outside());
+    let fixture = Fixture::at(&server, 1);
+    let (cache, runtime, mut outside) = (fixture.open(), runtime(), fixture.outside());
     let hour = Duration::from_secs(3600);
     runtime.block_on(cache.put("key", b"1", hour)).expect("there is room");
     let set = |outside: &mut redis::Connection, name: &str, value: &str| {
@@ -105,10 +105,10 @@ fn no_room_in_redis() {
     assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"1".to_vec())));
     set(&mut outside, "maxmemory", "0");
     runtime.block_on(cache.put("key", b"2", hour)).expect("there is room again");
-    // The two that are there.
+    // The two connections that are open.
     set(&mut outside, "maxclients", "2");
-    let error = Cache::open(&place.url, &place.options).expect_err("there are two already");
-    // Redis says so and ends the connection, which may be noticed first.
+    let error = Cache::open(&fixture.url, &fixture.options).expect_err("there are two already");
+    // Redis sends the error and closes the connection; the client may notice the close first.
     assert!(matches!(error.kind(), ErrorKind::Exhausted | ErrorKind::Refused), "{error}");
     assert!(error.is_temporary() && error.to_string().contains("clients"), "{error}");
     assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"2".to_vec())), "the connection is the same");
@@ -116,9 +116,9 @@ fn no_room_in_redis() {
 
 #[test]
 fn a_key_of_another_type() {
-    let place = Place::redis();
-    let (cache, runtime) = (place.open(), runtime());
-    place.outside().lpush("torr:value:key", "1").expect("there is room");
+    let fixture = Fixture::redis();
+    let (cache, runtime) = (fixture.open(), runtime());
+    fixture.outside().lpush("torr:value:key", "1").expect("there is room");
     let error = runtime.block_on(cache.get("key")).expect_err("it is a list");
     assert_eq!((error.kind(), error.side()), (ErrorKind::Other, Side::Server), "{error}");
     assert!(error.to_string().contains("WRONGTYPE") && !error.is_temporary(), "{error}");

@@ -1,6 +1,6 @@
-//! Bytes by their keys, until their time has come.
+//! Bytes by key, and their expiry.
 
-use crate::place::Place;
+use crate::fixture::Fixture;
 use futures_util::future::join_all;
 use std::future::Future;
 use std::pin::pin;
@@ -11,7 +11,7 @@ use torr_data::CacheKind;
 use torr_test_support::databases::runtime;
 use torr_test_support::wait_until;
 
-crate::everywhere!(
+crate::on_all!(
     what_is_put_is_got,
     all_see_the_same,
     what_has_had_its_time_is_gone,
@@ -22,10 +22,10 @@ crate::everywhere!(
 
 const LONG: Duration = Duration::from_secs(3600);
 
-fn what_is_put_is_got(place: Place) {
-    let cache = place.open();
+fn what_is_put_is_got(fixture: Fixture) {
+    let cache = fixture.open();
     let in_memory = cache.kind() == CacheKind::Memory;
-    assert_eq!(in_memory, place.url == "memory");
+    assert_eq!(in_memory, fixture.url == "memory");
     let all_bytes: Vec<u8> = (0..=255).collect();
     let large = all_bytes.repeat(4096);
     runtime().block_on(async {
@@ -46,8 +46,8 @@ fn what_is_put_is_got(place: Place) {
     });
 }
 
-fn all_see_the_same(place: Place) {
-    let cache = place.open();
+fn all_see_the_same(fixture: Fixture) {
+    let cache = fixture.open();
     runtime().block_on(cache.put("from", b"here", LONG)).expect("there is room");
     thread::scope(|scope| {
         for n in 0..4 {
@@ -65,8 +65,8 @@ fn all_see_the_same(place: Place) {
     }
 }
 
-fn what_has_had_its_time_is_gone(place: Place) {
-    let (cache, runtime) = (place.open(), runtime());
+fn what_has_had_its_time_is_gone(fixture: Fixture) {
+    let (cache, runtime) = (fixture.open(), runtime());
     let ttl = Duration::from_millis(150);
     let put = |key, value: &[u8], ttl| runtime.block_on(cache.put(key, value, ttl)).expect("there is room");
     let get = |key| runtime.block_on(cache.get(key)).expect("it can be asked");
@@ -93,8 +93,8 @@ fn what_has_had_its_time_is_gone(place: Place) {
     assert_eq!(get("goes"), Some(b"2".to_vec()), "it may come again");
 }
 
-fn any_time_to_live(place: Place) {
-    let (cache, runtime) = (place.open(), runtime());
+fn any_time_to_live(fixture: Fixture) {
+    let (cache, runtime) = (fixture.open(), runtime());
     for ttl in [LONG, Duration::MAX] {
         runtime.block_on(cache.put("key", b"1", ttl)).expect("it is bounded");
         assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"1".to_vec())), "{ttl:?}");
@@ -103,8 +103,8 @@ fn any_time_to_live(place: Place) {
     wait_until("the shortest time has passed", || (runtime.block_on(cache.get("key")) == Ok(None)).then_some(()));
 }
 
-fn many_at_the_same_time(place: Place) {
-    let cache = place.open();
+fn many_at_the_same_time(fixture: Fixture) {
+    let cache = fixture.open();
     runtime().block_on(async {
         let put = |n: usize| async move { n.to_string().repeat(1 + n % 700) };
         let puts = join_all((0..1000).map(async |n| cache.put(&n.to_string(), put(n).await.as_bytes(), LONG).await));
@@ -116,9 +116,9 @@ fn many_at_the_same_time(place: Place) {
     });
 }
 
-fn for_who_blocks(place: Place) {
-    let cache = place.open();
-    // Also where a runtime is running already.
+fn for_who_blocks(fixture: Fixture) {
+    let cache = fixture.open();
+    // Blocking works also on a thread that runs a runtime.
     runtime().block_on(async {
         assert_eq!(cache.blocking().get("key"), Ok(None));
         cache.blocking().put("key", b"value", LONG).expect("there is room");
@@ -131,7 +131,7 @@ fn for_who_blocks(place: Place) {
 
 #[test]
 fn in_memory_nobody_waits() {
-    let cache = Place::memory().open();
+    let cache = Fixture::memory().open();
     assert_eq!(at_once(cache.put("key", b"value", LONG)), Ok(()));
     assert_eq!(at_once(cache.get("key")), Ok(Some(b"value".to_vec())));
     assert_eq!(at_once(cache.remove("key")), Ok(()));

@@ -1,6 +1,6 @@
-//! Rows of World: as the database has them, and read from it once.
+//! Rows of World: equal to the database's, and read from the database only once.
 
-use crate::place::{Place, Tables};
+use crate::fixture::{Fixture, Tables};
 use crate::values::at_once;
 use futures_util::future::join_all;
 use std::thread;
@@ -9,7 +9,7 @@ use torr_data::{Access, Database, ErrorKind, Options, WORLD_ROWS};
 use torr_test_support::databases::runtime;
 use torr_test_support::wait_until;
 
-crate::everywhere!(
+crate::on_all!(
     as_the_database_has_them,
     they_are_read_once,
     after_their_time_they_are_read_again,
@@ -20,8 +20,8 @@ crate::everywhere!(
 
 const IDS: [i32; 6] = [7, 10_000, 7, 1, 4711, 7];
 
-fn as_the_database_has_them(place: Place) {
-    let (cache, tables) = (place.open(), Tables::new());
+fn as_the_database_has_them(fixture: Fixture) {
+    let (cache, tables) = (fixture.open(), Tables::new());
     runtime().block_on(async {
         for access in Access::ALL {
             let expected = tables.database.worlds(access, &IDS).await;
@@ -30,15 +30,15 @@ fn as_the_database_has_them(place: Place) {
             }
             assert_eq!(cache.worlds(&tables.database, access, &[]).await, Ok(Vec::new()));
         }
-        // Some of them are there, some not.
+        // Some of the rows are cached, some are not.
         let ids = Vec::from_iter((1..=500).rev());
         let expected = tables.database.worlds(Access::Raw, &ids).await;
         assert_eq!(cache.worlds(&tables.database, Access::Raw, &ids).await, expected);
     });
 }
 
-fn they_are_read_once(place: Place) {
-    let (cache, tables) = (place.open(), Tables::new());
+fn they_are_read_once(fixture: Fixture) {
+    let (cache, tables) = (fixture.open(), Tables::new());
     runtime().block_on(async {
         let before = cache.worlds(&tables.database, Access::Raw, &IDS).await.expect("they are there");
         let mut outside = tables.outside();
@@ -53,9 +53,9 @@ fn they_are_read_once(place: Place) {
     });
 }
 
-fn after_their_time_they_are_read_again(mut place: Place) {
-    place.options.worlds_ttl = Duration::from_millis(100);
-    let (cache, tables, runtime) = (place.open(), Tables::new(), runtime());
+fn after_their_time_they_are_read_again(mut fixture: Fixture) {
+    fixture.options.worlds_ttl = Duration::from_millis(100);
+    let (cache, tables, runtime) = (fixture.open(), Tables::new(), runtime());
     runtime.block_on(cache.worlds(&tables.database, Access::Raw, &IDS)).expect("they are there");
     tables.outside().run("UPDATE world SET randomnumber = 20000");
     wait_until("the new rows are seen", || {
@@ -64,8 +64,8 @@ fn after_their_time_they_are_read_again(mut place: Place) {
     });
 }
 
-fn no_such_row(place: Place) {
-    let (cache, tables) = (place.open(), Tables::new());
+fn no_such_row(fixture: Fixture) {
+    let (cache, tables) = (fixture.open(), Tables::new());
     runtime().block_on(async {
         for _ in 0..2 {
             let error = cache.worlds(&tables.database, Access::Raw, &[1, 20_000]).await.expect_err("there is none");
@@ -77,8 +77,8 @@ fn no_such_row(place: Place) {
     });
 }
 
-fn all_of_them_by_many(place: Place) {
-    let (cache, tables) = (place.open(), Tables::new());
+fn all_of_them_by_many(fixture: Fixture) {
+    let (cache, tables) = (fixture.open(), Tables::new());
     let ids = Vec::from_iter(1..=WORLD_ROWS as i32);
     let expected = runtime().block_on(tables.database.worlds(Access::Raw, &ids)).expect("they are there");
     thread::scope(|scope| {
@@ -97,8 +97,8 @@ fn all_of_them_by_many(place: Place) {
     assert_eq!(rows.as_ref(), Ok(&expected), "there is room for all of them");
 }
 
-fn for_who_blocks(place: Place) {
-    let (cache, tables) = (place.open(), Tables::new());
+fn for_who_blocks(fixture: Fixture) {
+    let (cache, tables) = (fixture.open(), Tables::new());
     let expected = tables.database.blocking().worlds(Access::Model, &IDS);
     assert_eq!(cache.blocking().worlds(&tables.database, Access::Model, &IDS), expected);
     tables.outside().run("DROP TABLE world");
@@ -109,7 +109,7 @@ fn for_who_blocks(place: Place) {
 
 #[test]
 fn in_memory_and_with_sqlite_nobody_waits() {
-    let cache = Place::memory().open();
+    let cache = Fixture::memory().open();
     let options = Options { rows: 10, ..Options::default() };
     let database = Database::open("sqlite::memory:", &options, |_| {}).expect("memory");
     for access in Access::ALL {

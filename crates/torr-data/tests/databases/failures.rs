@@ -1,6 +1,6 @@
-//! Servers that go away, are silent, refuse; pools that are used up: errors at once or in time, and recovery by itself.
+//! Servers that stop, do not respond or refuse, and exhausted pools: errors in time, and recovery without help.
 
-use crate::place::Place;
+use crate::fixture::Fixture;
 use futures_util::future::{join, join_all, try_join_all};
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -10,17 +10,17 @@ use torr_data::{Access, DataError, Database, ErrorKind, Options, PoolEvent, Side
 use torr_test_support::databases::{Make, Outside, PASSWORD, Server, runtime};
 use torr_test_support::wait_until;
 
-crate::at_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
-crate::tests_at!(pool_of_mariadb, crate::place::Place::mariadb(), a_pool_that_is_used_up);
-crate::tests_at!(pool_of_postgres, crate::place::Place::postgres(), a_pool_that_is_used_up);
-crate::tests_at!(
+crate::on_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
+crate::tests_on!(pool_of_mariadb, crate::fixture::Fixture::mariadb(), a_pool_that_is_used_up);
+crate::tests_on!(pool_of_postgres, crate::fixture::Fixture::postgres(), a_pool_that_is_used_up);
+crate::tests_on!(
     own_mariadb,
     torr_test_support::databases::Make::MariaDb,
     a_server_goes_and_comes_back,
     a_silent_server,
     refused
 );
-crate::tests_at!(
+crate::tests_on!(
     own_postgres,
     torr_test_support::databases::Make::Postgres,
     a_server_goes_and_comes_back,
@@ -30,9 +30,9 @@ crate::tests_at!(
 
 #[test]
 fn a_file_that_somebody_else_writes() {
-    let mut place = Place::file();
-    place.options.statement_timeout = Duration::from_millis(200);
-    let (database, mut outside) = (place.open(), place.outside());
+    let mut fixture = Fixture::file();
+    fixture.options.statement_timeout = Duration::from_millis(200);
+    let (database, mut outside) = (fixture.open(), fixture.outside());
     for access in Access::ALL {
         let before = database.blocking().world(access, 1).expect("it is there");
         outside.lock();
@@ -59,9 +59,9 @@ fn a_file_that_is_none() {
     assert_eq!(std::fs::read(&file).expect("it is ours"), before);
 }
 
-fn a_statement_that_takes_too_long(mut place: Place) {
-    place.options.statement_timeout = Duration::from_millis(200);
-    let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+fn a_statement_that_takes_too_long(mut fixture: Fixture) {
+    fixture.options.statement_timeout = Duration::from_millis(200);
+    let (database, mut outside, runtime) = (fixture.open(), fixture.outside(), runtime());
     for access in Access::ALL {
         let before = runtime.block_on(database.world(access, 1)).expect("it is there");
         outside.lock();
@@ -77,9 +77,9 @@ fn a_statement_that_takes_too_long(mut place: Place) {
     }
 }
 
-fn a_question_that_nobody_waits_for(mut place: Place) {
-    place.options.pool_size = 1;
-    let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+fn a_question_that_nobody_waits_for(mut fixture: Fixture) {
+    fixture.options.pool_size = 1;
+    let (database, mut outside, runtime) = (fixture.open(), fixture.outside(), runtime());
     for access in Access::ALL {
         runtime.block_on(database.world(access, 1)).expect("it is there");
         outside.lock();
@@ -93,11 +93,11 @@ fn a_question_that_nobody_waits_for(mut place: Place) {
     }
 }
 
-fn a_pool_that_is_used_up(mut place: Place) {
-    place.options.pool_size = 1;
-    place.options.acquire_timeout = Duration::from_millis(600);
-    place.options.statement_timeout = Duration::from_millis(1200);
-    let (database, mut outside, runtime) = (place.open(), place.outside(), runtime());
+fn a_pool_that_is_used_up(mut fixture: Fixture) {
+    fixture.options.pool_size = 1;
+    fixture.options.acquire_timeout = Duration::from_millis(600);
+    fixture.options.statement_timeout = Duration::from_millis(1200);
+    let (database, mut outside, runtime) = (fixture.open(), fixture.outside(), runtime());
     let events = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&events);
     database.observe_pool(move |event| told.lock().expect("nobody panics").push(event));
@@ -138,12 +138,12 @@ fn a_pool_that_is_used_up(mut place: Place) {
     }
 }
 
-fn places(make: Make, server: &Server) -> Vec<Place> {
-    let pooled = Place::at(server);
-    if make == Make::Postgres { vec![pooled, Place::at(server).pipelined()] } else { vec![pooled] }
+fn places(make: Make, server: &Server) -> Vec<Fixture> {
+    let pooled = Fixture::at(server);
+    if make == Make::Postgres { vec![pooled, Fixture::at(server).pipelined()] } else { vec![pooled] }
 }
 
-/// How many statements wait for a lock.
+/// Returns how many statements wait for a lock.
 fn waiting(outside: &mut Outside) -> i64 {
     outside.number(match outside {
         Outside::Postgres(..) => "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
@@ -153,28 +153,28 @@ fn waiting(outside: &mut Outside) -> i64 {
 
 fn a_server_goes_and_comes_back(make: Make) {
     let mut server = Server::start(make);
-    for mut place in places(make, &server) {
-        place.options.statement_timeout = Duration::from_secs(20);
-        let (database, runtime) = (place.open(), runtime());
+    for mut fixture in places(make, &server) {
+        fixture.options.statement_timeout = Duration::from_secs(20);
+        let (database, runtime) = (fixture.open(), runtime());
         for access in Access::ALL {
-            // Several connections are in the pool, with statements prepared.
+            // The pool has several connections with prepared statements.
             let warm = try_join_all((1..=3).map(|id| database.world(access, id)));
             runtime.block_on(warm).expect("they are there");
         }
-        let (mut locking, mut looking) = (place.outside(), place.outside());
+        let (mut locking, mut looking) = (fixture.outside(), fixture.outside());
         locking.lock();
         let questions = Access::ALL.map(|access| database.world(access, 1));
         let since = Instant::now();
         let answers = thread::scope(|scope| {
             scope.spawn(|| {
-                // Over one connection the builder's statement comes after the driver's.
-                let connections = if place.options.pipelined { 2 } else { 3 };
+                // On a pipelined connection the builder's statement follows the driver's.
+                let connections = if fixture.options.pipelined { 2 } else { 3 };
                 wait_until("all of them wait", || (waiting(&mut looking) == connections).then_some(()));
                 server.kill();
             });
             runtime.block_on(join_all(questions))
         });
-        assert!(since.elapsed() < place.options.statement_timeout, "at once, not by a time-out");
+        assert!(since.elapsed() < fixture.options.statement_timeout, "at once, not by a time-out");
         for (access, answer) in Access::ALL.into_iter().zip(answers) {
             gone(access, answer);
             gone(access, runtime.block_on(database.item(access, 1)));
@@ -199,7 +199,7 @@ fn gone<T: std::fmt::Debug>(access: Access, answer: Result<T, DataError>) {
     assert!(error.is_temporary() && error.side() == Side::Network && !error.to_string().contains('\n'), "{error:?}");
 }
 
-/// Updates all of its rows to the same number, again and again, until the server is killed.
+/// Updates all rows to one number, again and again, until the server is killed.
 fn nothing_is_half_written(server: &mut Server, database: &Database, access: Access) {
     let rows = |number| Vec::from_iter((1..=20).map(|id| World { id, random_number: number }));
     let (kept, other) = (AtomicI32::new(0), database.clone());
@@ -227,14 +227,14 @@ fn nothing_is_half_written(server: &mut Server, database: &Database, access: Acc
 
 fn a_silent_server(make: Make) {
     let server = Server::start(make);
-    for mut place in places(make, &server) {
-        place.options.statement_timeout = Duration::from_millis(200);
-        place.options.connect_timeout = Duration::from_millis(300);
-        place.options.acquire_timeout = Duration::from_millis(300);
-        let (database, runtime) = (place.open(), runtime());
+    for mut fixture in places(make, &server) {
+        fixture.options.statement_timeout = Duration::from_millis(200);
+        fixture.options.connect_timeout = Duration::from_millis(300);
+        fixture.options.acquire_timeout = Duration::from_millis(300);
+        let (database, runtime) = (fixture.open(), runtime());
         for access in Access::ALL {
-            // With limits so short, a busy machine may need another try.
-            wait_until("it answers", || runtime.block_on(database.item(access, 1)).is_ok().then_some(()));
+            // With such short limits, a busy machine may need another attempt.
+            wait_until("it answers", || runtime.block_on(database.item(access, 1)).is_ok());
             server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
@@ -242,10 +242,10 @@ fn a_silent_server(make: Make) {
                 assert_eq!(error.kind(), ErrorKind::TimedOut, "{access}, {question}: {error}");
             }
             assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
-            let options = Options { connect_timeout: Duration::from_millis(100), ..place.options.clone() };
-            let error = Database::open(&place.url, &options, |_| {}).expect_err("nobody answers");
+            let options = Options { connect_timeout: Duration::from_millis(100), ..fixture.options.clone() };
+            let error = Database::open(&fixture.url, &options, |_| {}).expect_err("nobody answers");
             assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
-            // Many at a time: none waits for all before it.
+            // Of many concurrent operations, none waits for the timeouts of those before it.
             let since = Instant::now();
             let many = runtime.block_on(join_all((1..=40).map(|id| database.item(access, id))));
             for answer in many {
@@ -263,14 +263,14 @@ fn a_silent_server(make: Make) {
 
 fn refused(make: Make) {
     let mut server = Server::start(make);
-    let mut place = Place::at(&server);
-    place.options.pool_size = 1;
-    let (database, runtime) = (place.open(), runtime());
+    let mut fixture = Fixture::at(&server);
+    fixture.options.pool_size = 1;
+    let (database, runtime) = (fixture.open(), runtime());
     for access in Access::ALL {
         runtime.block_on(database.item(access, 1)).expect("it is there");
     }
-    let name = place.url.rsplit('/').next().expect("the URL has a path").to_owned();
-    let open = |url: &str| Database::open(url, &place.options, |_| {}).expect_err("it cannot be used");
+    let name = fixture.url.rsplit('/').next().expect("the URL has a path").to_owned();
+    let open = |url: &str| Database::open(url, &fixture.options, |_| {}).expect_err("it cannot be used");
     let wrong = "a wrong password";
     let error = open(&server.url_with(wrong, &name));
     assert_eq!((error.kind(), error.side()), (ErrorKind::Denied, Side::Server), "{error}");
@@ -282,7 +282,7 @@ fn refused(make: Make) {
     let error = open(&server.url("").replace("127.0.0.1", "127.0.0.1:x"));
     assert_eq!((error.kind(), error.side()), (ErrorKind::BadUrl, Side::Client), "{error}");
     server.kill();
-    let error = open(&place.url);
+    let error = open(&fixture.url);
     assert_eq!((error.kind(), error.side()), (ErrorKind::Refused, Side::Network), "{error}");
     server.start_again();
     for access in Access::ALL {

@@ -1,47 +1,47 @@
-//! The same tests for every database: SQLite in memory and in a file, and private instances of MariaDB and PostgreSQL.
+//! Tests of every database: SQLite in memory and in a file, and private instances of MariaDB and PostgreSQL.
 
 mod failures;
-mod place;
+mod fixture;
 mod reading;
 mod tables;
 mod writing;
 
-/// Makes a test of each function for each kind of place.
+/// Defines a test of each function on each kind of database.
 #[macro_export]
-macro_rules! everywhere {
+macro_rules! on_all {
     ($($test:ident),* $(,)?) => {
-        $crate::tests_at!(in_memory, $crate::place::Place::memory(), $($test),*);
-        $crate::where_it_lasts!($($test),*);
+        $crate::tests_on!(in_memory, $crate::fixture::Fixture::memory(), $($test),*);
+        $crate::persistent!($($test),*);
     };
 }
 
-/// The same for places where something is left for the next one who opens them.
+/// Defines a test of each function on each database that outlives its connections.
 #[macro_export]
-macro_rules! where_it_lasts {
+macro_rules! persistent {
     ($($test:ident),* $(,)?) => {
-        $crate::tests_at!(in_file, $crate::place::Place::file(), $($test),*);
-        $crate::at_servers!($($test),*);
+        $crate::tests_on!(in_file, $crate::fixture::Fixture::file(), $($test),*);
+        $crate::on_servers!($($test),*);
     };
 }
 
-/// The same for places beyond a socket only.
+/// Defines a test of each function on each database server.
 #[macro_export]
-macro_rules! at_servers {
+macro_rules! on_servers {
     ($($test:ident),* $(,)?) => {
-        $crate::tests_at!(mariadb, $crate::place::Place::mariadb(), $($test),*);
-        $crate::tests_at!(postgres, $crate::place::Place::postgres(), $($test),*);
-        $crate::tests_at!(postgres_pipelined, $crate::place::Place::postgres().pipelined(), $($test),*);
+        $crate::tests_on!(mariadb, $crate::fixture::Fixture::mariadb(), $($test),*);
+        $crate::tests_on!(postgres, $crate::fixture::Fixture::postgres(), $($test),*);
+        $crate::tests_on!(postgres_pipelined, $crate::fixture::Fixture::postgres().pipelined(), $($test),*);
     };
 }
 
-/// The tests of one kind of place.
+/// Defines the tests on one kind of database.
 #[macro_export]
-macro_rules! tests_at {
-    ($module:ident, $place:expr, $($test:ident),*) => {
+macro_rules! tests_on {
+    ($module:ident, $fixture:expr, $($test:ident),*) => {
         mod $module {
             $(#[test]
             fn $test() {
-                super::$test($place);
+                super::$test($fixture);
             })*
         }
     };

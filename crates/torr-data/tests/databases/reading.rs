@@ -1,20 +1,20 @@
-//! Rows are right, and the same by every access on every database.
+//! Reads return the right rows, equal through every access method on every database.
 
-use crate::place::{ITEMS, Place};
+use crate::fixture::{Fixture, ITEMS};
 use std::collections::BTreeSet;
 use torr_data::{Access, Database, DatabaseKind, ErrorKind, Fortune, Item, Options, Side, World};
 use torr_test_support::databases::runtime;
 
-crate::everywhere!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
+crate::on_all!(rows_are_the_same_by_every_way, who_blocks_gets_the_same, an_id_without_row, many_at_a_time);
 
 fn in_memory() -> Database {
     Database::open("sqlite::memory:", &Options { rows: ITEMS, ..Options::default() }, |_| {}).expect("it is built in")
 }
 
-fn rows_are_the_same_by_every_way(place: Place) {
-    let (database, other) = (place.open(), in_memory());
+fn rows_are_the_same_by_every_way(fixture: Fixture) {
+    let (database, other) = (fixture.open(), in_memory());
     assert_eq!(database.items(), ITEMS);
-    assert_eq!(database.kind() == DatabaseKind::Sqlite, place.is_sqlite());
+    assert_eq!(database.kind() == DatabaseKind::Sqlite, fixture.is_sqlite());
     runtime().block_on(async {
         for access in Access::ALL {
             for id in [1, 2, 999, 1000, 1001, ITEMS as i32] {
@@ -36,7 +36,7 @@ fn rows_are_the_same_by_every_way(place: Place) {
     });
 }
 
-/// As TechEmpower's schema has them.
+/// The fortunes of TechEmpower's schema.
 fn techempowers() -> Vec<Fortune> {
     let texts = [
         "fortune: No such file or directory",
@@ -55,9 +55,9 @@ fn techempowers() -> Vec<Fortune> {
     (1..).zip(texts).map(|(id, text)| Fortune { id, message: text.to_owned() }).collect()
 }
 
-/// On a runtime's thread, too, where a worker's handler is.
-fn who_blocks_gets_the_same(place: Place) {
-    let database = place.open();
+/// Blocking works also on a thread that runs a runtime, as a worker thread's handlers do.
+fn who_blocks_gets_the_same(fixture: Fixture) {
+    let database = fixture.open();
     runtime().block_on(async {
         for access in Access::ALL {
             let blocking = database.blocking();
@@ -73,8 +73,8 @@ fn who_blocks_gets_the_same(place: Place) {
     });
 }
 
-fn an_id_without_row(place: Place) {
-    let database = place.open();
+fn an_id_without_row(fixture: Fixture) {
+    let database = fixture.open();
     runtime().block_on(async {
         for access in Access::ALL {
             for error in [
@@ -90,8 +90,8 @@ fn an_id_without_row(place: Place) {
     assert_eq!(database.pool_waits().waits, 0, "no operation had to wait");
 }
 
-fn many_at_a_time(place: Place) {
-    let database = place.open();
+fn many_at_a_time(fixture: Fixture) {
+    let database = fixture.open();
     let expected: BTreeSet<_> = (1..=50).map(|id| format!("Item {id:06}")).collect();
     runtime().block_on(async {
         for access in Access::ALL {
@@ -102,10 +102,10 @@ fn many_at_a_time(place: Place) {
     });
     let waits = database.pool_waits();
     assert_eq!((waits.waiting, waits.exhausted), (0, 0));
-    if place.is_sqlite() {
+    if fixture.is_sqlite() {
         assert_eq!((waits.waits, waits.opened), (0, 0));
-    } else if place.options.pipelined {
-        // All but one waited for the one connection of each lane, none for its turn on it.
+    } else if fixture.options.pipelined {
+        // All operations but the first waited for the connection to open, and none for its turn on the connection.
         assert_eq!(waits.opened, 2);
     } else {
         assert_eq!(waits.opened, 6, "three for the driver, three for the model");

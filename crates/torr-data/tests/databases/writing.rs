@@ -1,14 +1,14 @@
-//! Updates are kept, all of them or none, and none is lost.
+//! Updates are durable, atomic and never lost.
 
-use crate::place::Place;
+use crate::fixture::Fixture;
 use std::thread;
 use torr_data::{Access, ErrorKind, World};
 use torr_test_support::databases::runtime;
 
-crate::everywhere!(updates_are_kept, all_or_none, none_is_lost_among_many_writers);
+crate::on_all!(updates_are_kept, all_or_none, none_is_lost_among_many_writers);
 
-fn updates_are_kept(place: Place) {
-    let database = place.open();
+fn updates_are_kept(fixture: Fixture) {
+    let database = fixture.open();
     runtime().block_on(async {
         for (n, access) in (1..).zip(Access::ALL) {
             for size in [1, 2, 20, 21, 45, 500] {
@@ -29,8 +29,8 @@ fn updates_are_kept(place: Place) {
     });
 }
 
-fn all_or_none(place: Place) {
-    let database = place.open();
+fn all_or_none(fixture: Fixture) {
+    let database = fixture.open();
     runtime().block_on(async {
         for access in Access::ALL {
             let before = database.world(access, 5).await.expect("it is there");
@@ -43,9 +43,9 @@ fn all_or_none(place: Place) {
     });
 }
 
-/// Each writer has rows of its own, and all have some in common, in different orders.
-fn none_is_lost_among_many_writers(place: Place) {
-    let database = place.open();
+/// Each writer updates rows of its own and rows that all writers share, in different orders.
+fn none_is_lost_among_many_writers(fixture: Fixture) {
+    let database = fixture.open();
     const ROUNDS: i32 = 12;
     thread::scope(|scope| {
         for (writer, access) in (1..=6).zip(Access::ALL.into_iter().cycle()) {

@@ -1,4 +1,4 @@
-//! A connection that all of a thread share: opened when it is needed, by one for all who wait for it.
+//! A connection that all tasks of a thread share, opened when the first of them needs it.
 
 use crate::error::DataError;
 use std::cell::RefCell;
@@ -6,31 +6,31 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-pub(crate) struct Shared<C> {
+pub(crate) struct SharedConnection<C> {
     connection: RefCell<Option<Rc<C>>>,
     is_closed: fn(&C) -> bool,
-    /// Who holds it connects; all others wait for that.
+    /// Held by the task that connects; the others wait for the lock.
     connecting: Mutex<()>,
 }
 
-impl<C> Shared<C> {
+impl<C> SharedConnection<C> {
     pub(crate) fn new(is_closed: fn(&C) -> bool) -> Self {
         Self { connection: RefCell::new(None), is_closed, connecting: Mutex::new(()) }
     }
 
-    /// The connection, if one is open.
+    /// Returns the connection, if one is open.
     pub(crate) fn current(&self) -> Option<Rc<C>> {
         self.connection.borrow().as_ref().filter(|connection| !(self.is_closed)(connection)).map(Rc::clone)
     }
 
-    /// Whether somebody connects just now.
+    /// Returns whether a task connects at the moment.
     #[cfg(feature = "network")]
     pub(crate) fn is_connecting(&self) -> bool {
         self.connecting.try_lock().is_err()
     }
 
-    /// The connection, opened unless somebody else does so first. Nobody waits longer for his turn than `wait`, since each of
-    /// those before him may have to learn for himself that nobody answers; then it is `late`.
+    /// Returns the connection, opened unless another task opens it first. A task waits for the lock at most `wait`, because
+    /// each task before it may itself run into a connect timeout; after that the error is `late`.
     pub(crate) async fn open(
         &self,
         wait: Duration,
@@ -47,8 +47,8 @@ impl<C> Shared<C> {
         Ok(connection)
     }
 
-    /// Leaves this connection to those who have it already.
-    pub(crate) fn give_up(&self, connection: &Rc<C>) {
+    /// Stops handing out this connection. Tasks that hold it keep it.
+    pub(crate) fn discard(&self, connection: &Rc<C>) {
         self.connection.borrow_mut().take_if(|current| Rc::ptr_eq(current, connection));
     }
 }

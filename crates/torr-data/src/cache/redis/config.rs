@@ -1,7 +1,7 @@
-//! How to connect to Redis.
+//! The settings of connections to Redis.
 
-use super::error::{refused, sorted_greeting};
-use super::link::Link;
+use super::connection::RedisConnection;
+use super::error::{classify_handshake, refused};
 use crate::cache::CacheOptions;
 use crate::cache::address::bad;
 use crate::error::{DataError, ErrorKind};
@@ -10,23 +10,23 @@ use std::fmt;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// What is needed to connect.
-pub(crate) struct Plan {
+/// The settings of connections to one Redis.
+pub(crate) struct RedisConfig {
     host: String,
     port: u16,
-    /// What is said first.
-    greeting: Vec<Cmd>,
+    /// The commands to send first.
+    handshake: Vec<Cmd>,
     connect_timeout: Duration,
     response_timeout: Duration,
 }
 
-impl Plan {
+impl RedisConfig {
     pub(crate) fn new(url: &str, options: &CacheOptions) -> Result<Self, DataError> {
         let url = redis::parse_redis_url(url).ok_or_else(|| bad("the cache's URL cannot be read"))?;
         if url.query().is_some() || url.fragment().is_some() {
             return Err(bad("the cache's URL has something after its database"));
         }
-        // The library's own words may not be about a URL.
+        // The library's message may not be about the URL.
         let info =
             url.into_connection_info().map_err(|_| bad("the cache's URL has no host, or a database of no number"))?;
         let ConnectionAddr::Tcp(host, port) = info.addr() else {
@@ -35,7 +35,7 @@ impl Plan {
         Ok(Self {
             host: host.clone(),
             port: *port,
-            greeting: greeting(&info),
+            handshake: handshake(&info),
             connect_timeout: options.connect_timeout,
             response_timeout: options.response_timeout,
         })
@@ -45,54 +45,55 @@ impl Plan {
         self.connect_timeout
     }
 
-    /// Whether it can be connected to.
-    pub(crate) async fn try_out(&self) -> Result<(), DataError> {
+    /// Checks that a connection can be opened.
+    pub(crate) async fn check(&self) -> Result<(), DataError> {
         self.connect().await.map(drop)
     }
 
-    /// A connection over which Redis has answered.
-    pub(super) async fn connect(&self) -> Result<Link, DataError> {
+    /// Opens a connection and completes the handshake.
+    pub(super) async fn connect(&self) -> Result<RedisConnection, DataError> {
         let limit = self.connect_timeout;
-        tokio::time::timeout(limit, self.greeted()).await.unwrap_or_else(|_| {
+        tokio::time::timeout(limit, self.connect_unlimited()).await.unwrap_or_else(|_| {
             Err(DataError::new(ErrorKind::TimedOut, format_args!("no connection to Redis within {limit:?}")))
         })
     }
 
-    async fn greeted(&self) -> Result<Link, DataError> {
+    async fn connect_unlimited(&self) -> Result<RedisConnection, DataError> {
         let stream = TcpStream::connect((&*self.host, self.port)).await;
         let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
         let stream = stream.map_err(|error| refused(&error))?;
-        let link = Link::new(stream, self.response_timeout).await.map_err(sorted_greeting)?;
-        for command in &self.greeting {
-            link.say(command).await.map_err(sorted_greeting)?;
+        let connection = RedisConnection::new(stream, self.response_timeout).await.map_err(classify_handshake)?;
+        for command in &self.handshake {
+            connection.send(command).await.map_err(classify_handshake)?;
         }
-        Ok(link)
+        Ok(connection)
     }
 }
 
-impl fmt::Debug for Plan {
+impl fmt::Debug for RedisConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the greeting, which has the password.
-        f.debug_struct("Plan").field("host", &self.host).field("port", &self.port).finish_non_exhaustive()
+        // The handshake holds the password and is left out.
+        f.debug_struct("RedisConfig").field("host", &self.host).field("port", &self.port).finish_non_exhaustive()
     }
 }
 
-/// Said by us, one by one, rather than by the library, which would not tell why Redis says no.
-fn greeting(info: &ConnectionInfo) -> Vec<Cmd> {
+/// Returns the commands of the handshake. They are sent here one by one, because the library would not report why Redis
+/// refuses one of them.
+fn handshake(info: &ConnectionInfo) -> Vec<Cmd> {
     let settings = info.redis_settings();
     let command = |name: &str| redis::cmd(name);
-    let mut greeting = Vec::new();
+    let mut handshake = Vec::new();
     if let Some(password) = settings.password() {
         let mut auth = command("AUTH");
         auth.arg(settings.username()).arg(password);
-        greeting.push(auth);
+        handshake.push(auth);
     }
     if settings.db() != 0 {
         let mut select = command("SELECT");
         select.arg(settings.db());
-        greeting.push(select);
+        handshake.push(select);
     }
-    // Also what takes no password may say no, or that it is loading still.
-    greeting.push(command("PING"));
-    greeting
+    // A Redis without a password may also refuse, or still be loading.
+    handshake.push(command("PING"));
+    handshake
 }

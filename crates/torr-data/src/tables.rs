@@ -1,9 +1,9 @@
-//! What the tables hold: TechEmpower's two, and the documents' one of 100,000 rows.
+//! The tables and their rows: two of TechEmpower, and one of 100,000 items.
 
-/// Rows of `world`, as TechEmpower has it.
+/// The number of rows of the table `world`, as TechEmpower's rules require.
 pub const WORLD_ROWS: u32 = 10_000;
 
-/// TechEmpower's fortunes, by their ids from 1.
+/// The messages of TechEmpower's fortunes, in the order of their ids, which begin at 1.
 const FORTUNES: [&str; 12] = [
     "fortune: No such file or directory",
     "A computer scientist is someone who fixes things that aren't broken.",
@@ -19,10 +19,10 @@ const FORTUNES: [&str; 12] = [
     "フレームワークのベンチマーク",
 ];
 
-/// The table that says which others are Torr's, and which of them are filled.
-pub(crate) const MARKS: &str = "torr_meta";
+/// The table that lists Torr's tables, and which of them are filled.
+pub(crate) const META_TABLE: &str = "torr_meta";
 
-/// A table of Torr's.
+/// A table that Torr creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
     World,
@@ -30,7 +30,7 @@ pub(crate) enum Table {
     Item,
 }
 
-/// A value to be bound.
+/// A value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Cell {
     Int(i32),
@@ -48,7 +48,7 @@ impl Table {
         }
     }
 
-    /// The columns as a database is told of them; names are the same in all, types too.
+    /// Returns the column definitions for `CREATE TABLE`, equal in all databases.
     pub(crate) fn definition(self) -> &'static str {
         match self {
             Self::World => "id INTEGER NOT NULL PRIMARY KEY, randomNumber INTEGER NOT NULL",
@@ -65,7 +65,7 @@ impl Table {
         }
     }
 
-    /// How many rows it is to have.
+    /// Returns the number of rows; `items` is that of the table `item`.
     pub(crate) fn rows(self, items: u32) -> u32 {
         match self {
             Self::World => WORLD_ROWS,
@@ -74,7 +74,7 @@ impl Table {
         }
     }
 
-    /// The row with this id, the same in every database.
+    /// Returns the row with an id, equal in every database.
     pub(crate) fn row(self, id: u32) -> Vec<Cell> {
         let key = Cell::Int(id as i32);
         match self {
@@ -84,7 +84,7 @@ impl Table {
         }
     }
 
-    /// `INSERT` of so many rows, with placeholders.
+    /// Returns the `INSERT` statement for a number of rows, with placeholders.
     pub(crate) fn insert(self, rows: usize, placeholder: impl Fn(usize) -> String) -> String {
         let columns = self.columns();
         let row = |n: usize| {
@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-/// A number from 1 to 10,000 that looks random and depends on the id alone (the finaliser of SplitMix64).
+/// Returns a pseudo-random number from 1 to 10,000 that depends only on the id (the finaliser of SplitMix64).
 fn number(id: u32) -> i32 {
     let mut x = u64::from(id).wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,18 +1,18 @@
-//! How tables are made in PostgreSQL.
+//! Creation of the tables in PostgreSQL.
 
-use super::error::sorted;
-use crate::contents::Cell;
+use super::error::classify;
 use crate::error::DataError;
-use crate::fill::{self, Store};
+use crate::fill::{self, TableStore};
+use crate::tables::Cell;
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-/// A number that is unlikely to be anybody else's advisory lock: "torrdata".
+/// The key of the advisory lock, "torrdata" in ASCII, which other programs are unlikely to use.
 const LOCK: i64 = 0x746f_7272_6461_7461;
 
-pub(super) struct Tables(Client);
+pub(super) struct PostgresTables(Client);
 
-impl Tables {
+impl PostgresTables {
     pub(super) fn new(client: Client) -> Self {
         Self(client)
     }
@@ -25,7 +25,7 @@ fn bound(cell: &Cell) -> &(dyn ToSql + Sync) {
     }
 }
 
-impl Store for Tables {
+impl TableStore for PostgresTables {
     const BEGIN: &'static str = "BEGIN";
     const COMMIT: &'static str = "COMMIT";
     const INTEGER: &'static str = "INTEGER";
@@ -36,37 +36,37 @@ impl Store for Tables {
     }
 
     async fn lock(&mut self) -> Result<(), DataError> {
-        self.0.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map(drop).map_err(|error| sorted(&error))
+        self.0.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await.map(drop).map_err(|error| classify(&error))
     }
 
     async fn unlock(&mut self, _good: bool) -> Result<(), DataError> {
-        self.0.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).await.map(drop).map_err(|error| sorted(&error))
+        self.0.execute("SELECT pg_advisory_unlock($1)", &[&LOCK]).await.map(drop).map_err(|error| classify(&error))
     }
 
-    async fn taken(&mut self) -> Result<Vec<&'static str>, DataError> {
+    async fn existing(&mut self) -> Result<Vec<&'static str>, DataError> {
         let sql = "SELECT relname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
                    WHERE nspname = current_schema() AND relname::text = ANY($1)";
         let names: Vec<_> = fill::names().collect();
-        let rows = self.0.query(sql, &[&names]).await.map_err(|error| sorted(&error))?;
+        let rows = self.0.query(sql, &[&names]).await.map_err(|error| classify(&error))?;
         Ok(names.into_iter().filter(|name| rows.iter().any(|row| row.get::<_, &str>(0) == *name)).collect())
     }
 
     async fn command(&mut self, sql: &str) -> Result<(), DataError> {
-        self.0.batch_execute(sql).await.map_err(|error| sorted(&error))
+        self.0.batch_execute(sql).await.map_err(|error| classify(&error))
     }
 
     async fn execute(&mut self, sql: &str, values: Vec<Cell>) -> Result<(), DataError> {
         let values: Vec<_> = values.iter().map(bound).collect();
-        self.0.execute(sql, &values).await.map(drop).map_err(|error| sorted(&error))
+        self.0.execute(sql, &values).await.map(drop).map_err(|error| classify(&error))
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<Vec<Cell>>, DataError> {
-        let rows = self.0.query(sql, &[]).await.map_err(|error| sorted(&error))?;
+        let rows = self.0.query(sql, &[]).await.map_err(|error| classify(&error))?;
         let cell = |row: &tokio_postgres::Row, column: usize| match *row.columns()[column].type_() {
             Type::INT4 => row.try_get(column).map(Cell::Int),
             _ => row.try_get(column).map(Cell::Text),
         };
         let cells = |row: &tokio_postgres::Row| (0..row.len()).map(|column| cell(row, column)).collect();
-        rows.iter().map(cells).collect::<Result<_, _>>().map_err(|error| sorted(&error))
+        rows.iter().map(cells).collect::<Result<_, _>>().map_err(|error| classify(&error))
     }
 }

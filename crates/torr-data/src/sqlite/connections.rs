@@ -1,7 +1,7 @@
-//! A thread's connections to SQLite: one of the driver, one of the model.
+//! A thread's connections to SQLite: one for the driver, one for the model.
 
-use super::Shared;
-use super::error::{sorted, sorted_model};
+use super::database::SqliteDatabase;
+use super::error::{classify, classify_model};
 use crate::Access;
 use crate::builder;
 use crate::error::{DataError, ErrorKind};
@@ -18,15 +18,15 @@ const ITEM: &str = "SELECT id, name, number FROM item WHERE id = ?1";
 const FORTUNES: &str = "SELECT id, message FROM fortune";
 const WRITE: &str = "UPDATE world SET randomnumber = ?1 WHERE id = ?2";
 
-pub(crate) struct Local {
-    shared: Arc<Shared>,
+pub(crate) struct SqliteConnections {
+    database: Arc<SqliteDatabase>,
     driver: RefCell<Option<Driver>>,
     model: RefCell<Option<SqliteConnection>>,
 }
 
-impl Local {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, driver: RefCell::new(None), model: RefCell::new(None) }
+impl SqliteConnections {
+    pub(crate) fn new(database: Arc<SqliteDatabase>) -> Self {
+        Self { database, driver: RefCell::new(None), model: RefCell::new(None) }
     }
 
     pub(crate) fn world(&self, access: Access, id: i32) -> Result<World, DataError> {
@@ -74,9 +74,9 @@ impl Local {
         Ok(before)
     }
 
-    /// Writes rows in one transaction.
+    /// Writes rows in one immediate transaction.
     fn write(&self, access: Access, rows: &[World]) -> Result<(), DataError> {
-        self.shared.writing(|| match access {
+        self.database.writing(|| match access {
             Access::Raw => {
                 self.write_by_driver(rows, |db, row| db.prepare_cached(WRITE)?.execute((row.random_number, row.id)))
             }
@@ -94,7 +94,7 @@ impl Local {
                             diesel::update(model::world::table.find(row.id)).set(number).execute(db).map(drop)
                         })
                     };
-                    db.immediate_transaction(write).map_err(sorted_model)
+                    db.immediate_transaction(write).map_err(classify_model)
                 },
             ),
         })
@@ -114,50 +114,52 @@ impl Local {
                     rows.iter().try_for_each(|row| write(&transaction, *row).map(drop))?;
                     transaction.commit()
                 };
-                all().map_err(|error| sorted(&error))
+                all().map_err(|error| classify(&error))
             },
         )
     }
 
     fn driver<T>(&self, read: impl FnOnce(&Driver) -> rusqlite::Result<T>) -> Result<T, DataError> {
-        self.shared.reading(|| on(&self.driver, || self.open_driver(), |db| read(db).map_err(|error| sorted(&error))))
+        self.database
+            .reading(|| on(&self.driver, || self.open_driver(), |db| read(db).map_err(|error| classify(&error))))
     }
 
     fn model<T>(&self, read: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>) -> Result<T, DataError> {
-        self.shared.reading(|| on(&self.model, || self.open_model(), |db| read(db).map_err(sorted_model)))
+        self.database.reading(|| on(&self.model, || self.open_model(), |db| read(db).map_err(classify_model)))
     }
 
     fn open_driver(&self) -> Result<Driver, DataError> {
         let open = || {
-            let driver = Driver::open(&self.shared.path)?;
-            driver.execute_batch(&self.shared.settings())?;
+            let driver = Driver::open(&self.database.path)?;
+            driver.execute_batch(&self.database.settings())?;
             Ok(driver)
         };
-        open().map_err(|error| sorted(&error))
+        open().map_err(|error| classify(&error))
     }
 
     fn open_model(&self) -> Result<SqliteConnection, DataError> {
-        let mut model = SqliteConnection::establish(&self.shared.path)
+        let mut model = SqliteConnection::establish(&self.database.path)
             .map_err(|error| DataError::new(ErrorKind::Refused, format_args!("SQLite: {error}")))?;
-        model.batch_execute(&self.shared.settings()).map_err(sorted_model)?;
+        model.batch_execute(&self.database.settings()).map_err(classify_model)?;
         Ok(model)
     }
 }
 
-/// Uses a connection, which is opened if there is none, and given up if what it says of its file is a surprise.
+/// Runs an operation on a connection, which is opened if there is none. Any error but a timeout closes the connection:
+/// the file may have been replaced.
 fn on<C, T>(
-    place: &RefCell<Option<C>>,
+    slot: &RefCell<Option<C>>,
     open: impl FnOnce() -> Result<C, DataError>,
-    use_it: impl FnOnce(&mut C) -> Result<T, DataError>,
+    operation: impl FnOnce(&mut C) -> Result<T, DataError>,
 ) -> Result<T, DataError> {
-    let mut place = place.borrow_mut();
-    let connection = match &mut *place {
+    let mut slot = slot.borrow_mut();
+    let connection = match &mut *slot {
         Some(connection) => connection,
         empty => empty.insert(open()?),
     };
-    let outcome = use_it(connection);
+    let outcome = operation(connection);
     if outcome.as_ref().is_err_and(|error| error.kind() != ErrorKind::TimedOut) {
-        *place = None;
+        *slot = None;
     }
     outcome
 }

@@ -1,4 +1,4 @@
-//! How often and how long somebody waited for a connection.
+//! How often and how long operations wait for a connection.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,39 +7,39 @@ use std::time::Duration;
 #[cfg(feature = "network")]
 use std::time::Instant;
 
-/// What a database's pools have seen so far, those of all its worker threads together.
+/// Counts of a database's connection pools, over all worker threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PoolWaits {
-    /// How often somebody had to wait, those who wait now not counted.
+    /// Waits that have ended.
     pub waits: u64,
-    /// How many of these waited in vain.
+    /// Waits that ended without a connection.
     pub exhausted: u64,
-    /// How long all of them waited together.
+    /// The sum of all ended waits.
     pub waited: Duration,
-    /// How many wait now.
+    /// Operations that wait now.
     pub waiting: u64,
-    /// How many connections were opened.
+    /// Connections opened.
     pub opened: u64,
 }
 
-/// Something that happens at a pool, for who keeps counts of his own.
+/// An event of a connection pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolEvent {
     /// A connection was opened.
     Opened,
-    /// Somebody begins to wait for a connection.
+    /// An operation begins to wait for a connection.
     WaitBegan,
-    /// Somebody has waited so long, be it in vain.
+    /// A wait has ended, with or without a connection, after this time.
     WaitEnded(Duration),
-    /// Somebody has waited in vain.
+    /// A wait has ended without a connection.
     Exhausted,
 }
 
 type Observer = Box<dyn Fn(PoolEvent) + Send + Sync>;
 
-/// The counts behind [`PoolWaits`]. They are touched only where somebody waits, so other operations share nothing.
+/// The counters behind [`PoolWaits`]. Only operations that wait or connect touch them; all others share no memory.
 #[derive(Default)]
-pub(crate) struct Waits {
+pub(crate) struct PoolCounters {
     waits: AtomicU64,
     exhausted: AtomicU64,
     waited_ns: AtomicU64,
@@ -48,13 +48,13 @@ pub(crate) struct Waits {
     observer: OnceLock<Observer>,
 }
 
-impl fmt::Debug for Waits {
+impl fmt::Debug for PoolCounters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.read().fmt(f)
     }
 }
 
-impl Waits {
+impl PoolCounters {
     pub(crate) fn read(&self) -> PoolWaits {
         PoolWaits {
             waits: self.waits.load(Relaxed),
@@ -65,50 +65,50 @@ impl Waits {
         }
     }
 
-    /// Tells of all events from here on, if nobody is told already.
+    /// Installs the observer of all later events, unless there is one.
     pub(crate) fn observe(&self, observer: Observer) {
         let _ = self.observer.set(observer);
     }
 
     #[cfg(feature = "network")]
-    fn tell(&self, event: PoolEvent) {
+    fn notify(&self, event: PoolEvent) {
         self.observer.get().inspect(|observer| observer(event));
     }
 
     #[cfg(feature = "network")]
-    pub(crate) fn begin(&self) -> Waiting<'_> {
+    pub(crate) fn begin(&self) -> PoolWait<'_> {
         self.waiting.fetch_add(1, Relaxed);
-        self.tell(PoolEvent::WaitBegan);
-        Waiting { waits: self, since: Instant::now() }
+        self.notify(PoolEvent::WaitBegan);
+        PoolWait { counters: self, since: Instant::now() }
     }
 
     #[cfg(feature = "network")]
     pub(crate) fn exhausted(&self) {
         self.exhausted.fetch_add(1, Relaxed);
-        self.tell(PoolEvent::Exhausted);
+        self.notify(PoolEvent::Exhausted);
     }
 
     #[cfg(feature = "network")]
     pub(crate) fn opened(&self) {
         self.opened.fetch_add(1, Relaxed);
-        self.tell(PoolEvent::Opened);
+        self.notify(PoolEvent::Opened);
     }
 }
 
-/// Somebody who waits, until this is dropped: also if nobody wants to know the outcome any more.
+/// A wait that ends when the value is dropped, also if the waiting future is cancelled.
 #[cfg(feature = "network")]
-pub(crate) struct Waiting<'w> {
-    waits: &'w Waits,
+pub(crate) struct PoolWait<'w> {
+    counters: &'w PoolCounters,
     since: Instant,
 }
 
 #[cfg(feature = "network")]
-impl Drop for Waiting<'_> {
+impl Drop for PoolWait<'_> {
     fn drop(&mut self) {
         let waited = self.since.elapsed();
-        self.waits.waited_ns.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Relaxed);
-        self.waits.waits.fetch_add(1, Relaxed);
-        self.waits.waiting.fetch_sub(1, Relaxed);
-        self.waits.tell(PoolEvent::WaitEnded(waited));
+        self.counters.waited_ns.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        self.counters.waits.fetch_add(1, Relaxed);
+        self.counters.waiting.fetch_sub(1, Relaxed);
+        self.counters.notify(PoolEvent::WaitEnded(waited));
     }
 }

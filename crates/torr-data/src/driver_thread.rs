@@ -1,5 +1,5 @@
-//! A thread beside one that blocks. The drivers need a runtime that polls sockets, and a thread on which one runs already
-//! cannot run another: so that one is on this thread, while the other waits.
+//! The companion thread of a thread that blocks. The drivers need a runtime that polls sockets, and a thread that already
+//! runs a runtime cannot run a second one: so the drivers run on a companion thread while the caller waits.
 
 use crate::error::{DataError, ErrorKind};
 use std::cell::RefCell;
@@ -9,41 +9,41 @@ use std::thread;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Something to be done there. It makes its future there, too, so that this one needs not be `Send`.
+/// An operation for the companion thread. Its future is made there too and need not be `Send`.
 type Job = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 thread_local! {
-    /// The calling thread's companion, which ends with it.
+    /// The queue of the calling thread's companion, which ends when the queue is dropped.
     static COMPANION: RefCell<Option<UnboundedSender<Job>>> = const { RefCell::new(None) };
 }
 
-/// Asks on the companion's thread, and waits.
-pub(crate) fn run<T, F>(ask: impl FnOnce() -> F + Send + 'static) -> Result<T, DataError>
+/// Runs an operation on the companion thread and blocks until it ends.
+pub(crate) fn run<T, F>(operation: impl FnOnce() -> F + Send + 'static) -> Result<T, DataError>
 where
     T: Send + 'static,
     F: Future<Output = Result<T, DataError>> + 'static,
 {
-    let (reply, answer) = mpsc::sync_channel(1);
+    let (sender, receiver) = mpsc::sync_channel(1);
     let job: Job = Box::new(move || {
         Box::pin(async move {
-            let outcome = ask().await;
-            // Who asked waits for it, unless his thread has panicked.
-            let _ = reply.send(outcome);
+            let outcome = operation().await;
+            // The receiver is gone only if the calling thread has panicked.
+            let _ = sender.send(outcome);
         })
     });
-    hand_over(job)?;
-    answer.recv().unwrap_or_else(|_| {
+    submit(job)?;
+    receiver.recv().unwrap_or_else(|_| {
         COMPANION.take();
-        Err(DataError::new(ErrorKind::Other, "the thread that talks to the server has panicked"))
+        Err(DataError::new(ErrorKind::Other, "the thread of the database driver has panicked"))
     })
 }
 
-fn hand_over(job: Job) -> Result<(), DataError> {
+fn submit(job: Job) -> Result<(), DataError> {
     COMPANION.with_borrow_mut(|companion| {
         let job = match companion {
             Some(jobs) => match jobs.send(job) {
                 Ok(()) => return Ok(()),
-                // One that has panicked is replaced.
+                // A companion that has panicked is replaced.
                 Err(unsent) => unsent.0,
             },
             None => job,
@@ -67,5 +67,5 @@ fn start() -> Result<UnboundedSender<Job>, DataError> {
 }
 
 fn failed(error: impl std::fmt::Display) -> DataError {
-    DataError::new(ErrorKind::Other, format_args!("the thread that talks to the server: {error}"))
+    DataError::new(ErrorKind::Other, format_args!("the thread of the database driver: {error}"))
 }

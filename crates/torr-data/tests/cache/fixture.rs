@@ -1,21 +1,21 @@
-//! A place for a cache: of each test its own, so that they do not meet; and a database whose rows are cached.
+//! The cache of one test, apart from those of other tests, and a database whose rows are cached.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tempfile::TempDir;
 use torr_data::{Cache, CacheOptions, Database, Options};
 use torr_test_support::databases::{Make, Outside, Server, shared};
 
-pub struct Place {
+pub struct Fixture {
     pub url: String,
     pub options: CacheOptions,
 }
 
-impl Place {
+impl Fixture {
     pub fn memory() -> Self {
         Self { url: "memory".to_owned(), options: CacheOptions::default() }
     }
 
-    /// A database of the Redis that all share.
+    /// Returns a database of its own in the Redis that all tests share.
     pub fn redis() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         Self::at(shared(Make::Redis), NUMBER.fetch_add(1, Relaxed))
@@ -29,7 +29,7 @@ impl Place {
         Cache::open(&self.url, &self.options).unwrap_or_else(|error| panic!("{}: {error}", self.url))
     }
 
-    /// Somebody else who uses the same Redis.
+    /// Returns a connection of another client of the same Redis.
     pub fn outside(&self) -> redis::Connection {
         let client = redis::Client::open(&*self.url).expect("the test's URL is right");
         client.get_connection().expect("the server is there")

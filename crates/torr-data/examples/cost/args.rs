@@ -1,4 +1,4 @@
-//! What is asked for on the command line.
+//! The command line.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ pub const USAGE: &str =
 A URL is sqlite::memory:, sqlite:FILE, mysql://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST/NAME,
 or of a cache: memory or redis://:PASSWORD@HOST";
 
-pub struct Plan {
+pub struct Args {
     pub private: bool,
     pub pin: bool,
     pub pipelined: bool,
@@ -19,9 +19,9 @@ pub struct Plan {
     pub urls: Vec<String>,
 }
 
-impl Plan {
+impl Args {
     pub fn read(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut plan = Self {
+        let mut parsed = Self {
             private: false,
             pin: false,
             pipelined: false,
@@ -37,17 +37,17 @@ impl Plan {
                 value.ok_or_else(|| format!("{arg} needs a number from 1"))
             };
             match arg.as_str() {
-                "--private" => plan.private = true,
-                "--pin" => plan.pin = true,
-                "--pipelined" => plan.pipelined = true,
-                "--blocking" => plan.blocking = true,
-                "--tasks" => plan.tasks = number()?,
-                "--rounds" => plan.rounds = number()?,
-                "--millis" => plan.round = Duration::from_millis(number()? as u64),
+                "--private" => parsed.private = true,
+                "--pin" => parsed.pin = true,
+                "--pipelined" => parsed.pipelined = true,
+                "--blocking" => parsed.blocking = true,
+                "--tasks" => parsed.tasks = number()?,
+                "--rounds" => parsed.rounds = number()?,
+                "--millis" => parsed.round = Duration::from_millis(number()? as u64),
                 option if option.starts_with('-') => return Err(format!("there is no option {option}")),
-                _ => plan.urls.push(arg),
+                _ => parsed.urls.push(arg),
             }
         }
-        if plan.urls.is_empty() && !plan.private { Err("no URL is given".to_owned()) } else { Ok(plan) }
+        if parsed.urls.is_empty() && !parsed.private { Err("no URL is given".to_owned()) } else { Ok(parsed) }
     }
 }

@@ -1,10 +1,10 @@
-//! What each access costs on a database.
+//! The cost of each access method on a database.
 
-use crate::plan::Plan;
+use crate::args::Args;
 use crate::rounds::{Cost, blocking_round, round};
 use torr_data::{Access, DataError, Database, DatabaseKind, Options, WORLD_ROWS, World};
 
-/// What is measured.
+/// A measured operation.
 #[derive(Clone, Copy, PartialEq)]
 enum Operation {
     Item,
@@ -13,8 +13,8 @@ enum Operation {
     Updates,
 }
 
-pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
-    let options = Options { pool_size: plan.tasks, pipelined: plan.pipelined, ..Options::default() };
+pub fn measure(args: &Args, url: &str) -> Result<(), DataError> {
+    let options = Options { pool_size: args.tasks, pipelined: args.pipelined, ..Options::default() };
     let database = Database::open(url, &options, |progress| {
         if progress.done == progress.of {
             eprintln!("{}: {} rows", progress.table, progress.of);
@@ -23,19 +23,19 @@ pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
     let name = match database.kind() {
         DatabaseKind::Sqlite => "sqlite",
         DatabaseKind::MySql => "mysql",
-        DatabaseKind::Postgres if plan.pipelined => "postgres |",
+        DatabaseKind::Postgres if args.pipelined => "postgres |",
         DatabaseKind::Postgres => "postgres",
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
     for operation in [Operation::Item, Operation::Fortunes, Operation::Queries, Operation::Updates] {
         let mut costs = Access::ALL.map(|_| Vec::new());
-        // The first round warms up: connections, statements, the database's memory.
-        for round in 0..=plan.rounds {
+        // The first round is the warm-up of connections, statements and the database's cache.
+        for round in 0..=args.rounds {
             for (costs, access) in costs.iter_mut().zip(Access::ALL) {
-                let cost = if plan.blocking {
-                    round_that_blocks(plan, &database, operation, access)?
+                let cost = if args.blocking {
+                    round_that_blocks(args, &database, operation, access)?
                 } else {
-                    runtime.block_on(round_of(plan, &database, operation, access))?
+                    runtime.block_on(round_of(args, &database, operation, access))?
                 };
                 if round > 0 {
                     costs.push(cost);
@@ -62,10 +62,10 @@ pub fn measure(plan: &Plan, url: &str) -> Result<(), DataError> {
     Ok(())
 }
 
-async fn round_of(plan: &Plan, database: &Database, operation: Operation, access: Access) -> Result<Cost, DataError> {
-    // SQLite answers at once: several tasks would only take turns without need.
-    let tasks = if database.kind() == DatabaseKind::Sqlite { 1 } else { plan.tasks };
-    round(plan.round, tasks, async || {
+async fn round_of(args: &Args, database: &Database, operation: Operation, access: Access) -> Result<Cost, DataError> {
+    // SQLite is ready at the first poll, so that several tasks would only take turns.
+    let tasks = if database.kind() == DatabaseKind::Sqlite { 1 } else { args.tasks };
+    round(args.round, tasks, async || {
         match operation {
             Operation::Item => drop(database.item(access, any(database.items())).await?),
             Operation::Fortunes => drop(database.fortunes(access).await?),
@@ -78,13 +78,13 @@ async fn round_of(plan: &Plan, database: &Database, operation: Operation, access
 }
 
 fn round_that_blocks(
-    plan: &Plan,
+    args: &Args,
     database: &Database,
     operation: Operation,
     access: Access,
 ) -> Result<Cost, DataError> {
     let (items, database) = (database.items(), database.blocking());
-    blocking_round(plan.round, || {
+    blocking_round(args.round, || {
         match operation {
             Operation::Item => drop(database.item(access, any(items))?),
             Operation::Fortunes => drop(database.fortunes(access)?),
@@ -95,7 +95,7 @@ fn round_that_blocks(
     })
 }
 
-/// The id of any row.
+/// Returns a random id.
 fn any(rows: u32) -> i32 {
     fastrand::i32(1..=rows as i32)
 }

@@ -1,21 +1,21 @@
-//! How tables are made in SQLite: all in one transaction, so there are all of them or none.
+//! Creation of the tables in SQLite, in one transaction: either all of them exist or none.
 
-use super::error::sorted;
-use crate::contents::Cell;
+use super::error::classify;
 use crate::error::DataError;
-use crate::fill::{self, Store};
+use crate::fill::{self, TableStore};
+use crate::tables::Cell;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
-pub(super) struct Tables<'c>(&'c Connection);
+pub(super) struct SqliteTables<'c>(&'c Connection);
 
-impl<'c> Tables<'c> {
+impl<'c> SqliteTables<'c> {
     pub(super) fn new(connection: &'c Connection) -> Self {
         Self(connection)
     }
 
     fn batch(&self, sql: &str) -> Result<(), DataError> {
-        self.0.execute_batch(sql).map_err(|error| sorted(&error))
+        self.0.execute_batch(sql).map_err(|error| classify(&error))
     }
 }
 
@@ -37,7 +37,7 @@ fn cells(row: &Row<'_>) -> rusqlite::Result<Vec<Cell>> {
         .collect()
 }
 
-impl Store for Tables<'_> {
+impl TableStore for SqliteTables<'_> {
     const BEGIN: &'static str = "SAVEPOINT fill";
     const COMMIT: &'static str = "RELEASE fill";
     const INTEGER: &'static str = "INTEGER";
@@ -51,11 +51,11 @@ impl Store for Tables<'_> {
         self.batch("BEGIN IMMEDIATE")
     }
 
-    async fn unlock(&mut self, good: bool) -> Result<(), DataError> {
-        self.batch(if good { "COMMIT" } else { "ROLLBACK" })
+    async fn unlock(&mut self, success: bool) -> Result<(), DataError> {
+        self.batch(if success { "COMMIT" } else { "ROLLBACK" })
     }
 
-    async fn taken(&mut self) -> Result<Vec<&'static str>, DataError> {
+    async fn existing(&mut self) -> Result<Vec<&'static str>, DataError> {
         let rows = self.query("SELECT name FROM sqlite_schema").await?;
         let is = |row: &Vec<Cell>, name: &str| matches!(&row[0], Cell::Text(text) if text.eq_ignore_ascii_case(name));
         Ok(fill::names().filter(|name| rows.iter().any(|row| is(row, name))).collect())
@@ -67,11 +67,11 @@ impl Store for Tables<'_> {
 
     async fn execute(&mut self, sql: &str, values: Vec<Cell>) -> Result<(), DataError> {
         let run = || self.0.prepare_cached(sql)?.execute(params_from_iter(values));
-        run().map(drop).map_err(|error| sorted(&error))
+        run().map(drop).map_err(|error| classify(&error))
     }
 
     async fn query(&mut self, sql: &str) -> Result<Vec<Vec<Cell>>, DataError> {
         let run = || self.0.prepare(sql)?.query_map((), cells)?.collect::<rusqlite::Result<_>>();
-        run().map_err(|error| sorted(&error))
+        run().map_err(|error| classify(&error))
     }
 }

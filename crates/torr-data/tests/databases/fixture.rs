@@ -1,4 +1,4 @@
-//! A place for tables: of each test its own, so that they do not meet.
+//! The database of one test, apart from those of other tests.
 
 use tempfile::TempDir;
 use torr_data::{DataError, Database, Options};
@@ -7,13 +7,13 @@ use torr_test_support::databases::{Make, Outside, Server, shared};
 /// Rows of the table `item`: enough for two batches and a rest.
 pub const ITEMS: u32 = 2500;
 
-pub struct Place {
+pub struct Fixture {
     pub url: String,
     pub options: Options,
     _folder: Option<TempDir>,
 }
 
-impl Place {
+impl Fixture {
     pub fn memory() -> Self {
         Self::new("sqlite::memory:".to_owned(), None)
     }
@@ -31,7 +31,7 @@ impl Place {
         Self::at(shared(Make::Postgres))
     }
 
-    /// A new database of a server.
+    /// Returns a new database of a server.
     pub fn at(server: &Server) -> Self {
         Self::new(server.new_database(), None)
     }

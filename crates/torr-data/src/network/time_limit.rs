@@ -1,22 +1,25 @@
-//! The making of tables, with a limit to each of its steps.
+//! Time limits for database servers.
 
-use crate::contents::Cell;
 use crate::error::DataError;
-use crate::fill::Store;
+use crate::fill::TableStore;
+use crate::tables::Cell;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long one step may take: a thousand rows, or another process that fills all of them.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long one step of preparing the tables may take: one INSERT, or the wait for another process that fills them all.
+pub(crate) const STEP_LIMIT: Duration = Duration::from_secs(60);
 
-/// A store that gives up in the end.
-pub(crate) struct Patient<S>(pub(crate) S);
+/// How much longer than the database's own statement limit to wait before the connection is closed.
+pub(super) const GRACE: Duration = Duration::from_millis(250);
+
+/// A table store with a time limit on each step.
+pub(crate) struct TimeLimited<S>(pub(crate) S);
 
 async fn limited<T>(step: impl Future<Output = Result<T, DataError>>) -> Result<T, DataError> {
-    timeout(PATIENCE + super::GRACE, step).await.unwrap_or_else(|_| Err(DataError::timed_out(PATIENCE)))
+    timeout(STEP_LIMIT + GRACE, step).await.unwrap_or_else(|_| Err(DataError::timed_out(STEP_LIMIT)))
 }
 
-impl<S: Store> Store for Patient<S> {
+impl<S: TableStore> TableStore for TimeLimited<S> {
     const BEGIN: &'static str = S::BEGIN;
     const COMMIT: &'static str = S::COMMIT;
     const INTEGER: &'static str = S::INTEGER;
@@ -30,12 +33,12 @@ impl<S: Store> Store for Patient<S> {
         limited(self.0.lock()).await
     }
 
-    async fn unlock(&mut self, good: bool) -> Result<(), DataError> {
-        limited(self.0.unlock(good)).await
+    async fn unlock(&mut self, success: bool) -> Result<(), DataError> {
+        limited(self.0.unlock(success)).await
     }
 
-    async fn taken(&mut self) -> Result<Vec<&'static str>, DataError> {
-        limited(self.0.taken()).await
+    async fn existing(&mut self) -> Result<Vec<&'static str>, DataError> {
+        limited(self.0.existing()).await
     }
 
     async fn command(&mut self, sql: &str) -> Result<(), DataError> {
