@@ -234,7 +234,7 @@ fn a_silent_server(make: Make) {
         let (database, runtime) = (fixture.open(), runtime());
         for access in Access::ALL {
             // With such short limits, a busy machine may need another attempt.
-            wait_until("it answers", || runtime.block_on(database.item(access, 1)).is_ok());
+            wait_until("it answers", || runtime.block_on(database.item(access, 1)).ok());
             server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
