@@ -94,14 +94,14 @@ impl Server {
     fn new(listener: TcpListener, times: Vec<Nanos>) -> Self {
         listener.set_nonblocking(true).expect("a socket takes options");
         let poller = Poller::new().expect("a descriptor is free");
-        poller.add(&listener, Token::new(LISTENER, 0), Interest::Accept).expect("a listener can be watched");
+        poller.add(&listener, Token::new(LISTENER, 0), Interest::Level).expect("a listener can be watched");
         let (connections, due) = (HashMap::new(), BinaryHeap::new());
         let clock = Clock::start();
         Self { listener, poller, clock, times, connections, accepted: 0, due, requests: 0, log: Log::default() }
     }
 
     fn run(mut self, stop: &AtomicBool) -> Log {
-        clock::wake_exactly();
+        clock::minimise_timer_slack();
         in_real_time(SERVING);
         let mut events = Events::with_capacity(256);
         while !stop.load(Ordering::Relaxed) {

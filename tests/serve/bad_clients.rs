@@ -155,7 +155,7 @@ fn a_body_takes_the_memory_of_its_bytes_whatever_its_frames_are() {
 
 #[test]
 fn ten_thousand_idle_connections_cost_little_and_keep_nobody_out() {
-    let room = torr_net::limits::make_room_for(15_000);
+    let room = torr_net::file_limit::raise_for_connections(15_000);
     assert_eq!(room, 15_000, "this test needs a hard limit of open files (ulimit -Hn) of 16,000");
     let server = Serve::start(&["--workers", "2"]);
     others_are_served(&server);

@@ -24,7 +24,7 @@ impl Address {
     }
 
     /// Whether nothing lies between the two sides, so that a connect is done as soon as it is asked for.
-    pub fn has_no_distance(&self) -> bool {
+    pub fn connects_at_once(&self) -> bool {
         self.tcp().is_none_or(|address| address.ip().is_loopback())
     }
 

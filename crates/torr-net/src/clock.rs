@@ -54,7 +54,7 @@ pub fn coarse_unix_seconds() -> u64 {
 }
 
 /// Makes the kernel wake the calling thread when its time has come, rather than up to 50 us later together with others.
-pub fn wake_exactly() {
+pub fn minimise_timer_slack() {
     // Where it is refused, wake-ups are as late as they always were.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
 }

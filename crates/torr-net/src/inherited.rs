@@ -22,7 +22,7 @@ pub fn inode(number: RawFd) -> Option<u64> {
 /// # Errors
 /// If there is no such descriptor.
 #[allow(unsafe_code)]
-pub fn keep(number: RawFd) -> io::Result<()> {
+pub fn set_close_on_exec(number: RawFd) -> io::Result<()> {
     if number < 0 {
         return Err(io::ErrorKind::InvalidInput.into());
     }
@@ -60,9 +60,9 @@ mod tests {
     fn what_is_kept_is_closed_in_other_programs() {
         let (one, _other) = UnixStream::pair().expect("there is room for descriptors");
         fcntl_setfd(&one, FdFlags::empty()).expect("it is open");
-        keep(one.as_raw_fd()).expect("it is open");
+        set_close_on_exec(one.as_raw_fd()).expect("it is open");
         assert_eq!(fcntl_getfd(&one).expect("it is open"), FdFlags::CLOEXEC);
-        assert!(keep(-1).is_err() && keep(RawFd::MAX).is_err());
+        assert!(set_close_on_exec(-1).is_err() && set_close_on_exec(RawFd::MAX).is_err());
     }
 
     #[test]

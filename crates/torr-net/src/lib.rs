@@ -6,26 +6,28 @@
 
 pub mod address;
 pub mod backoff;
-pub mod bell;
 pub mod clock;
 mod defer;
 pub mod errors;
+pub mod file_limit;
 pub mod inherited;
-pub mod limits;
 pub mod local_ports;
 pub mod poller;
 pub mod shared_cells;
-pub mod slots;
+pub mod slab;
 pub mod socket;
+pub mod stop_signal;
 pub mod tcp_info;
 pub mod ticker;
 pub mod tls;
+pub mod wake_up;
 
 pub use address::Address;
-pub use bell::Bell;
 pub use clock::{Clock, Nanos};
 pub use poller::{Event, Events, Interest, Poller};
 pub use shared_cells::SharedCells;
-pub use slots::{Slots, Token};
+pub use slab::{Slab, Token};
+pub use stop_signal::StopSignal;
 pub use tcp_info::{TcpInfo, tcp_info};
 pub use ticker::Ticker;
+pub use wake_up::WakeUp;

@@ -21,7 +21,7 @@ pub fn count() -> u64 {
 }
 
 /// Returns how long a port is taken after its connection was closed from this side.
-pub fn held_for(on_loopback: bool) -> Duration {
+pub fn time_wait(on_loopback: bool) -> Duration {
     // 1 is always, 2 on the loopback network alone, which is the default.
     match read("tcp_tw_reuse").unwrap_or_default().trim() {
         "1" => REUSED,
@@ -61,6 +61,6 @@ mod tests {
             assert_eq!(count_of(range, reserved), count, "{range:?}, {reserved:?}");
         }
         assert!(count() > 0);
-        assert!(held_for(true) <= held_for(false));
+        assert!(time_wait(true) <= time_wait(false));
     }
 }

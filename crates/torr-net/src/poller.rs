@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
     /// A listener, a bell, a ticker: told as long as there is something to accept, so that one accept per event is enough.
-    Accept,
+    Level,
     /// A connection: told once when bytes arrive or the peer ends its side.
     Read,
     /// A connection, also told once when a full send buffer has room again, or a connect has come to its end.
@@ -22,7 +22,7 @@ impl Interest {
     fn flags(self) -> epoll::EventFlags {
         use epoll::EventFlags as F;
         match self {
-            Self::Accept => F::IN,
+            Self::Level => F::IN,
             Self::Read => F::IN | F::RDHUP | F::ET,
             Self::ReadWrite => F::IN | F::OUT | F::RDHUP | F::ET,
         }
@@ -153,7 +153,7 @@ pub struct Event {
 impl Event {
     /// It may be ready for anything: who tries will see.
     #[inline]
-    pub fn perhaps(token: Token) -> Self {
+    pub fn assumed(token: Token) -> Self {
         Self { token, readable: true, writable: true, ended: false }
     }
 

@@ -19,7 +19,7 @@ mod trust;
 
 pub use acceptor::{ServerTlsSettings, TlsAcceptor};
 pub use client::TlsClient;
-pub use records::Secured;
+pub use records::NegotiatedTls;
 pub use server::TlsServer;
 pub use settings::{Resumption, Roots, TlsConfig, TlsSettings, Versions};
 

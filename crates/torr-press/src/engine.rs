@@ -29,7 +29,7 @@ use std::time::Duration;
 use torr_gauge::collector::FirstAnswer;
 use torr_gauge::failed_response::FailedResponse;
 use torr_gauge::{Failure, Kind, Sample};
-use torr_net::tls::Secured;
+use torr_net::tls::NegotiatedTls;
 use torr_net::{Address, Clock, Event, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
 
 /// Connections that are worked on at a time.
@@ -102,7 +102,7 @@ pub(crate) struct Ended {
     pub carried: u64,
     pub sources: usize,
     /// How the first connection was secured.
-    pub secured: Option<Secured>,
+    pub secured: Option<NegotiatedTls>,
     pub first: Option<FirstAnswer>,
     /// The first response with a status of 400 or more.
     pub failed_response: Option<FailedResponse>,
@@ -167,7 +167,7 @@ pub(crate) struct Engine<'r, S: Protocol, P, L> {
     idle: Nanos,
     /// When the last request on a schedule was sent.
     last_sent: Option<Nanos>,
-    secured: Option<Secured>,
+    secured: Option<NegotiatedTls>,
     /// Whether a failed response is still to be kept.
     gathers: bool,
     failed_response: Option<FailedResponse>,

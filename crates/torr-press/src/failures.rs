@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use torr_gauge::{Failure, Kind, Side};
-use torr_net::errors::plain;
+use torr_net::errors::describe;
 use torr_net::tls::TlsError;
 use torr_wire::WireError;
 
@@ -20,7 +20,7 @@ pub(crate) fn connect(error: &io::Error) -> Failure {
         }
         _ => (Kind::Connect, Side::Client),
     };
-    Failure::new(kind, side, plain(error))
+    Failure::new(kind, side, describe(error))
 }
 
 /// Why receiving or sending failed.
@@ -29,7 +29,7 @@ pub(crate) fn transfer(kind: Kind, error: &io::Error) -> Failure {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => Side::Server,
         _ => Side::Network,
     };
-    Failure::new(kind, side, plain(error))
+    Failure::new(kind, side, describe(error))
 }
 
 /// What is wrong with an answer.
@@ -52,7 +52,7 @@ pub(crate) fn tls(error: TlsError) -> Failure {
 /// What begins the first bytes of a TLS server that was sent something else: the header of an alert (RFC 8446, section 5.1).
 const TLS_ALERT: &[u8] = &[21, 3];
 
-/// Returns the failure of a request in plain text to a server that speaks TLS, if these are a server's first bytes.
+/// Returns the failure of a request in describe text to a server that speaks TLS, if these are a server's first bytes.
 pub(crate) fn plain_to_tls(first_bytes: &[u8]) -> Option<Failure> {
     let what = "the server speaks TLS on this port: is the URL https:// and not http://?";
     first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(Kind::Protocol, Side::Server, what))

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
-use torr_net::tls::Secured;
+use torr_net::tls::NegotiatedTls;
 use torr_wire::response::Response;
 
 /// The state of one connection's protocol. It sees bytes only: socket, clock and counters belong to the engine.
@@ -28,7 +28,7 @@ pub trait Protocol {
     }
 
     /// Returns the parameters of a completed TLS handshake.
-    fn secured(&self) -> Option<Secured> {
+    fn secured(&self) -> Option<NegotiatedTls> {
         None
     }
 

@@ -22,7 +22,7 @@ use torr_gauge::result::Tls;
 use torr_gauge::signals::Watcher;
 use torr_gauge::{Failure, Sample, Signals};
 use torr_net::tls::TlsConfig;
-use torr_net::{Clock, clock, limits};
+use torr_net::{Clock, clock, file_limit};
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -55,7 +55,7 @@ pub enum RunError {
 pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<Measured, RunError> {
     // Each thread has a poller of its own.
     let files = (plan.connections + plan.thread_count()) as u64;
-    let fit = limits::make_room_for(files);
+    let fit = file_limit::raise_for_connections(files);
     if fit < files {
         return Err(RunError::Files { wanted: plan.connections, fit });
     }
@@ -172,7 +172,7 @@ fn press_by<S: Protocol>(
     let cursor = plan.request.cursor(number, threads);
     let pacer = AnyPacer::new(plan, number, budget, &numbers);
     if plan.is_scheduled() || plan.max_rate.is_some() {
-        clock::wake_exactly();
+        clock::minimise_timer_slack();
     }
     let ended = Engine::new(plan, numbers, session, pacer, cursor, link, time)?.run()?;
     let used = meter.read(ended.idle);

@@ -6,7 +6,7 @@ use crate::request::Cursor;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstAnswer;
 use torr_net::Nanos;
-use torr_net::tls::{Secured, TlsClient};
+use torr_net::tls::{NegotiatedTls, TlsClient};
 
 /// A session whose bytes go through TLS.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct TlsBuffers<T> {
 impl<S: Protocol> OverTls<S> {
     /// Over TLS as this client speaks it, with the same sessions.
     pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
-        Self { tls: client.another(), inner, failed: None }
+        Self { tls: client.with_shared_sessions(), inner, failed: None }
     }
 
     fn seal(&mut self, to_send: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), Failure> {
@@ -54,11 +54,11 @@ impl<S: Protocol> Protocol for OverTls<S> {
     }
 
     fn is_handshaking(&self) -> bool {
-        self.tls.is_securing()
+        self.tls.is_handshaking()
     }
 
-    fn secured(&self) -> Option<Secured> {
-        self.tls.secured()
+    fn secured(&self) -> Option<NegotiatedTls> {
+        self.tls.negotiated()
     }
 
     #[inline]
@@ -94,11 +94,11 @@ impl<S: Protocol> Protocol for OverTls<S> {
             return Err(failure);
         }
         if !input.is_empty() {
-            let was_securing = self.tls.is_securing();
+            let was_securing = self.tls.is_handshaking();
             shared.read = 0;
             shared.received.clear();
             self.tls.receive(input, out, &mut shared.received).map_err(failures::tls)?;
-            if was_securing && !self.tls.is_securing() {
+            if was_securing && !self.tls.is_handshaking() {
                 self.inner.open(&mut shared.to_send);
             }
         }
@@ -124,7 +124,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
     }
 
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
-        if self.tls.is_securing() {
+        if self.tls.is_handshaking() {
             return Ok(None);
         }
         match self.inner.server_closed()? {

@@ -43,7 +43,7 @@ pub struct Tls {
 impl Tls {
     /// Of a connection whose handshake is complete.
     pub(crate) fn of(secure: &TlsServer) -> Option<Self> {
-        let secured = secure.secured()?;
+        let secured = secure.negotiated()?;
         Some(Self {
             version: secured.version,
             cipher: secured.cipher,

@@ -31,7 +31,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use torr_net::tls::TlsServer;
-use torr_net::{Bell, Event, Events, Interest, Nanos, Poller, Slots, Ticker, Token, clock, socket};
+use torr_net::{Event, Events, Interest, Nanos, Poller, Slab, StopSignal, Ticker, Token, clock, socket};
 
 /// Connections that are worked on at a time.
 const STAGE: usize = 16;
@@ -59,7 +59,7 @@ const TOO_MANY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
 
 const LISTENER: Token = Token::new(u32::MAX, u32::MAX);
-const BELL: Token = Token::new(u32::MAX, u32::MAX - 1);
+const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
 const TICKER: Token = Token::new(u32::MAX, u32::MAX - 2);
 const MAIL: Token = Token::new(u32::MAX, u32::MAX - 3);
 
@@ -153,11 +153,11 @@ pub(crate) struct Engine {
     poller: Poller,
     listener: Option<OwnedFd>,
     /// Rung when the server is to leave.
-    bell: Arc<Bell>,
+    stop_signal: Arc<StopSignal>,
     ticker: Ticker,
     /// Accepting has stopped until then, for want of files.
     accept_again: Option<Nanos>,
-    connections: Slots<Connection>,
+    connections: Slab<Connection>,
     leaving: Option<Nanos>,
     now: Nanos,
     flow: Flow,
@@ -178,22 +178,22 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub fn new(cx: Context, seats: Seats, listener: OwnedFd, bell: Arc<Bell>) -> io::Result<Self> {
+    pub fn new(cx: Context, seats: Seats, listener: OwnedFd, stop_signal: Arc<StopSignal>) -> io::Result<Self> {
         let poller = Poller::new()?;
-        poller.add(&listener, LISTENER, Interest::Accept)?;
-        poller.add(&bell, BELL, Interest::Accept)?;
+        poller.add(&listener, LISTENER, Interest::Level)?;
+        poller.add(&stop_signal, STOP_SIGNAL, Interest::Level)?;
         let ticker = Ticker::new(TEND)?;
-        poller.add(&ticker, TICKER, Interest::Accept)?;
-        poller.add(&*cx.mailbox, MAIL, Interest::Accept)?;
+        poller.add(&ticker, TICKER, Interest::Level)?;
+        poller.add(&*cx.mailbox, MAIL, Interest::Level)?;
         Ok(Self {
             cx,
             seats,
             poller,
             listener: Some(listener),
-            bell,
+            stop_signal,
             ticker,
             accept_again: None,
-            connections: Slots::default(),
+            connections: Slab::default(),
             leaving: None,
             now: clock::coarse(),
             flow: Flow::default(),
@@ -239,7 +239,7 @@ impl Engine {
 
     /// Whether the server was told to leave, but at leisure.
     pub fn is_leaving_softly(&self) -> bool {
-        self.leaving.is_some() && self.bell.is_soft()
+        self.leaving.is_some() && self.stop_signal.is_draining()
     }
 
     /// Whether the server was told to leave, and the last connection has gone.
@@ -265,12 +265,12 @@ impl Engine {
         let (mut accepting, mut leave, mut tick, mut mail) = (false, false, false, false);
         self.again.sort_unstable_by_key(|token| token.bits());
         self.again.dedup();
-        ready.extend(self.again.drain(..).map(Event::perhaps));
+        ready.extend(self.again.drain(..).map(Event::assumed));
         let going_on = ready.len();
         for event in self.events.iter() {
             match event.token {
                 LISTENER => accepting = true,
-                BELL => leave = true,
+                STOP_SIGNAL => leave = true,
                 TICKER => tick = true,
                 MAIL => mail = true,
                 _ => ready.push(event),
@@ -420,13 +420,13 @@ impl Engine {
                 None => (&*bytes, start),
                 Some(secure) => {
                     self.plain.clear();
-                    let began = secure.is_securing();
+                    let began = secure.is_handshaking();
                     if let Err(error) = secure.receive(bytes, &mut self.out, &mut self.plain) {
                         let next = sealing::refuse(&error, began, &mut self.out, start);
                         self.answers.push(Answers { token, bytes: start..self.out.len(), next });
                         continue;
                     }
-                    if connection.http.client().tls.is_none() && !secure.is_securing() {
+                    if connection.http.client().tls.is_none() && !secure.is_handshaking() {
                         connection.http.client().tls = Tls::of(secure).map(Arc::new);
                         if secure.protocol() == Some(b"h2") {
                             connection.http.expect_http2();

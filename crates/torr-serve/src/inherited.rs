@@ -77,7 +77,7 @@ fn ours() -> Option<&'static Note> {
             // A program that is started before they are taken would keep the channel open, and the listeners. One that is
             // missing is told of where it is taken.
             let all = [note.channel, note.board].into_iter().chain(note.listeners.iter().copied());
-            all.for_each(|number| drop(inherited::keep(number)));
+            all.for_each(|number| drop(inherited::set_close_on_exec(number)));
         }
         is_ours.then_some(note)
     };

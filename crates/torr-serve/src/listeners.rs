@@ -9,7 +9,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use torr_net::{limits, socket};
+use torr_net::{file_limit, socket};
 
 /// What this process is to a server.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ pub(crate) fn take(address: impl ToSocketAddrs, settings: &Settings) -> Result<L
     let workers = settings.workers.max(1);
     let count = workers * settings.processes.max(1);
     // A supervisor has the ends of each worker process, and while it starts one, that one's listeners twice.
-    limits::make_room_for((count + 2 * workers + 8 * settings.processes) as u64);
+    file_limit::raise_for_connections((count + 2 * workers + 8 * settings.processes) as u64);
     let sockets = systemd::sockets().map_err(handed_over)?;
     if sockets.is_empty() {
         let (listeners, address) = open(address, settings, count)?;

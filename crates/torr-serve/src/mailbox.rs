@@ -4,18 +4,18 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};
-use torr_net::{Bell, Token};
+use torr_net::{Token, WakeUp};
 
 /// Where any thread leaves word for a worker's engine.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     tokens: Mutex<Vec<Token>>,
-    bell: Bell,
+    wake_up: WakeUp,
 }
 
 impl Mailbox {
     pub fn new() -> io::Result<Arc<Self>> {
-        Ok(Arc::new(Self { tokens: Mutex::default(), bell: Bell::new()? }))
+        Ok(Arc::new(Self { tokens: Mutex::default(), wake_up: WakeUp::new()? }))
     }
 
     /// What leaves word for a connection when it is woken.
@@ -25,14 +25,14 @@ impl Mailbox {
 
     /// What has come in since the last call.
     pub fn empty(&self) -> Vec<Token> {
-        self.bell.clear();
+        self.wake_up.clear();
         std::mem::take(&mut *self.tokens.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl AsFd for Mailbox {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.bell.as_fd()
+        self.wake_up.as_fd()
     }
 }
 
@@ -48,6 +48,6 @@ impl Wake for Word {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.mailbox.tokens.lock().unwrap_or_else(PoisonError::into_inner).push(self.token);
-        self.mailbox.bell.ring();
+        self.mailbox.wake_up.wake();
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
-use torr_net::errors::plain;
+use torr_net::errors::describe;
 
 /// By how much times that are told in hundredths and whole seconds may differ.
 const INEXACT: Duration = Duration::from_secs(2);
@@ -48,7 +48,7 @@ impl PidFile {
                     "the pid file {shown} is a symbolic link, which is not followed: name the file itself"
                 ));
             }
-            Err(error) => return Err(format!("cannot read the pid file {shown}: {}", plain(&error))),
+            Err(error) => return Err(format!("cannot read the pid file {shown}: {}", describe(&error))),
         }
         // Whoever reads it finds all of it or nothing.
         let mut new = path.as_os_str().to_owned();
@@ -56,7 +56,7 @@ impl PidFile {
         let written = write_new(Path::new(&new)).and_then(|()| fs::rename(&new, path));
         if let Err(error) = written {
             let _ = fs::remove_file(&new);
-            return Err(format!("cannot write the pid file {shown}: {}", plain(&error)));
+            return Err(format!("cannot write the pid file {shown}: {}", describe(&error)));
         }
         // From any folder that the program may go to.
         Ok(Self(std::path::absolute(path).unwrap_or_else(|_| path.to_owned())))

@@ -3,7 +3,7 @@
 use crate::inherited::worker_number;
 use crate::settings::Settings;
 use std::fs;
-use torr_net::limits;
+use torr_net::file_limit;
 
 /// Files that a worker thread opens for itself: pollers, timers, bells.
 const OF_WORKER: u64 = 12;
@@ -28,7 +28,7 @@ pub(crate) struct Room {
 pub(crate) fn make(settings: &Settings, workers: usize) -> Room {
     let share = settings.max_connections.div_ceil(settings.processes.max(1));
     let own = open_now() + OF_WORKER * workers as u64;
-    let limit = limits::raise_to((share as u64).saturating_add(own).saturating_add(MOST_OF_HANDLERS));
+    let limit = file_limit::raise_to((share as u64).saturating_add(own).saturating_add(MOST_OF_HANDLERS));
     let connections = usize::try_from(fit(share as u64, own, limit)).unwrap_or(usize::MAX);
     let is_missed = settings.max_connections != Settings::default().max_connections || connections < FEW;
     // Of several processes all have the same limit.

@@ -28,8 +28,8 @@ use std::process::ExitStatus;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use thiserror::Error;
-use torr_net::Bell;
-use torr_net::errors::plain;
+use torr_net::StopSignal;
+use torr_net::errors::describe;
 use torr_net::tls::{TlsAcceptor, TlsError};
 
 /// Why a server cannot serve.
@@ -42,7 +42,7 @@ pub enum ServeError {
     #[error("no address to listen on: {0}")]
     Address(String),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {}", plain(.error))]
+    #[error("cannot listen on {address}: {}", describe(.error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -50,7 +50,7 @@ pub enum ServeError {
         error: io::Error,
     },
     /// The access log cannot be opened.
-    #[error("cannot open the access log '{target}': {}", plain(.error))]
+    #[error("cannot open the access log '{target}': {}", describe(.error))]
     Log {
         /// Where it should go.
         target: String,
@@ -106,7 +106,7 @@ pub struct Bound {
     listeners: Vec<OwnedFd>,
     part: Part,
     address: SocketAddr,
-    bell: Arc<Bell>,
+    stop_signal: Arc<StopSignal>,
     /// Those to mind, once they are watched for.
     signals: Option<Signals>,
     pid_file: Option<Arc<PidFile>>,
@@ -150,12 +150,12 @@ struct Places {
 
 /// Tells a server to stop, from any thread.
 #[derive(Debug, Clone)]
-pub struct Stop(Arc<Bell>);
+pub struct Stop(Arc<StopSignal>);
 
 impl Stop {
     /// Answers what is under way, then lets the server end. Returns at once.
     pub fn stop(&self) {
-        self.0.ring();
+        self.0.stop();
     }
 }
 
@@ -165,13 +165,13 @@ fn open_log(target: LogTarget, settings: &Settings) -> Result<AccessLog, ServeEr
 }
 
 /// Stops all workers when it is dropped.
-struct StopAtEnd(Arc<Bell>);
+struct StopAtEnd(Arc<StopSignal>);
 
 impl Drop for StopAtEnd {
     fn drop(&mut self) {
         // One that drains ends once it is empty, and its siblings have their own time for that.
-        if !self.0.is_soft() || thread::panicking() {
-            self.0.ring();
+        if !self.0.is_draining() || thread::panicking() {
+            self.0.stop();
         }
     }
 }
@@ -215,10 +215,10 @@ impl Server {
         let mine = !matches!(part, Part::Worker(_));
         let pid_file = self.settings.pid_file.as_deref().filter(|_| mine);
         let pid_file = pid_file.map(PidFile::create).transpose().map_err(ServeError::PidFile)?.map(Arc::new);
-        let bell = Arc::new(Bell::new()?);
+        let stop_signal = Arc::new(StopSignal::new()?);
         let (app, settings) = (Arc::new(self.app), Arc::new(self.settings.bounded()));
         let hooks = Hooks::new(tls.clone(), log.clone());
-        Ok(Bound { app, settings, tls, log, listeners, part, address, bell, signals: None, pid_file, hooks })
+        Ok(Bound { app, settings, tls, log, listeners, part, address, stop_signal, signals: None, pid_file, hooks })
     }
 }
 
@@ -230,7 +230,7 @@ impl Bound {
 
     /// A way to stop it.
     pub fn stop(&self) -> Stop {
-        Stop(Arc::clone(&self.bell))
+        Stop(Arc::clone(&self.stop_signal))
     }
 
     /// Calls this once all workers serve: in the supervisor if there is one, and never in its worker processes.
@@ -271,7 +271,7 @@ impl Bound {
                 // A supervisor of another version may have laid it out in another way.
                 let board = Board::inherited(member.board, first + threads, self.app.own_metrics())
                     .map(|board| Places { board, first, turn: member.turn });
-                member::obey(Arc::clone(&channel), Arc::clone(&self.bell), self.settings.stop_timeout)?;
+                member::obey(Arc::clone(&channel), Arc::clone(&self.stop_signal), self.settings.stop_timeout)?;
                 self.work(board, || member::tell_ready(&channel))
             }
             Part::Supervisor => self.supervise(None).map(drop),
@@ -333,7 +333,7 @@ impl Bound {
             board: Board::new(self.settings.processes * self.settings.workers.max(1), self.app.own_metrics())?,
             listeners: (0..self.settings.processes).map(of_one).collect(),
             settings: Arc::clone(&self.settings),
-            bell: Arc::clone(&self.bell),
+            stop_signal: Arc::clone(&self.stop_signal),
             signals,
             status: systemd::status(self.address, self.settings.processes),
             when_ready: Box::new(move || ready.into_iter().for_each(|call| call())),
@@ -342,7 +342,7 @@ impl Bound {
 
     /// Runs worker threads, and tells when all of them accept connections.
     fn work(self, places: Option<Places>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
-        let Self { app, settings, tls, log, listeners, bell, pid_file: _held, .. } = self;
+        let Self { app, settings, tls, log, listeners, stop_signal, pid_file: _held, .. } = self;
         let room = room::make(&settings, listeners.len());
         let seats = Seats::with(room.connections, settings.max_connections_per_address);
         let (threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
@@ -363,13 +363,17 @@ impl Bound {
         let shared = Shared { app, settings, pool, tls, board, log, shutdown: on_shutdown, background: of_background };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, seats) = (shared.clone(), seats.clone());
-            let (bell, built, ended) = (Arc::clone(&bell), built.clone(), Ended(tell_ended.clone()));
+            let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
-                let _stop_all = StopAtEnd(Arc::clone(&bell));
-                let engine =
-                    Engine::new(Context::new(shared, telemetry::place(first + number, turn))?, seats, listener, bell)?;
+                let _stop_all = StopAtEnd(Arc::clone(&stop_signal));
+                let engine = Engine::new(
+                    Context::new(shared, telemetry::place(first + number, turn))?,
+                    seats,
+                    listener,
+                    stop_signal,
+                )?;
                 // Nobody waits for this any more where another worker could not be started.
                 let _ = built.send(());
                 drop(built);
@@ -380,7 +384,7 @@ impl Bound {
         // The workers have the application to themselves: with the last of them it ends.
         drop((shared, tell_ended));
         if workers.iter().any(Result::is_err) {
-            bell.ring();
+            stop_signal.stop();
         }
         drop(built);
         let mut called = Ok(());
@@ -388,7 +392,7 @@ impl Bound {
             called = catch_unwind(AssertUnwindSafe(when_ready));
             room.warning.iter().for_each(|warning| supervisor::say(warning));
             if called.is_err() {
-                bell.ring();
+                stop_signal.stop();
             }
         }
         shutdown.report(&ended);

@@ -78,7 +78,7 @@ pub(crate) struct Duties {
 /// Minds signals until the handle is closed, and tells systemd in between that the process lives.
 pub(crate) fn mind(signals: Signals, duties: Duties) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
     let poller = Poller::new()?;
-    poller.add(&signals, Token::new(0, 0), Interest::Accept)?;
+    poller.add(&signals, Token::new(0, 0), Interest::Level)?;
     mind_after(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, duties)
 }
 

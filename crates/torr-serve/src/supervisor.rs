@@ -21,13 +21,13 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use torr_net::{Bell, Event, Events, Interest, Poller, Token, backoff};
+use torr_net::{Event, Events, Interest, Poller, StopSignal, Token, backoff};
 
 /// A worker that has served for so long does not die of what killed its predecessors.
 const LASTING: Duration = Duration::from_secs(10);
 
 const SIGNALS: Token = Token::new(u32::MAX, u32::MAX);
-const BELL: Token = Token::new(u32::MAX, u32::MAX - 1);
+const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
 /// The generations of a worker's tokens, whose index is its id.
 const CHANNEL: u32 = 0;
 const END: u32 = 1;
@@ -68,7 +68,7 @@ pub(crate) struct Orders {
     pub board: Board,
     /// Those of each worker.
     pub listeners: Vec<Vec<OwnedFd>>,
-    pub bell: Arc<Bell>,
+    pub stop_signal: Arc<StopSignal>,
     pub signals: Option<Signals>,
     pub status: String,
     pub when_ready: Box<dyn FnOnce() + Send>,
@@ -84,7 +84,7 @@ struct Supervisor {
     board: Board,
     poller: Poller,
     signals: Option<Signals>,
-    bell: Arc<Bell>,
+    stop_signal: Arc<StopSignal>,
     /// Told when all are ready for the first time; gone after that.
     when_ready: Option<Box<dyn FnOnce() + Send>>,
     /// A reload was asked for while one was under way.
@@ -96,15 +96,15 @@ struct Supervisor {
     ended_by: Option<c_int>,
 }
 
-/// Runs worker processes until the bell or a signal asks for the end. Returns the signal that asked for it at once.
+/// Runs worker processes until the stop_signal or a signal asks for the end. Returns the signal that asked for it at once.
 ///
 /// # Errors
 /// If a worker ends before all were ready for the first time, or the system refuses something.
 pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
     let poller = Poller::new()?;
-    poller.add(&orders.bell, BELL, Interest::Accept)?;
+    poller.add(&orders.stop_signal, STOP_SIGNAL, Interest::Level)?;
     if let Some(signals) = &orders.signals {
-        poller.add(signals, SIGNALS, Interest::Accept)?;
+        poller.add(signals, SIGNALS, Interest::Level)?;
     }
     let place = |listeners| Place { listeners, ..Place::default() };
     let supervisor = Supervisor {
@@ -117,7 +117,7 @@ pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
         board: orders.board,
         poller,
         signals: orders.signals,
-        bell: orders.bell,
+        stop_signal: orders.stop_signal,
         when_ready: Some(orders.when_ready),
         again: false,
         leaving: false,
@@ -163,7 +163,7 @@ impl Supervisor {
                 systemd::alive();
             }
             let (asked, told): (Vec<_>, Vec<_>) =
-                events.iter().partition(|event| [SIGNALS, BELL].contains(&event.token));
+                events.iter().partition(|event| [SIGNALS, STOP_SIGNAL].contains(&event.token));
             // What is asked for comes first: a worker that ends for it is not to be started anew.
             for event in asked {
                 self.asked(event)?;
@@ -194,7 +194,7 @@ impl Supervisor {
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1) % (u32::MAX - 1);
         let channel = self.poller.add(child.channel(), Token::new(id, CHANNEL), Interest::Read);
-        let watched = channel.and_then(|()| self.poller.add(child.end(), Token::new(id, END), Interest::Accept));
+        let watched = channel.and_then(|()| self.poller.add(child.end(), Token::new(id, END), Interest::Level));
         if let Err(error) = watched {
             // Nobody would ever hear of its end.
             child.kill();
@@ -211,10 +211,10 @@ impl Supervisor {
         Ok(())
     }
 
-    /// A signal, or the bell.
+    /// A signal, or the stop_signal.
     fn asked(&mut self, event: Event) -> io::Result<()> {
-        if event.token == BELL {
-            self.poller.remove(&self.bell)?;
+        if event.token == STOP_SIGNAL {
+            self.poller.remove(&self.stop_signal)?;
             self.leave();
             return Ok(());
         }
@@ -274,7 +274,7 @@ impl Supervisor {
     fn miss(&mut self, place: usize, who: &str, lasted: bool) {
         let lost = &mut self.places[place];
         lost.failures = if lasted { 1 } else { lost.failures.saturating_add(1) };
-        let wait = Duration::from_nanos(backoff::wait_after(lost.failures));
+        let wait = Duration::from_nanos(backoff::delay_after(lost.failures));
         lost.start_at = Some(Instant::now() + wait);
         say(&format!("{who}: it is started anew in {} ms", wait.as_millis()));
     }

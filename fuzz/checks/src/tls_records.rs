@@ -224,7 +224,7 @@ impl Pair {
                 pipe.is_true &= lost == 0;
             }
             Step::Send(length) => self.send(at, length),
-            Step::End(_) => self.end(at),
+            Step::End(_) => self.close_notify(at),
         }
     }
 
@@ -266,7 +266,7 @@ impl Pair {
             0 => self.client.send(&plain, &mut pipe.bytes),
             _ => self.server.send(&plain, &mut pipe.bytes),
         };
-        let is_securing = if at == 0 { self.client.is_securing() } else { self.server.is_securing() };
+        let is_securing = if at == 0 { self.client.is_handshaking() } else { self.server.is_handshaking() };
         pipe.look_at_new(before);
         if sent.is_ok() {
             pipe.sent.extend_from_slice(&plain);
@@ -278,12 +278,12 @@ impl Pair {
         }
     }
 
-    fn end(&mut self, at: usize) {
+    fn close_notify(&mut self, at: usize) {
         let pipe = &mut self.pipes[at];
         let before = pipe.bytes.len();
         match at {
-            0 => self.client.end(&mut pipe.bytes),
-            _ => self.server.end(&mut pipe.bytes),
+            0 => self.client.close_notify(&mut pipe.bytes),
+            _ => self.server.close_notify(&mut pipe.bytes),
         }
         pipe.has_ended = true;
         self.pipes[at].look_at_new(before);
@@ -302,6 +302,6 @@ impl Pair {
             assert!(!pipe.has_failed, "a connection has failed by itself");
             assert_eq!(pipe.received.len(), pipe.sent.len(), "not all has arrived");
         }
-        assert!(!self.client.is_securing() && !self.server.is_securing(), "the handshake is not complete");
+        assert!(!self.client.is_handshaking() && !self.server.is_handshaking(), "the handshake is not complete");
     }
 }

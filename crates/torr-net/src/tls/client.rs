@@ -2,7 +2,7 @@
 
 use super::TlsError;
 use super::explain;
-use super::records::{Records, Secured, Side};
+use super::records::{NegotiatedTls, Records, Side};
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::UnbufferedStatus;
@@ -45,7 +45,7 @@ impl Side for UnbufferedClientConnection {
 
 impl TlsClient {
     /// Another client of the same settings, which shares its sessions.
-    pub fn another(&self) -> Self {
+    pub fn with_shared_sessions(&self) -> Self {
         Self::new(Arc::clone(&self.config), self.name.clone(), self.needs_alpn)
     }
 
@@ -65,8 +65,8 @@ impl TlsClient {
 
     /// Whether the handshake is still under way.
     #[inline]
-    pub fn is_securing(&self) -> bool {
-        self.records.as_ref().is_none_or(Records::is_securing)
+    pub fn is_handshaking(&self) -> bool {
+        self.records.as_ref().is_none_or(Records::is_handshaking)
     }
 
     /// Whether the server has ended its side as TLS asks for, so that nothing can have been cut off.
@@ -75,8 +75,8 @@ impl TlsClient {
     }
 
     /// How the connection was secured, once it was.
-    pub fn secured(&self) -> Option<Secured> {
-        self.records.as_ref()?.secured()
+    pub fn negotiated(&self) -> Option<NegotiatedTls> {
+        self.records.as_ref()?.negotiated()
     }
 
     /// The certificates that the server has shown, its own first, in DER.
@@ -91,9 +91,9 @@ impl TlsClient {
     /// As the TLS library. What is in `out` should still be sent: it tells the server why.
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
         let Some(records) = &mut self.records else { return Ok(()) };
-        let was_securing = records.is_securing();
+        let was_handshaking = records.is_handshaking();
         records.receive(input, out, plain)?;
-        if was_securing && !records.is_securing() && self.needs_alpn && records.protocol().is_none() {
+        if was_handshaking && !records.is_handshaking() && self.needs_alpn && records.protocol().is_none() {
             let offered = self.config.alpn_protocols.iter().map(|protocol| String::from_utf8_lossy(protocol));
             return Err(TlsError::Alpn(offered.collect::<Vec<_>>().join(" or ")));
         }
@@ -120,9 +120,9 @@ impl TlsClient {
     ///
     /// Where debug assertions are on, [`TlsClient::receive`] panics behind it if the server breaks the rules of TLS: `rustls` 0.23
     /// then sends an alert after its `close_notify`, which it asserts that it does not.
-    pub fn end(&mut self, out: &mut Vec<u8>) {
+    pub fn close_notify(&mut self, out: &mut Vec<u8>) {
         if let Some(records) = &mut self.records {
-            records.end(out);
+            records.close_notify(out);
         }
     }
 }

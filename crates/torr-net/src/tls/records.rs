@@ -18,7 +18,7 @@ const MOST_PARTIAL: usize = 128 * 1024;
 
 /// How a connection was secured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secured {
+pub struct NegotiatedTls {
     /// From an earlier connection's session, without certificates.
     pub resumed: bool,
     /// Such as `TLSv1.3`.
@@ -52,7 +52,7 @@ pub(super) struct Records<S> {
     /// Records that have come in part, and those of a handshake's message that has come in part. The library remembers
     /// where in them the message is: they must be there again whenever it looks at what has come.
     partial: Vec<u8>,
-    is_securing: bool,
+    is_handshaking: bool,
     /// The peer has said that nothing more will come.
     is_closed: bool,
     /// The peer has broken the rules. The library must not be given any more of what it says: it has lost its place.
@@ -61,12 +61,12 @@ pub(super) struct Records<S> {
 
 impl<S: Side> Records<S> {
     pub fn new(side: S) -> Self {
-        Self { side, partial: Vec::new(), is_securing: true, is_closed: false, has_failed: false }
+        Self { side, partial: Vec::new(), is_handshaking: true, is_closed: false, has_failed: false }
     }
 
     #[inline]
-    pub fn is_securing(&self) -> bool {
-        self.is_securing
+    pub fn is_handshaking(&self) -> bool {
+        self.is_handshaking
     }
 
     #[inline]
@@ -75,8 +75,8 @@ impl<S: Side> Records<S> {
     }
 
     /// How the connection was secured, once it was.
-    pub fn secured(&self) -> Option<Secured> {
-        if self.is_securing {
+    pub fn negotiated(&self) -> Option<NegotiatedTls> {
+        if self.is_handshaking {
             return None;
         }
         let common = self.side.common();
@@ -85,7 +85,7 @@ impl<S: Side> Records<S> {
             _ => "TLSv1.3",
         };
         let cipher = common.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
-        Some(Secured {
+        Some(NegotiatedTls {
             resumed: common.handshake_kind() == Some(HandshakeKind::Resumed),
             version: version.into(),
             cipher: cipher.unwrap_or_default(),
@@ -162,7 +162,7 @@ impl<S: Side> Records<S> {
                     });
                 }
                 Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
-                Ok(ConnectionState::WriteTraffic(_)) => (self.is_securing, done) = (false, true),
+                Ok(ConnectionState::WriteTraffic(_)) => (self.is_handshaking, done) = (false, true),
                 // Said once. What comes next tells whether the handshake was complete before.
                 Ok(ConnectionState::PeerClosed) => self.is_closed = true,
                 Ok(ConnectionState::Closed) => (self.is_closed, done) = (true, true),
@@ -201,7 +201,7 @@ impl<S: Side> Records<S> {
     }
 
     /// Tells the peer that nothing more will come, if the handshake is complete.
-    pub fn end(&mut self, out: &mut Vec<u8>) {
+    pub fn close_notify(&mut self, out: &mut Vec<u8>) {
         // Where it cannot be said any more, the peer knows already, or will learn by the connection's end.
         let _ = self.write(out, RECORD_OVERHEAD, |traffic, room| traffic.queue_close_notify(room));
     }

@@ -3,7 +3,7 @@
 use super::TlsError;
 use super::explain;
 use super::identities::hearing_names;
-use super::records::{Records, Secured, Side};
+use super::records::{NegotiatedTls, Records, Side};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
 use rustls::unbuffered::UnbufferedStatus;
 use rustls::{CommonState, ServerConfig};
@@ -58,7 +58,7 @@ impl TlsServer {
         if self.has_ended {
             return Ok(());
         }
-        if !self.records.is_securing() {
+        if !self.records.is_handshaking() {
             return self.records.receive(input, out, plain);
         }
         let (result, name) = hearing_names(|| self.records.receive(input, out, plain));
@@ -82,17 +82,17 @@ impl TlsServer {
 
     /// Tells the client that nothing more will come (`close_notify`), if the handshake is complete. Nothing can be sent
     /// after it, and what is received is not looked at.
-    pub fn end(&mut self, out: &mut Vec<u8>) {
+    pub fn close_notify(&mut self, out: &mut Vec<u8>) {
         if !self.has_ended {
             self.has_ended = true;
-            self.records.end(out);
+            self.records.close_notify(out);
         }
     }
 
     /// Whether the handshake is still under way.
     #[inline]
-    pub fn is_securing(&self) -> bool {
-        self.records.is_securing()
+    pub fn is_handshaking(&self) -> bool {
+        self.records.is_handshaking()
     }
 
     /// Whether the client has ended its side as TLS asks for, so that nothing can have been cut off. It may still be
@@ -113,8 +113,8 @@ impl TlsServer {
     }
 
     /// How the connection was secured, once it was.
-    pub fn secured(&self) -> Option<Secured> {
-        self.records.secured()
+    pub fn negotiated(&self) -> Option<NegotiatedTls> {
+        self.records.negotiated()
     }
 
     /// The certificates that the client has shown, its own first, in DER. Nothing if it was not asked for any.

@@ -40,8 +40,8 @@ pub enum Roots {
     System,
     /// Those in a PEM file.
     File(PathBuf),
-    /// Anybody: the certificate is not checked.
-    Anybody,
+    /// AcceptAny: the certificate is not checked.
+    AcceptAny,
 }
 
 /// Versions of TLS.
@@ -109,7 +109,7 @@ impl TlsSettings {
         let by_rule = |rule| Arc::new(Trust { rule, algorithms });
         let builder = match &self.roots {
             Roots::System => builder.with_root_certificates(system_roots()?),
-            Roots::Anybody => builder.dangerous().with_custom_certificate_verifier(by_rule(Rule::Anybody)),
+            Roots::AcceptAny => builder.dangerous().with_custom_certificate_verifier(by_rule(Rule::AcceptAny)),
             Roots::File(path) => {
                 let given = certificates(path)?;
                 let roots = Arc::new(roots_of(&given, path)?);

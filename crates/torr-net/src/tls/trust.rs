@@ -19,7 +19,7 @@ pub(super) struct Trust {
 #[derive(Debug)]
 pub(super) enum Rule {
     /// All of them.
-    Anybody,
+    AcceptAny,
     /// The very ones that were given, and what they have signed. The first is what a self-signed certificate needs that
     /// says of itself that it may sign others: as that of a server it is not taken otherwise. Whoever has signed one that was
     /// given does not matter; its validity, its purpose and its names do.
@@ -36,7 +36,7 @@ impl ServerCertVerifier for Trust {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match &self.rule {
-            Rule::Anybody => Ok(ServerCertVerified::assertion()),
+            Rule::AcceptAny => Ok(ServerCertVerified::assertion()),
             // Without what the server says of its signers: they do not matter here.
             Rule::GivenOrSigned(given, signed) if given.contains(certificate) => {
                 match signed.verify_server_cert(certificate, &[], name, ocsp, now) {

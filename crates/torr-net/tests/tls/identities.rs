@@ -8,7 +8,7 @@ use torr_net::tls::{Roots, ServerTlsSettings, TlsAcceptor, TlsError, TlsSettings
 
 /// The certificate that who asks for a name is shown, and the name that the server has heard.
 fn shown(acceptor: &TlsAcceptor, name: &str) -> (String, Option<String>) {
-    let settings = TlsSettings { roots: Roots::Anybody, ..TlsSettings::new(name) };
+    let settings = TlsSettings { roots: Roots::AcceptAny, ..TlsSettings::new(name) };
     let pair = Pair::secured(client(&settings), acceptor);
     let certificate = pair.client.server_certificates().next().expect("a certificate is shown");
     (format!("{certificate:?}"), pair.server.server_name().map(Into::into))

@@ -98,7 +98,7 @@ fn serve(listener: &TcpListener, acceptor: &TlsAcceptor) -> TlsServer {
             server.send(&plain.to_ascii_uppercase(), &mut out).expect("it can be sent");
         }
         if server.is_closed() {
-            server.end(&mut out);
+            server.close_notify(&mut out);
         }
         // The client may be gone already once it has said its last.
         let sent = socket.write_all(&out);
@@ -127,7 +127,7 @@ fn talks_with_new_keys_and_resumes() {
             client.say("second words\n");
             client.wait_for("SECOND WORDS");
             let server = client.leave();
-            let secured = server.secured().expect("the handshake is done");
+            let secured = server.negotiated().expect("the handshake is done");
             assert_eq!((&secured.version[..], secured.resumed), (version, resumed));
             assert_eq!(server.protocol(), Some(&b"http/1.1"[..]));
             assert_eq!(server.server_name(), Some("localhost"));

@@ -1,6 +1,6 @@
 //! A client and a server that talk to each other in memory.
 
-use torr_net::tls::{Secured, TlsAcceptor, TlsClient, TlsError, TlsServer, TlsSettings};
+use torr_net::tls::{NegotiatedTls, TlsAcceptor, TlsClient, TlsError, TlsServer, TlsSettings};
 
 /// A connection's two ends, and what is under way between them.
 pub struct Pair {
@@ -26,7 +26,7 @@ impl Pair {
     pub fn secured(client: TlsClient, acceptor: &TlsAcceptor) -> Self {
         let mut pair = Self::begin(client, acceptor);
         pair.run().expect("both sides agree");
-        assert!(!pair.client.is_securing() && !pair.server.is_securing());
+        assert!(!pair.client.is_handshaking() && !pair.server.is_handshaking());
         pair
     }
 
@@ -59,8 +59,9 @@ impl Pair {
 
     pub fn is_resumed(&self) -> bool {
         // The kind of the peer's key each side knows for itself.
-        let without_key = |secured: Option<Secured>| secured.map(|secured| Secured { key: None, ..secured });
-        let (client, server) = (without_key(self.client.secured()), without_key(self.server.secured()));
+        let without_key =
+            |secured: Option<NegotiatedTls>| secured.map(|secured| NegotiatedTls { key: None, ..secured });
+        let (client, server) = (without_key(self.client.negotiated()), without_key(self.server.negotiated()));
         assert_eq!(client, server, "both sides say the same");
         server.expect("the handshake is done").resumed
     }

@@ -77,7 +77,7 @@ fn what_is_not_tls() {
     let mut request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec();
     assert_eq!(server.receive(&mut request, &mut out, &mut plain), Err(TlsError::ClientNoTls));
     assert_eq!(out.first(), Some(&21), "an alert: {out:?}");
-    assert!(plain.is_empty() && server.is_securing());
+    assert!(plain.is_empty() && server.is_handshaking());
     server.receive(&mut request, &mut out, &mut plain).expect_err("it stays of no use");
 }
 
@@ -133,7 +133,7 @@ fn is_of_no_use(bytes: &mut [u8], most: usize) -> Result<(), TestCaseError> {
             break;
         }
     }
-    prop_assert!(server.is_securing() && plain.is_empty());
+    prop_assert!(server.is_handshaking() && plain.is_empty());
     prop_assert!(server.send(b"answer", &mut out).is_err());
     Ok(())
 }

@@ -14,7 +14,7 @@ fn new_connections_get_the_new_certificate_and_old_ones_go_on() {
     for versions in [Versions::Tls12, Versions::Tls13] {
         let acceptor = ServerTlsSettings { versions, ..authority.server() }.load().expect("the settings are right");
         let mut open = Pair::secured(client(&authority.client()), &acceptor);
-        let mut half = Pair::begin(open.client.another(), &acceptor);
+        let mut half = Pair::begin(open.client.with_shared_sessions(), &acceptor);
         authority.identity("server", &["localhost"]);
         let unchanged = Pair::secured(client(&authority.client()), &acceptor);
         assert_eq!(shown(&unchanged), shown(&open), "files are read when they are asked to be");
@@ -24,7 +24,7 @@ fn new_connections_get_the_new_certificate_and_old_ones_go_on() {
         open.exchange();
         half.run().expect("it goes on");
         half.exchange();
-        assert!(Pair::secured(open.client.another(), &acceptor).is_resumed(), "tickets stay good");
+        assert!(Pair::secured(open.client.with_shared_sessions(), &acceptor).is_resumed(), "tickets stay good");
     }
 }
 

@@ -17,7 +17,7 @@ fn both_ways_by_either_version() {
     for (versions, name) in VERSIONS {
         let acceptor = ServerTlsSettings { versions, ..authority.server() }.load().expect("the settings are right");
         let mut pair = Pair::secured(client(&authority.client()), &acceptor);
-        let secured = pair.server.secured().expect("the handshake is done");
+        let secured = pair.server.negotiated().expect("the handshake is done");
         assert_eq!(secured.version, name);
         assert!(!pair.is_resumed() && secured.group.is_some() && !secured.cipher.is_empty());
         pair.exchange();
@@ -96,7 +96,7 @@ fn a_client_that_says_all_at_once_and_leaves() {
     for (versions, _) in VERSIONS {
         let acceptor = ServerTlsSettings { versions, ..authority.server() }.load().expect("the settings are right");
         let mut pair = Pair::begin(client(&authority.client()), &acceptor);
-        while pair.client.is_securing() {
+        while pair.client.is_handshaking() {
             pair.server.receive(&mut pair.to_server, &mut pair.to_client, &mut vec![]).expect("it goes on");
             pair.to_server.clear();
             pair.client.receive(&mut pair.to_client, &mut pair.to_server, &mut vec![]).expect("it goes on");
@@ -104,18 +104,18 @@ fn a_client_that_says_all_at_once_and_leaves() {
         }
         // By 1.3 the end of its handshake comes together with these.
         pair.client.send(b"question", &mut pair.to_server).expect("it can be sent");
-        pair.client.end(&mut pair.to_server);
+        pair.client.close_notify(&mut pair.to_server);
         pair.to_server.extend_from_slice(b"what comes after its last word is ignored");
         pair.run().expect("both understand");
-        assert!(pair.server.is_closed() && !pair.server.is_securing());
+        assert!(pair.server.is_closed() && !pair.server.is_handshaking());
         assert_eq!(pair.at_server, b"question");
         pair.to_server.extend_from_slice(b"also later");
         pair.run().expect("it is ignored");
 
         pair.server.send(b"answer", &mut pair.to_client).expect("it is still answered");
-        pair.server.end(&mut pair.to_client);
+        pair.server.close_notify(&mut pair.to_client);
         let said = pair.to_client.len();
-        pair.server.end(&mut pair.to_client);
+        pair.server.close_notify(&mut pair.to_client);
         assert_eq!(pair.to_client.len(), said, "the end is said once");
         pair.run().expect("both understand");
         assert_eq!(pair.at_client, b"answer");
@@ -154,7 +154,7 @@ fn a_ticket_in_many_records_while_the_client_talks() {
         }
         for byte in given.chunks_mut(1) {
             client.receive(byte, &mut to_server, &mut at_client).expect("it is right");
-            if !client.is_securing() {
+            if !client.is_handshaking() {
                 client.send(b"question", &mut to_server).expect("it can be sent");
                 sent += 8;
             }
@@ -169,8 +169,8 @@ fn nothing_is_sent_before_the_handshake_is_done() {
     let acceptor = authority.server().load().expect("the settings are right");
     let (mut server, mut out) = (acceptor.accept().expect("it can be accepted"), Vec::new());
     server.send(b"answer", &mut out).expect_err("there are no keys yet");
-    server.end(&mut out);
-    assert!(out.is_empty() && server.secured().is_none() && server.is_securing() && !server.is_closed());
+    server.close_notify(&mut out);
+    assert!(out.is_empty() && server.negotiated().is_none() && server.is_handshaking() && !server.is_closed());
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
             Ok(socket) => {
                 connection.socket = Some(socket);
                 connection.stage = Stage::Connecting;
-                if address.has_no_distance() {
+                if address.connects_at_once() {
                     // It is connected by now, and no event is needed to say so.
                     self.speak_first(at);
                 } else {

@@ -213,7 +213,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// When a place may be used again, after one failure more in a row.
     fn back_off(&mut self, at: usize) -> Nanos {
         let connection = &mut self.connections[at];
-        let wait = backoff::wait_after(connection.failures.into());
+        let wait = backoff::delay_after(connection.failures.into());
         connection.failures = connection.failures.saturating_add(1);
         self.clock.now() + wait
     }

@@ -14,7 +14,7 @@ impl Engine {
         let mut more = true;
         for _ in 0..self.burst {
             match self.accept_one() {
-                Accepted::In(token) => newcomers.push(Event::perhaps(token)),
+                Accepted::In(token) => newcomers.push(Event::assumed(token)),
                 Accepted::TurnedAway => {}
                 Accepted::Nobody => {
                     more = false;

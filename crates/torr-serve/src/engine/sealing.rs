@@ -10,8 +10,8 @@ const NO_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n
 impl Connection {
     /// Whether the handshake is still under way.
     #[inline]
-    pub(super) fn is_securing(&self) -> bool {
-        self.secure.as_ref().is_some_and(|secure| secure.is_securing())
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.secure.as_ref().is_some_and(|secure| secure.is_handshaking())
     }
 
     /// Whether the client has said by TLS that nothing more will come. It may keep the socket open, to be answered.
@@ -52,7 +52,7 @@ impl Connection {
             && self.body.is_none()
         {
             let mut last = Vec::new();
-            secure.end(&mut last);
+            secure.close_notify(&mut last);
             let _ = socket::send(&self.socket, &last);
         }
     }
@@ -68,7 +68,7 @@ fn seal(secure: &mut TlsServer, out: &mut Vec<u8>, start: usize, plain: &mut Vec
     }
     match (sealed, next) {
         (Ok(()), next @ (Next::Close | Next::CloseGently)) => {
-            secure.end(out);
+            secure.close_notify(out);
             next
         }
         (Ok(()), next) => next,

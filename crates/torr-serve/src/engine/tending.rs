@@ -69,7 +69,7 @@ impl Engine {
         if self.accept_again.is_none_or(|at| at > self.now) {
             return;
         }
-        let added = self.listener.as_ref().map(|listener| self.poller.add(listener, LISTENER, Interest::Accept));
+        let added = self.listener.as_ref().map(|listener| self.poller.add(listener, LISTENER, Interest::Level));
         match added {
             // What made the pause necessary may make this fail as well: there is another time.
             Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -107,12 +107,12 @@ impl Engine {
             Doing::Sending => settings.write_timeout,
             Doing::Ending(_) => GENTLE_TIME,
             _ if connection.http.is_full() => Duration::MAX,
-            Doing::Receiving if connection.is_securing() || connection.preamble.is_some() => settings.head_timeout,
+            Doing::Receiving if connection.is_handshaking() || connection.preamble.is_some() => settings.head_timeout,
             Doing::Receiving => match (connection.http.part(), self.leaving) {
                 (Part::Body, _) => settings.body_timeout,
                 (Part::Head, _) => settings.head_timeout,
-                (Part::Nothing, Some(leaving)) if !self.bell.is_soft() => {
-                    since = since.max(leaving).max(self.bell.rung_at());
+                (Part::Nothing, Some(leaving)) if !self.stop_signal.is_draining() => {
+                    since = since.max(leaving).max(self.stop_signal.stopped_at());
                     LEAVING_IDLE
                 }
                 (Part::Nothing, _) => settings.idle_timeout,
@@ -224,13 +224,13 @@ impl Engine {
     /// Accepts what has connected so far, unless others go on accepting there, and nothing after it. From now on each
     /// answer ends its connection.
     pub(super) fn leave(&mut self) -> io::Result<()> {
-        self.poller.remove(&self.bell)?;
+        self.poller.remove(&self.stop_signal)?;
         self.leaving = Some(self.now);
         self.cx.leaving = true;
         self.ticker.set(TEND_LEAVING)?;
         // Those who come again as soon as they are answered would keep it here for ever.
         let until = clock::exact() + clock::nanos(LEAVING_IDLE);
-        while !self.bell.is_soft() && self.accept() && clock::exact() < until {
+        while !self.stop_signal.is_draining() && self.accept() && clock::exact() < until {
             self.answer();
             self.send();
         }

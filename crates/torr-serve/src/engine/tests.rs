@@ -48,7 +48,7 @@ impl Rig {
             Context::new(shared, 0).expect("a descriptor is free"),
             Seats::new(100),
             listener.into(),
-            Arc::new(Bell::new().expect("there is room for a descriptor")),
+            Arc::new(StopSignal::new().expect("there is room for a descriptor")),
         )
         .expect("it starts");
         let start = Instant::now();
@@ -156,7 +156,7 @@ fn a_connection_that_was_idle_for_long_may_still_send_a_request_when_the_server_
     let mut rig = Rig::new();
     let connection = rig.engine.connections.get_mut(rig.connection).expect("it lasts");
     connection.since -= clock::nanos(Duration::from_secs(60));
-    rig.engine.leave().expect("the bell is watched");
+    rig.engine.leave().expect("the stop_signal is watched");
     rig.engine.tend().expect("there is nothing to fail");
     assert!(!rig.engine.connections.is_empty(), "it was ended at once");
     rig.send(&get("/now"));
@@ -167,7 +167,7 @@ fn a_connection_that_was_idle_for_long_may_still_send_a_request_when_the_server_
 #[test]
 fn an_idle_connection_is_ended_soon_after_the_server_leaves() {
     let mut rig = Rig::new();
-    rig.engine.leave().expect("the bell is watched");
+    rig.engine.leave().expect("the stop_signal is watched");
     let start = Instant::now();
     while !rig.engine.connections.is_empty() {
         rig.engine.tend().expect("there is nothing to fail");

@@ -265,7 +265,7 @@ impl AsyncWrite for Line {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let line = &mut *self;
         if let Some(secure) = &mut line.secure {
-            secure.end(&mut line.unsent);
+            secure.close_notify(&mut line.unsent);
         }
         ready!(line.poll_unsent(cx))?;
         Pin::new(&mut line.socket).poll_shutdown(cx)

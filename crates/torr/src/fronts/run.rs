@@ -63,7 +63,7 @@ impl Asked {
     pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
         let address = self.address()?;
         let tls = self.target.tls.then(|| TlsSettings {
-            roots: if self.tls.verify { Roots::System } else { Roots::Anybody },
+            roots: if self.tls.verify { Roots::System } else { Roots::AcceptAny },
             versions: self.tls.versions.unwrap_or(Versions::Both),
             identity: self.tls.identity.map(|file| (file.clone().into(), file.into())),
             sends_name: !self.tls.no_sni,

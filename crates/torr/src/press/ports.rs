@@ -27,7 +27,7 @@ fn warning(plan: &Plan) -> Option<String> {
     let on_loopback = addresses.iter().all(|address| address.ip().is_loopback());
     // Each pair of a source and a destination has ports of its own.
     let pairs = plan.source_addresses() as u64 * addresses.len() as u64;
-    let ports = Ports { count: local_ports::count().saturating_mul(pairs), held: local_ports::held_for(on_loopback) };
+    let ports = Ports { count: local_ports::count().saturating_mul(pairs), held: local_ports::time_wait(on_loopback) };
     if addresses.is_empty() { None } else { ports.too_few_for(plan) }
 }
 

@@ -94,7 +94,7 @@ fn tls(args: &TlsArgs, target: &Target) -> TlsSettings {
     TlsSettings {
         roots: match &args.cacert {
             Some(file) => Roots::File(file.clone()),
-            None if args.insecure => Roots::Anybody,
+            None if args.insecure => Roots::AcceptAny,
             None => Roots::System,
         },
         identity: args.cert.clone().map(|cert| (cert.clone(), args.key.clone().unwrap_or(cert))),

@@ -7,7 +7,7 @@ const SPARE: u64 = 64;
 
 /// Raises the limit of open files, as far as it may be, so that `connections` fit. Returns the number of connections
 /// that do fit.
-pub fn make_room_for(connections: u64) -> u64 {
+pub fn raise_for_connections(connections: u64) -> u64 {
     let limit = raise_to(connections.saturating_add(SPARE));
     limit.map_or(connections, |limit| limit.saturating_sub(SPARE).min(connections))
 }

@@ -5,7 +5,7 @@
 pub struct Token(u64);
 
 impl Token {
-    /// A token of the given parts. Slots of one's own making, of fixed number, use this directly.
+    /// A token of the given parts. Slab of one's own making, of fixed number, use this directly.
     #[inline]
     pub const fn new(index: u32, generation: u32) -> Self {
         Self((generation as u64) << 32 | index as u64)
@@ -38,18 +38,18 @@ impl Token {
 
 /// A table that hands out [`Token`]s.
 #[derive(Debug)]
-pub struct Slots<T> {
+pub struct Slab<T> {
     entries: Vec<(u32, Option<T>)>,
     free: Vec<u32>,
 }
 
-impl<T> Default for Slots<T> {
+impl<T> Default for Slab<T> {
     fn default() -> Self {
         Self { entries: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> Slots<T> {
+impl<T> Slab<T> {
     /// How many are occupied.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
@@ -114,13 +114,13 @@ mod tests {
 
     #[test]
     fn a_token_does_not_outlive_its_occupancy() {
-        let mut slots = Slots::default();
-        let (a, b) = (slots.insert('a'), slots.insert('b'));
-        assert_eq!((slots.remove(a), slots.remove(a), slots.len()), (Some('a'), None, 1));
-        let c = slots.insert('c');
+        let mut slab = Slab::default();
+        let (a, b) = (slab.insert('a'), slab.insert('b'));
+        assert_eq!((slab.remove(a), slab.remove(a), slab.len()), (Some('a'), None, 1));
+        let c = slab.insert('c');
         assert_eq!(c.index(), a.index(), "the free slot is used again");
-        assert_eq!([a, c, b].map(|token| slots.get_mut(token).copied()), [None, Some('c'), Some('b')]);
+        assert_eq!([a, c, b].map(|token| slab.get_mut(token).copied()), [None, Some('c'), Some('b')]);
         assert_eq!(Token::from_bits(c.bits()), c);
-        assert_eq!(slots.tokens().collect::<Vec<_>>(), [c, b]);
+        assert_eq!(slab.tokens().collect::<Vec<_>>(), [c, b]);
     }
 }
