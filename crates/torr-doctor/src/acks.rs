@@ -6,7 +6,7 @@
 
 use crate::contrast::Contrast;
 use crate::laboratory::Halt;
-use crate::trail::Trial;
+use crate::observation::Observation;
 use crate::ward::Ward;
 use torr_press::Plan;
 
@@ -31,10 +31,10 @@ pub struct Acks {
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
 /// as long as a delay.
 pub fn look(ward: &mut Ward<'_>) -> Result<Option<Acks>, Halt> {
-    let trial = ward.alone_trial();
-    let round_trip = ward.case.round_trip_s.unwrap_or(0.0);
-    let share = delayed(trial, round_trip);
-    if share < SHARE && !held_back(trial) {
+    let observation = ward.alone_observation();
+    let round_trip = ward.figures.round_trip_s.unwrap_or(0.0);
+    let share = delayed(observation, round_trip);
+    if share < SHARE && !held_back(observation) {
         return Ok(None);
     }
     let slow = Plan { threads: 1, depth: 1, ..ward.plan_with(1, 0.4) };
@@ -46,7 +46,7 @@ pub fn look(ward: &mut Ward<'_>) -> Result<Option<Acks>, Halt> {
         "whether answers wait for acknowledgements",
     )?;
     let [.., usual, at_once] = &ward.lab.trail[..] else { return Ok(None) };
-    let median = |trial: &Trial| trial.median().unwrap_or_default().as_secs_f64();
+    let median = |observation: &Observation| observation.median().unwrap_or_default().as_secs_f64();
     let medians_s = (median(usual), median(at_once));
     let is_gone = share >= SHARE && delayed(at_once, round_trip) <= share / 4.0;
     let fell = medians_s.0 - medians_s.1;
@@ -55,8 +55,8 @@ pub fn look(ward: &mut Ward<'_>) -> Result<Option<Acks>, Halt> {
 }
 
 /// The share of answers that took as long as an acknowledgement is held back.
-fn delayed(trial: &Trial, round_trip: f64) -> f64 {
-    let answered = &trial.sample.answered;
+fn delayed(observation: &Observation, round_trip: f64) -> f64 {
+    let answered = &observation.sample.answered;
     let within = DELAYS_S.iter().map(|(from, to)| {
         let us = |s: f64| ((s + round_trip) * 1e6) as u64;
         answered.up_to(us(*to)) - answered.up_to(us(*from))
@@ -65,8 +65,8 @@ fn delayed(trial: &Trial, round_trip: f64) -> f64 {
 }
 
 /// Whether answers take longer than a delay, and the kernel counted one for each.
-fn held_back(trial: &Trial) -> bool {
-    let long = trial.sample.answered.summary().is_some_and(|answered| answered.mean / 1e6 > DELAYS_S[0].0);
-    let counted = trial.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
-    long && counted.is_some_and(|count| count as f64 > HELD_BACK * trial.run.requests as f64)
+fn held_back(observation: &Observation) -> bool {
+    let long = observation.sample.answered.summary().is_some_and(|answered| answered.mean / 1e6 > DELAYS_S[0].0);
+    let counted = observation.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
+    long && counted.is_some_and(|count| count as f64 > HELD_BACK * observation.run.requests as f64)
 }

@@ -15,7 +15,7 @@ pub use via::via;
 pub use workers::{Subject, Sweep, workers};
 
 use crate::laboratory::{Laboratory, Observer};
-use crate::trail::Trial;
+use crate::observation::Observation;
 use measuring::Turns;
 use serde::Serialize;
 use torr_press::Plan;
@@ -76,7 +76,7 @@ pub struct Comparison {
     /// What follows from it.
     pub conclusion: Conclusion,
     /// All experiments in their order.
-    pub trail: Vec<Trial>,
+    pub trail: Vec<Observation>,
 }
 
 /// What follows from a comparison.
@@ -103,20 +103,20 @@ impl Conclusion {
 
 /// Puts together what came of it.
 fn finish(kind: Kind, lab: Laboratory<'_>, turns: &Turns, rows: Vec<Row>, conclusion: Conclusion) -> Comparison {
-    let plan = &lab.patient.plan;
-    let conclusion = conclusion.with_advice(lab.patient.again.before_running());
-    let (seconds, patient) = (lab.elapsed().as_secs_f64(), lab.patient);
+    let plan = &lab.assignment.plan;
+    let conclusion = conclusion.with_advice(lab.assignment.again.before_running());
+    let (seconds, assignment) = (lab.elapsed().as_secs_f64(), lab.assignment);
     let mut trail = lab.trail;
     // Each run's course is of no use to anybody any more, and would be most of what is told.
-    trail.iter_mut().for_each(|trial| trial.run.series.clear());
+    trail.iter_mut().for_each(|observation| observation.run.series.clear());
     Comparison {
         schema: SCHEMA,
         torr: env!("CARGO_PKG_VERSION"),
         kind,
         target: plan.target.url.clone(),
-        connections: plan.connections.min(patient.max_connections),
+        connections: plan.connections.min(assignment.max_connections),
         seconds,
-        budget_s: patient.budget.as_secs_f64(),
+        budget_s: assignment.budget.as_secs_f64(),
         interrupted: turns.interrupted,
         rounds: turns.rounds(),
         rows,

@@ -1,10 +1,10 @@
 //! The examination from its beginning to its end.
 
-use crate::case::Case;
 use crate::factors::{self, RULES};
+use crate::figures::Figures;
 use crate::keep_alive::{self, KeepAlive};
-use crate::laboratory::{Halt, Laboratory, Observer, Patient};
-use crate::trail::{Step, Trial};
+use crate::laboratory::{Assignment, Halt, Laboratory, Observer};
+use crate::observation::{ExperimentStart, Observation};
 use crate::ward::Ward;
 use crate::words::{rate, time};
 use serde::Serialize;
@@ -36,14 +36,14 @@ pub struct Diagnosis {
     /// What was noticed beside it.
     pub remarks: Vec<String>,
     /// What is known, as figures.
-    pub case: Case,
+    pub figures: Figures,
     /// What keep-alive depends on.
     pub keep_alive: Option<KeepAlive>,
     /// All experiments in their order.
-    pub trail: Vec<Trial>,
+    pub trail: Vec<Observation>,
 }
 
-/// What helps a doctor, beside the patient.
+/// What helps a doctor, beside the assignment.
 #[derive(Default)]
 pub struct Instruments<'i> {
     /// The server's machine.
@@ -58,12 +58,12 @@ pub struct Instruments<'i> {
 /// # Errors
 /// [`Halt`]: an interruption, or that the service cannot be reached.
 pub fn diagnose(
-    patient: &Patient,
+    assignment: &Assignment,
     instruments: &Instruments<'_>,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Step<'_>),
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
-    let lab = Laboratory::open(patient, instruments.observer, stop, tell);
+    let lab = Laboratory::open(assignment, instruments.observer, stop, tell);
     let mut ward = Ward::new(lab);
     let verdict = match examine(&mut ward, instruments) {
         Ok(verdict) => verdict,
@@ -78,9 +78,9 @@ pub fn diagnose(
     let verdict = match verdict.verify {
         Some(_) => verdict,
         // Whatever is changed, the same examination tells whether it was that.
-        None => verdict.verify(patient.again.doctor(&[("-c", &ward.case.asked)])),
+        None => verdict.verify(assignment.again.doctor(&[("-c", &ward.figures.connections)])),
     };
-    let verdict = match patient.again.before_running() {
+    let verdict = match assignment.again.before_running() {
         Some(told) => verdict.advice(told),
         None => verdict,
     };
@@ -91,19 +91,19 @@ pub fn diagnose(
     }
     let remarks = remarks(&ward, &verdict);
     let seconds = ward.lab.elapsed().as_secs_f64();
-    let Ward { lab, case, .. } = ward;
+    let Ward { lab, figures, .. } = ward;
     let mut trail = lab.trail;
     // Each run's course is of no use to anybody any more, and would be most of what is told.
-    trail.iter_mut().for_each(|trial| trial.run.series.clear());
+    trail.iter_mut().for_each(|observation| observation.run.series.clear());
     Ok(Diagnosis {
         schema: SCHEMA,
         torr: env!("CARGO_PKG_VERSION"),
-        target: patient.plan.target.url.clone(),
+        target: assignment.plan.target.url.clone(),
         seconds,
-        budget_s: patient.budget.as_secs_f64(),
+        budget_s: assignment.budget.as_secs_f64(),
         verdict,
         remarks,
-        case,
+        figures,
         keep_alive: lab.keep_alive,
         trail,
     })
@@ -129,36 +129,36 @@ fn examine(ward: &mut Ward<'_>, instruments: &Instruments<'_>) -> Result<Verdict
 
 /// What was allowed is what was reached.
 fn own_limit(ward: &Ward<'_>) -> Option<Verdict> {
-    let allowed = ward.lab.patient.max_rate?;
-    let most = ward.case.ladder.most();
+    let allowed = ward.lab.assignment.max_rate?;
+    let most = ward.figures.ladder.most();
     (most >= REACHED * allowed).then(|| {
         Verdict::new(Factor::None, Confidence::Likely, "The service does all that --max-rate allows to ask for.")
             .because(format!("{} were answered of the {} that are allowed", rate(most), rate(allowed)))
-            .because(format!("a request on its own takes {}", time(ward.case.service_s())))
-            .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
+            .because(format!("a request on its own takes {}", time(ward.figures.service_s())))
+            .because_if(ward.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
             .advice("its headroom is unknown: raise --max-rate, if the service may be pressed harder")
     })
 }
 
 fn unknown(ward: &Ward<'_>) -> Verdict {
-    let case = &ward.case;
-    let seen = case.server_cores();
+    let figures = &ward.figures;
+    let seen = figures.server_cores();
     let verdict = Verdict::new(
         Factor::Unknown,
         Confidence::Unknown,
         "What was seen does not tell what limits the service, or it points to several things.",
     )
-    .because(match case.ladder.most() {
+    .because(match figures.ladder.most() {
         most if most > 0.0 => {
-            format!("throughput is at most {}; a request on its own takes {}", rate(most), time(case.service_s()))
+            format!("throughput is at most {}; a request on its own takes {}", rate(most), time(figures.service_s()))
         }
         _ => "no load had a good response".into(),
     })
     .because_if(
-        seen.zip(case.machine_share())
+        seen.zip(figures.machine_share())
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
     )
-    .because_if(case.others_told());
+    .because_if(figures.others_told());
     let verdict = match ward.lab.has_time() {
         true => verdict,
         false => verdict.advice("give it more time with --budget: there was none left for further experiments"),
@@ -195,15 +195,15 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
             time(acks.medians_s.1)
         ));
     }
-    remarks.extend(ward.case.uneven_rps.map(|uneven| {
+    remarks.extend(ward.figures.uneven_rps.map(|uneven| {
         format!(
             "once nearly all connections fell to one of the server's workers, and {} were answered instead of {}: SO_REUSEPORT, as \
              'listen ... reuseport' in nginx, would spread them",
             rate(uneven),
-            rate(ward.case.rps())
+            rate(ward.figures.rps())
         )
     }));
-    for process in ward.case.processes() {
+    for process in ward.figures.processes() {
         if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
             && open * 10 > limit * 8
         {

@@ -17,7 +17,7 @@ mod proxy;
 mod rising;
 mod waiting;
 
-use crate::case::Before;
+use crate::figures::Before;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::percent;
@@ -51,7 +51,7 @@ pub use failing::{errors, out_of_ports};
 /// Throughput still grows with connections.
 fn rising(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let verdict = rising::rule(ward)?;
-    Ok(verdict.map(|verdict| doubted(verdict, ward.case.stolen_share())))
+    Ok(verdict.map(|verdict| doubted(verdict, ward.figures.stolen_share())))
 }
 
 /// The service is saturated, and nothing outside it is the reason: it is busy, or it waits.
@@ -60,11 +60,11 @@ fn busy(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         Some(verdict) => Some(verdict),
         None => waiting::rule(ward)?,
     };
-    let verdict = verdict.map(|verdict| with_proxy(verdict, ward.case.before.as_ref()));
-    let behind = &ward.case.behind;
+    let verdict = verdict.map(|verdict| with_proxy(verdict, ward.figures.before.as_ref()));
+    let behind = &ward.figures.behind;
     let told = || format!("this is said of {}, to which the server hands requests on", behind.join(", "));
     let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(told)));
-    Ok(verdict.map(|verdict| doubted(verdict, ward.case.stolen_share())))
+    Ok(verdict.map(|verdict| doubted(verdict, ward.figures.stolen_share())))
 }
 
 /// Names whose CPU it is, where a proxy and what is behind it share the machine.

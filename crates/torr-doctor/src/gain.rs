@@ -4,7 +4,7 @@
 //! stated size (a pool twice as large). Throughput then grows up to the next bound: the connections of the load, the CPU that is free,
 //! the thread that does most, what a service that does nothing reaches.
 
-use crate::case::Case;
+use crate::figures::Figures;
 use crate::turns::Ratio;
 use torr_gauge::Gain;
 
@@ -43,18 +43,18 @@ pub struct Bounds {
 
 impl Bounds {
     /// Returns the bounds of an examined service. `alone_s` is the time of a response when nothing else is asked for.
-    pub fn of(case: &Case, alone_s: f64) -> Self {
-        let rps = case.rps().max(1e-9);
-        let null = case.yardstick();
-        let cores = case.server_cores().map(|server| server + case.peer_cores() + case.generator_there());
-        let cheaper = cores.zip(null).zip(case.cores()).map(|((used, null), cores)| {
+    pub fn of(figures: &Figures, alone_s: f64) -> Self {
+        let rps = figures.rps().max(1e-9);
+        let null = figures.yardstick();
+        let cores = figures.server_cores().map(|server| server + figures.peer_cores() + figures.generator_there());
+        let cheaper = cores.zip(null).zip(figures.cores()).map(|((used, null), cores)| {
             let (each, empty) = (used / rps, cores as f64 / null);
             each / (each - LIGHT_LOAD * empty).max(empty).min(each.max(1e-12))
         });
         Self {
-            connections: case.in_flight as f64 / (alone_s * rps).max(1e-9),
-            cpu: case.room(),
-            thread: case.busiest_thread().map(|thread| thread.wanted()).filter(|cores| *cores > 0.0).map(f64::recip),
+            connections: figures.in_flight as f64 / (alone_s * rps).max(1e-9),
+            cpu: figures.room(),
+            thread: figures.busiest_thread().map(|thread| thread.wanted()).filter(|cores| *cores > 0.0).map(f64::recip),
             cheaper: cheaper.unwrap_or(CHEAPER),
             null: null.map(|null| null / rps),
         }
@@ -109,13 +109,13 @@ pub fn in_proportion(most: f64) -> (f64, f64) {
 }
 
 /// Returns the gain of more workers, up to `most` times the throughput where nothing else needs the CPU.
-pub fn by_workers(case: &Case, most: f64) -> Gain {
-    let room = case.room().unwrap_or(f64::INFINITY);
+pub fn by_workers(figures: &Figures, most: f64) -> Gain {
+    let room = figures.room().unwrap_or(f64::INFINITY);
     let (here, told) = match room < most {
         true => (room, "here, by the CPU that is free"),
         false => (most, "with as many workers"),
     };
-    let elsewhere = room < most && case.generator_there() > GENERATOR_MATTERS;
+    let elsewhere = room < most && figures.generator_there() > GENERATOR_MATTERS;
     let elsewhere = elsewhere.then(|| format!("; up to {most:.1} times with the generator on another machine"));
     let (low, high) = in_proportion(here);
     promised(low, high, &format!("{told}{}", elsewhere.unwrap_or_default()))
@@ -153,18 +153,18 @@ mod tests {
     use torr_gauge::signals::{MachineUse, ProcessUse, ThreadUse};
 
     /// A service with 100/s that uses `server` of 2 CPUs in one thread, on the generator's machine.
-    fn case(server: f64, generator: f64, share: f64) -> Case {
+    fn figures(server: f64, generator: f64, share: f64) -> Figures {
         let machine = MachineUse { cores: 2, cpu_share: share, steal_share: None, cpu_pressure: None };
         let threads = vec![ThreadUse { cores: server, ..ThreadUse::default() }];
         let processes = vec![ProcessUse { cores: server, threads, ..ProcessUse::default() }];
-        Case {
-            asked: 100,
+        Figures {
+            connections: 100,
             in_flight: 100,
             ladder: Ladder(vec![Rung { connections: 100, rps: 100.0, median_s: 1.0 }]),
             signals: Some(Signals { machine: Some(machine), processes, ..Signals::default() }),
             same_machine: true,
             generator_cores: generator,
-            ..Case::default()
+            ..Figures::default()
         }
     }
 
@@ -212,37 +212,37 @@ mod tests {
     #[test]
     fn bounds_follow_from_what_was_measured() {
         // 2 ms of CPU for each request.
-        let bounds = Bounds::of(&case(0.2, 0.0, 0.1), 0.005);
+        let bounds = Bounds::of(&figures(0.2, 0.0, 0.1), 0.005);
         assert_eq!((bounds.connections, bounds.cpu, bounds.thread), (200.0, Some(10.0), Some(5.0)));
         assert_eq!((bounds.cheaper, bounds.null), (CHEAPER, None), "no service that does nothing was measured");
         for (null, cheaper) in [(1e6, 1.01), (20_000.0, 1.82), (10_000.0, 10.0), (1_000.0, 1.0)] {
-            let bounds = Bounds::of(&Case { null_rps: Some(null), ..case(0.2, 0.0, 0.1) }, 0.005);
+            let bounds = Bounds::of(&Figures { null_rps: Some(null), ..figures(0.2, 0.0, 0.1) }, 0.005);
             assert!((bounds.cheaper - cheaper).abs() < 0.01, "{null}: {bounds:?}");
         }
-        assert_eq!(Bounds::of(&Case::default(), 0.005).cpu, None);
+        assert_eq!(Bounds::of(&Figures::default(), 0.005).cpu, None);
     }
 
     #[test]
     fn more_workers_need_free_cpu() {
-        for (what, case, low, high, told) in [
+        for (what, figures, low, high, told) in [
             (
                 "the generator has the other CPU",
-                case(1.0, 0.95, 0.98),
+                figures(1.0, 0.95, 0.98),
                 1.0,
                 1.02,
                 "; up to 2.0 times with the generator",
             ),
-            ("some is free", case(0.8, 0.4, 0.6), 1.33, 1.67, "here, by the CPU that is free; up to 2.0"),
-            ("all is free", case(1.0, 0.0, 0.5), 1.6, 2.0, "1.6 to 2.0 times the throughput with"),
+            ("some is free", figures(0.8, 0.4, 0.6), 1.33, 1.67, "here, by the CPU that is free; up to 2.0"),
+            ("all is free", figures(1.0, 0.0, 0.5), 1.6, 2.0, "1.6 to 2.0 times the throughput with"),
             (
                 "another program has it",
-                case(1.0, 0.0, 1.0),
+                figures(1.0, 0.0, 1.0),
                 1.0,
                 1.0,
                 "no more throughput here, by the CPU that is free",
             ),
         ] {
-            let gain = by_workers(&case, 2.0);
+            let gain = by_workers(&figures, 2.0);
             assert_eq!(ends(&gain), (Some(low), Some(high)), "{what}");
             assert!(gain.summary.contains(told), "{what}: {gain}");
         }

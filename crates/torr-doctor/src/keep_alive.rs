@@ -8,7 +8,7 @@ use std::time::Duration;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, ThinkTime};
 
-/// Requests of a trial; kept alive they need one connection.
+/// Requests of an observation; kept alive they need one connection.
 const REQUESTS: u64 = 6;
 /// Connections per answer below which they are kept.
 const KEPT: f64 = 0.5;
@@ -60,15 +60,15 @@ const CONDITIONS: [Condition; 3] = [
 
 /// Looks for conditions. Only of HTTP/1.1: in HTTP/2 there is nothing to keep alive.
 pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
-    let patient = ward.lab.patient;
-    if patient.plan.protocol.http2 || !patient.plan.keep_alive || !ward.is_read_only() {
+    let assignment = ward.lab.assignment;
+    if assignment.plan.protocol.http2 || !assignment.plan.keep_alive || !ward.is_read_only() {
         return Ok(());
     }
-    let kept = ward.alone_trial().opened_per_request() < KEPT || ward.alone_trial().run.requests < 2;
+    let kept = ward.alone_observation().opened_per_request() < KEPT || ward.alone_observation().run.requests < 2;
     let mut found = KeepAlive { kept, ..KeepAlive::default() };
     let why = "what keep-alive depends on";
     for condition in CONDITIONS {
-        let plan = ward.lab.plan_for(patient.plan.target.path(), condition.change)?;
+        let plan = ward.lab.plan_for(assignment.plan.target.path(), condition.change)?;
         if let Some(otherwise) = keeps(&mut ward.lab, condition.what, why, plan)?.filter(|&other| other != kept) {
             let verb = if otherwise { "only kept" } else { "not kept" };
             found.depends_on.push(format!("connections are {verb} {}", condition.what));
@@ -90,7 +90,7 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
 
 /// The same with the older version, which has to ask for it (RFC 9112, appendix C.2.2).
 fn keeps_over_http_1_0(ward: &mut Ward<'_>, why: &str) -> Result<Option<bool>, Halt> {
-    let target = &ward.lab.patient.plan.target;
+    let target = &ward.lab.assignment.plan.target;
     if target.path().contains('{') {
         // A placeholder, which only the user's own request fills in.
         return Ok(None);
@@ -106,14 +106,14 @@ fn keeps_over_http_1_0(ward: &mut Ward<'_>, why: &str) -> Result<Option<bool>, H
 fn keeps(lab: &mut Laboratory<'_>, name: &str, why: &str, plan: Plan) -> Result<Option<bool>, Halt> {
     let length = lab.length(0.5, Duration::ZERO);
     let plan = Plan { connections: 1, threads: 1, requests: Some(REQUESTS), duration: Some(length), ..plan };
-    let Some(trial) = reached(lab.run(name, why, &plan))? else { return Ok(None) };
-    let refused = trial.run.errors.status > 0;
-    Ok((trial.run.requests > 1 && !refused).then(|| trial.opened_per_request() < KEPT))
+    let Some(observation) = reached(lab.run(name, why, &plan))? else { return Ok(None) };
+    let refused = observation.run.errors.status > 0;
+    Ok((observation.run.requests > 1 && !refused).then(|| observation.opened_per_request() < KEPT))
 }
 
 /// The server ends each connection after the same number of requests.
 fn most_requests(ward: &Ward<'_>) -> Option<u64> {
-    let run = &ward.full_trial().run;
+    let run = &ward.full_observation().run;
     let (closed, opened) = (run.connections.closed_by_server, run.connections.opened);
     let ended_in_turn = closed as f64 / opened.max(1) as f64;
     let mean = run.requests as f64 / opened.max(1) as f64;
@@ -124,7 +124,7 @@ fn most_requests(ward: &Ward<'_>) -> Option<u64> {
 /// How long the server keeps a connection on which nothing is asked. It takes longer than all else and changes no verdict, so
 /// it comes last.
 pub fn look_at_idle(ward: &mut Ward<'_>) -> Result<(), Halt> {
-    let wait = ward.lab.patient.budget.mul_f64(IDLE_SHARE);
+    let wait = ward.lab.assignment.budget.mul_f64(IDLE_SHARE);
     let is_kept = ward.lab.keep_alive.as_ref().is_some_and(|found| found.kept && found.most_requests != Some(1));
     if !is_kept || wait < LEAST_IDLE || !ward.lab.has_time_for(wait) {
         return Ok(());
@@ -138,9 +138,9 @@ pub fn look_at_idle(ward: &mut Ward<'_>) -> Result<(), Halt> {
         ..ward.lab.plan()
     };
     let why = "how long the server keeps it";
-    let Some(trial) = reached(ward.lab.run("an idle connection", why, &plan))? else { return Ok(()) };
+    let Some(observation) = reached(ward.lab.run("an idle connection", why, &plan))? else { return Ok(()) };
     // Its life but for the one request.
-    let (lived, asked) = (trial.sample.ended_idle.map(Duration::from_nanos), trial.median());
+    let (lived, asked) = (observation.sample.ended_idle.map(Duration::from_nanos), observation.median());
     let idle = lived.zip(asked).map(|(lived, asked)| lived.saturating_sub(asked).as_secs_f64());
     if let Some(found) = &mut ward.lab.keep_alive {
         found.idle_limit_s = idle;

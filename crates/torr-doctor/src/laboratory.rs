@@ -2,8 +2,8 @@
 
 use crate::invocation::Invocation;
 use crate::keep_alive::KeepAlive;
+use crate::observation::{ExperimentStart, Observation, Seen};
 use crate::remote::RemoteWatch;
-use crate::trail::{Seen, Step, Trial};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
 
 /// Who is examined, and how.
 #[derive(Debug, Clone)]
-pub struct Patient {
+pub struct Assignment {
     /// A closed loop as the user means to load the service. Its length does not matter.
     pub plan: Plan,
     /// What its requests were made of, so that others can be made.
@@ -108,28 +108,28 @@ pub enum Halt {
 /// Makes experiments, and keeps what came of them.
 pub struct Laboratory<'l> {
     /// Who is examined.
-    pub patient: &'l Patient,
+    pub assignment: &'l Assignment,
     observer: Option<&'l dyn Observer>,
     stop: &'l AtomicBool,
-    tell: &'l mut dyn FnMut(Step<'_>),
+    tell: &'l mut dyn FnMut(ExperimentStart<'_>),
     started: Instant,
     /// All experiments so far, in their order.
-    pub trail: Vec<Trial>,
+    pub trail: Vec<Observation>,
     /// What keep-alive was found to depend on.
     pub keep_alive: Option<KeepAlive>,
     acknowledges_at_once: bool,
 }
 
 impl<'l> Laboratory<'l> {
-    /// Opens for one patient. `tell` is told each experiment before it is made; `stop` ends all.
+    /// Opens for one assignment. `tell` is told each experiment before it is made; `stop` ends all.
     pub fn open(
-        patient: &'l Patient,
+        assignment: &'l Assignment,
         observer: Option<&'l dyn Observer>,
         stop: &'l AtomicBool,
-        tell: &'l mut dyn FnMut(Step<'_>),
+        tell: &'l mut dyn FnMut(ExperimentStart<'_>),
     ) -> Self {
         Self {
-            patient,
+            assignment,
             observer,
             stop,
             tell,
@@ -147,16 +147,16 @@ impl<'l> Laboratory<'l> {
 
     /// The part of the budget that is spent, 0 to 1.
     pub fn spent(&self) -> f64 {
-        self.elapsed().as_secs_f64() / self.patient.budget.as_secs_f64()
+        self.elapsed().as_secs_f64() / self.assignment.budget.as_secs_f64()
     }
 
     /// How long an experiment is that takes so many seconds of a budget of a minute; and where single requests are slow,
     /// longer, as far as the budget goes.
     pub fn length(&self, seconds: f64, response: Duration) -> Duration {
-        let planned = Duration::from_secs_f64(self.patient.budget.as_secs_f64() / PLANNED_S * seconds);
-        let least = (self.patient.budget / 40).clamp(SHORTEST, SHORT);
-        let left = self.patient.budget.saturating_sub(self.elapsed());
-        planned.max(least).max(response * 8).min(self.patient.budget / 8).min((left / SHARED_BY).max(SHORTEST))
+        let planned = Duration::from_secs_f64(self.assignment.budget.as_secs_f64() / PLANNED_S * seconds);
+        let least = (self.assignment.budget / 40).clamp(SHORTEST, SHORT);
+        let left = self.assignment.budget.saturating_sub(self.elapsed());
+        planned.max(least).max(response * 8).min(self.assignment.budget / 8).min((left / SHARED_BY).max(SHORTEST))
     }
 
     /// Whether the server's machine is looked at, and is this one.
@@ -171,7 +171,7 @@ impl<'l> Laboratory<'l> {
 
     /// Whether something that takes so long still fits into the budget.
     pub fn has_time_for(&self, long: Duration) -> bool {
-        self.elapsed() + long <= self.patient.budget.mul_f64(0.9)
+        self.elapsed() + long <= self.assignment.budget.mul_f64(0.9)
     }
 
     /// From here on no experiment holds acknowledgements back.
@@ -181,7 +181,7 @@ impl<'l> Laboratory<'l> {
 
     /// The plan that experiments vary: the user's, without an end.
     pub fn plan(&self) -> Plan {
-        self.bounded(self.patient.plan.clone())
+        self.bounded(self.assignment.plan.clone())
     }
 
     /// A plan of another service, without an end and within the same limits.
@@ -191,9 +191,9 @@ impl<'l> Laboratory<'l> {
             requests: None,
             watch_server: false,
             quick_ack: self.acknowledges_at_once,
-            max_rate: self.patient.max_rate,
-            timeout: plan.timeout.min(self.patient.budget.mul_f64(TIMEOUT_SHARE)),
-            connections: plan.connections.min(self.patient.max_connections),
+            max_rate: self.assignment.max_rate,
+            timeout: plan.timeout.min(self.assignment.budget.mul_f64(TIMEOUT_SHARE)),
+            connections: plan.connections.min(self.assignment.max_connections),
             ..plan
         }
     }
@@ -203,8 +203,8 @@ impl<'l> Laboratory<'l> {
     /// # Errors
     /// What [`torr_press::Requests::new`] has.
     pub fn plan_for(&self, path: &str, change: impl FnOnce(&mut Options)) -> Result<Plan, Halt> {
-        let target = self.patient.plan.target.at(path);
-        let mut options = self.patient.options.clone();
+        let target = self.assignment.plan.target.at(path);
+        let mut options = self.assignment.options.clone();
         change(&mut options);
         let request = torr_press::Requests::new(&[target.clone().into()], &options)?;
         Ok(Plan { target, request, keep_alive: options.keep_alive, ..self.plan() })
@@ -214,7 +214,7 @@ impl<'l> Laboratory<'l> {
     ///
     /// # Errors
     /// [`Halt`].
-    pub fn run(&mut self, experiment: &str, why: &str, plan: &Plan) -> Result<&Trial, Halt> {
+    pub fn run(&mut self, experiment: &str, why: &str, plan: &Plan) -> Result<&Observation, Halt> {
         self.run_seen_by(self.observer, experiment, why, plan)
     }
 
@@ -228,7 +228,7 @@ impl<'l> Laboratory<'l> {
         experiment: &str,
         why: &str,
         plan: &Plan,
-    ) -> Result<&Trial, Halt> {
+    ) -> Result<&Observation, Halt> {
         self.begin(experiment, why)?;
         self.let_drain()?;
         let (measured, seen) = self.observed(observer, |stop| torr_press::run(plan, stop, |_| {}));
@@ -245,10 +245,10 @@ impl<'l> Laboratory<'l> {
         why: &str,
         plan: &Plan,
         beside: &Plan,
-    ) -> Result<(&Trial, &Trial), Halt> {
+    ) -> Result<(&Observation, &Observation), Halt> {
         self.begin(experiment, why)?;
         self.let_drain()?;
-        let part = |share: f64| self.patient.max_rate.map(|rate| rate * share);
+        let part = |share: f64| self.assignment.max_rate.map(|rate| rate * share);
         let plan = &Plan { max_rate: part(0.9), ..plan.clone() };
         let beside = &Plan { max_rate: part(0.1), ..beside.clone() };
         let ((measured, other), signals) = self.observed(self.observer, |stop| {
@@ -261,8 +261,8 @@ impl<'l> Laboratory<'l> {
         });
         self.keep(&format!("{experiment}: the light load"), why, other?, Seen::default())?;
         self.keep(experiment, why, measured?, signals)?;
-        let [.., other, trial] = &self.trail[..] else { unreachable!("two trials were just kept") };
-        Ok((trial, other))
+        let [.., other, observation] = &self.trail[..] else { unreachable!("two observations were just kept") };
+        Ok((observation, other))
     }
 
     /// Lets the service rest.
@@ -279,7 +279,7 @@ impl<'l> Laboratory<'l> {
         let Some(last) = self.trail.last() else { return Ok(()) };
         // All connections may have had a request under way, answered or not, that nobody waits for any more.
         let seconds = last.run.plan.connections as f64 / last.run.rps.max(1.0);
-        self.pause(Duration::from_secs_f64(seconds).min(self.patient.budget / LONGEST_DRAIN))
+        self.pause(Duration::from_secs_f64(seconds).min(self.assignment.budget / LONGEST_DRAIN))
     }
 
     fn pause(&self, time: Duration) -> Result<(), Halt> {
@@ -309,13 +309,13 @@ impl<'l> Laboratory<'l> {
     pub(crate) fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
         self.go_on()?;
         let spent = self.spent();
-        (self.tell)(Step { experiment, why, spent });
+        (self.tell)(ExperimentStart { experiment, why, spent });
         Ok(())
     }
 
-    fn keep(&mut self, experiment: &str, why: &str, measured: Measured, seen: Seen) -> Result<&Trial, Halt> {
+    fn keep(&mut self, experiment: &str, why: &str, measured: Measured, seen: Seen) -> Result<&Observation, Halt> {
         self.go_on()?;
-        self.trail.push(Trial::new(experiment, why, measured, seen));
+        self.trail.push(Observation::new(experiment, why, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))
     }
 

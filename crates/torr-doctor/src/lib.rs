@@ -5,31 +5,31 @@
 #![forbid(unsafe_code)]
 
 mod acks;
-mod case;
 pub mod compare;
 mod contrast;
 mod doctor;
 mod factors;
+mod figures;
 mod gain;
 mod invocation;
 mod keep_alive;
 mod laboratory;
 mod ladder;
 pub mod limit;
+mod observation;
 mod passive;
 pub mod permission;
 pub mod remote;
 mod spread;
-mod trail;
 mod turns;
 mod ward;
 mod words;
 
-pub use case::Case;
 pub use doctor::{Diagnosis, Instruments, SCHEMA, diagnose};
+pub use figures::Figures;
 pub use invocation::{Flag, Invocation, quoted};
 pub use keep_alive::KeepAlive;
-pub use laboratory::{Halt, Observer, Patient};
+pub use laboratory::{Assignment, Halt, Observer};
+pub use observation::{ExperimentStart, Observation};
 pub use passive::passive;
-pub use trail::{Step, Trial};
 pub use turns::Ratio;

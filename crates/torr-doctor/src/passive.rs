@@ -7,7 +7,7 @@ mod behind;
 mod kept;
 mod wire;
 
-use crate::case::{FULL_THREAD, WORTH_TELLING, server_fills};
+use crate::figures::{FULL_THREAD, WORTH_TELLING, server_fills};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;

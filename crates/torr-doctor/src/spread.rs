@@ -1,7 +1,7 @@
 //! How the load was spread over the server's workers. A connection stays with the worker that accepted it, and where all wait
 //! for the same socket, one of them may get nearly all connections.
 
-use crate::case::FULL_THREAD;
+use crate::figures::FULL_THREAD;
 use torr_gauge::Signals;
 
 /// CPU in cores of a thread that does a worker's work.

@@ -1,12 +1,12 @@
-//! The experiments that every patient undergoes, gentle ones first, and the figures that come of them.
+//! The experiments that every assignment undergoes, gentle ones first, and the figures that come of them.
 
 use crate::acks::{self, Acks};
-use crate::case::{Beside, CHEAP, Case, Cheap};
+use crate::figures::{Beside, CHEAP, Cheap, Figures};
 use crate::gain::Bounds;
 use crate::laboratory::{Halt, Laboratory};
 use crate::ladder::{Rung, rungs};
+use crate::observation::{Observation, quantile};
 use crate::spread;
-use crate::trail::{Trial, quantile};
 use std::time::Duration;
 use torr_gauge::Signals;
 use torr_press::request::Options;
@@ -30,12 +30,12 @@ const MOST_CAME: f64 = 0.9;
 /// When all but a few connections that found an accept queue full have come about.
 const SYN_AGAIN: Duration = Duration::from_millis(1300);
 
-/// A patient, what is known of it, and the laboratory.
+/// A assignment, what is known of it, and the laboratory.
 pub struct Ward<'l> {
     /// Where experiments are made.
     pub lab: Laboratory<'l>,
     /// What is known.
-    pub case: Case,
+    pub figures: Figures,
     /// What acknowledging at once brought, if answers wait for acknowledgements.
     pub acks: Option<Acks>,
     /// Where in the trail the first and the decisive experiment stand.
@@ -44,13 +44,17 @@ pub struct Ward<'l> {
 }
 
 impl<'l> Ward<'l> {
-    /// A patient of whom nothing is known yet.
+    /// A assignment of whom nothing is known yet.
     pub fn new(lab: Laboratory<'l>) -> Self {
-        let asked = lab.patient.plan.connections.min(lab.patient.max_connections);
-        let in_flight = asked * usize::from(lab.patient.plan.depth);
-        let case =
-            Case { asked, in_flight, generator_threads: lab.patient.plan.threads.clamp(1, asked), ..Case::default() };
-        Self { lab, case, acks: None, alone: 0, full: 0 }
+        let asked = lab.assignment.plan.connections.min(lab.assignment.max_connections);
+        let in_flight = asked * usize::from(lab.assignment.plan.depth);
+        let figures = Figures {
+            connections: asked,
+            in_flight,
+            generator_threads: lab.assignment.plan.threads.clamp(1, asked),
+            ..Figures::default()
+        };
+        Self { lab, figures, acks: None, alone: 0, full: 0 }
     }
 
     /// Makes the experiments that are always made. `null` is a service that does nothing, with answers of the size given.
@@ -69,7 +73,9 @@ impl<'l> Ward<'l> {
         self.round_trip();
         self.ladder()?;
         // Ours speaks neither TLS nor HTTP/2, and cannot be compared with what does.
-        if let Some(null) = null.filter(|_| !self.lab.patient.plan.protocol.http2 && self.lab.patient.plan.depth == 1) {
+        if let Some(null) =
+            null.filter(|_| !self.lab.assignment.plan.protocol.http2 && self.lab.assignment.plan.depth == 1)
+        {
             self.null(null)?;
         }
         self.beside()
@@ -77,28 +83,28 @@ impl<'l> Ward<'l> {
 
     /// Returns what bounds throughput once the present limit is lifted. The load of the user acknowledges as usual.
     pub fn bounds(&self) -> Bounds {
-        Bounds::of(&self.case, self.acks.map_or(self.case.alone_mean_s, |acks| acks.medians_s.0))
+        Bounds::of(&self.figures, self.acks.map_or(self.figures.alone_mean_s, |acks| acks.medians_s.0))
     }
 
     /// One request at a time.
-    pub fn alone_trial(&self) -> &Trial {
+    pub fn alone_observation(&self) -> &Observation {
         &self.lab.trail[self.alone]
     }
 
     /// The user's load.
-    pub fn full_trial(&self) -> &Trial {
+    pub fn full_observation(&self) -> &Observation {
         &self.lab.trail[self.full]
     }
 
     /// The user's load, for so many seconds of a budget of a minute.
     pub fn user_plan(&self, seconds: f64) -> Plan {
-        self.plan_with(self.case.asked, seconds)
+        self.plan_with(self.figures.connections, seconds)
     }
 
     /// The user's load with another number of connections.
     pub fn plan_with(&self, connections: usize, seconds: f64) -> Plan {
-        let alone = self.case.alone_mean_s;
-        let queued = connections as f64 / self.case.ladder.most().max(1e-3);
+        let alone = self.figures.alone_mean_s;
+        let queued = connections as f64 / self.figures.ladder.most().max(1e-3);
         // What is begun while warming up does not count, and where requests queue for long that would be nearly all.
         let warmup = if alone.max(queued.min(60.0)) > LONG_S { Duration::ZERO } else { WARMUP };
         Plan {
@@ -111,7 +117,7 @@ impl<'l> Ward<'l> {
 
     /// Whether what is asked for changes nothing, as far as its method tells (RFC 9110, section 9.2.1).
     pub fn is_read_only(&self) -> bool {
-        let options = &self.lab.patient.options;
+        let options = &self.lab.assignment.options;
         options.body.is_none() && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method))
     }
 
@@ -120,7 +126,7 @@ impl<'l> Ward<'l> {
     /// # Errors
     /// What [`Laboratory::plan_for`] has.
     pub fn variation(&self, change: impl FnOnce(&mut Options), seconds: f64) -> Result<Plan, Halt> {
-        let other = self.lab.plan_for(self.lab.patient.plan.target.path(), change)?;
+        let other = self.lab.plan_for(self.lab.assignment.plan.target.path(), change)?;
         let user = self.user_plan(seconds);
         Ok(Plan { request: other.request, keep_alive: other.keep_alive, ..user })
     }
@@ -146,22 +152,22 @@ impl<'l> Ward<'l> {
         let mut answered = first.sample.answered.count();
         if answered < 3 {
             // So slow a service needs longer to show itself.
-            let plan = Plan { duration: Some(self.lab.patient.budget / 8), ..plan };
+            let plan = Plan { duration: Some(self.lab.assignment.budget / 8), ..plan };
             let again =
                 self.lab.run("one request at a time, longer", "hardly one was answered in so short a time", &plan)?;
             answered = again.sample.answered.count();
         }
         self.alone = self.lab.trail.len() - 1;
-        let trial = &self.lab.trail[self.alone];
-        let latency = if answered > 0 { &trial.sample.answered } else { &trial.sample.unanswered };
+        let observation = &self.lab.trail[self.alone];
+        let latency = if answered > 0 { &observation.sample.answered } else { &observation.sample.unanswered };
         let Some(summary) = latency.summary() else { return Ok(()) };
         let median_s = quantile(latency, 0.5).unwrap_or_default().as_secs_f64();
         let mean_s = summary.mean / 1e6;
-        let paused_s = trial.stolen_s() / latency.count().max(1) as f64;
-        let case = &mut self.case;
-        case.alone_least_s = summary.min as f64 / 1e6;
-        case.alone_mean_s = unpaused(mean_s, median_s, paused_s);
-        case.alone_median_s = median_s;
+        let paused_s = observation.stolen_s() / latency.count().max(1) as f64;
+        let figures = &mut self.figures;
+        figures.alone_least_s = summary.min as f64 / 1e6;
+        figures.alone_mean_s = unpaused(mean_s, median_s, paused_s);
+        figures.alone_median_s = median_s;
         Ok(())
     }
 
@@ -170,13 +176,15 @@ impl<'l> Ward<'l> {
         let why = "whether there is a request that costs the server little";
         for (what, plan) in self.cheap_plans()? {
             let plan = Plan { requests: Some(TRIES), duration: Some(self.lab.length(0.6, Duration::ZERO)), ..plan };
-            let Some(trial) = reached(self.lab.run(what, why, &plan))? else { continue };
-            let (Some(response), Some(connect)) = (trial.median(), trial.connect_median()) else { continue };
+            let Some(observation) = reached(self.lab.run(what, why, &plan))? else { continue };
+            let (Some(response), Some(connect)) = (observation.median(), observation.connect_median()) else {
+                continue;
+            };
             let found = Cheap { what: what.into(), alone_s: response.as_secs_f64(), connect_s: connect.as_secs_f64() };
-            let best = self.case.cheap.as_ref().is_none_or(|best| found.alone_s < best.alone_s);
-            let enough = found.alone_s < CHEAP * self.case.alone_median_s;
+            let best = self.figures.cheap.as_ref().is_none_or(|best| found.alone_s < best.alone_s);
+            let enough = found.alone_s < CHEAP * self.figures.alone_median_s;
             if best {
-                self.case.cheap = Some(found);
+                self.figures.cheap = Some(found);
             }
             if enough {
                 break;
@@ -199,11 +207,11 @@ impl<'l> Ward<'l> {
             options.keep_alive = false;
             (options.method, options.body) = (None, None);
         })?;
-        let target = self.lab.patient.plan.target.at("/");
+        let target = self.lab.assignment.plan.target.at("/");
         let refused = Requests::raw(&target, "GET", b"GET / HTTP/1.1\r\n\r\n".to_vec())?;
         let refused = Plan { request: refused, ..self.lab.plan() };
         let mut plans = vec![("a path that is not there", light(absent))];
-        if !self.lab.patient.plan.protocol.http2 {
+        if !self.lab.assignment.plan.protocol.http2 {
             plans.push(("a request without a Host", light(refused)));
         }
         Ok(plans)
@@ -211,16 +219,16 @@ impl<'l> Ward<'l> {
 
     /// The least that any connection took to come about or TCP has seen: a single one may have met a busy machine.
     fn round_trip(&mut self) {
-        let seen = self.lab.trail.iter().flat_map(|trial| {
-            let connect = trial.connect().map(|connect| connect.min);
-            let measured = trial.run.sockets.and_then(|sockets| sockets.min_rtt_us);
+        let seen = self.lab.trail.iter().flat_map(|observation| {
+            let connect = observation.connect().map(|connect| connect.min);
+            let measured = observation.run.sockets.and_then(|sockets| sockets.min_rtt_us);
             connect.into_iter().chain(measured)
         });
-        self.case.round_trip_s = seen.min().map(|us| us as f64 / 1e6);
+        self.figures.round_trip_s = seen.min().map(|us| us as f64 / 1e6);
     }
 
     fn ladder(&mut self) -> Result<(), Halt> {
-        let asked = self.case.asked;
+        let asked = self.figures.connections;
         let mut skipping = false;
         for connections in rungs(asked) {
             let is_last = connections == asked;
@@ -230,40 +238,40 @@ impl<'l> Ward<'l> {
             let plan = self.plan_with(connections, if is_last { 2.5 } else { 0.7 });
             let why = if is_last { "what the service does under your load" } else { "where throughput stops to grow" };
             self.climb(connections, why, &plan)?;
-            let rungs = &self.case.ladder.0;
+            let rungs = &self.figures.ladder.0;
             skipping = rungs.len() > 2 && rungs[rungs.len() - 1].rps < FLAT * rungs[rungs.len() - 3].rps;
         }
         if self.lab.sees_here() && disturbance(self.lab.trail.last()) > DISTURBED {
             // Who has something to do for a moment only should not spoil it all.
-            self.lab.rest(self.lab.patient.budget / 30, "other programs used the machine meanwhile")?;
-            self.case.ladder.0.pop();
+            self.lab.rest(self.lab.assignment.budget / 30, "other programs used the machine meanwhile")?;
+            self.figures.ladder.0.pop();
             let plan = self.plan_with(asked, 2.5);
             self.climb(asked, "again, since other programs used the machine", &plan)?;
         }
         if self.idle_workers() > 0 {
             // Other connections may fall to other workers.
-            let uneven = self.case.ladder.0.pop();
+            let uneven = self.figures.ladder.0.pop();
             let plan = self.plan_with(asked, 2.5);
             self.climb(asked, "again, since one of the server's workers had nearly all connections", &plan)?;
-            self.case.idle_workers = self.idle_workers();
-            self.case.uneven_rps = uneven.map(|rung| rung.rps).filter(|_| self.case.idle_workers == 0);
+            self.figures.idle_workers = self.idle_workers();
+            self.figures.uneven_rps = uneven.map(|rung| rung.rps).filter(|_| self.figures.idle_workers == 0);
         }
         self.full = self.lab.trail.len() - 1;
         let full = &self.lab.trail[self.full];
-        self.case.generator_busy = full.run.generator.busy_share;
-        self.case.same_machine = self.lab.sees_here();
-        let stretch = full.signals.as_ref().filter(|_| self.case.same_machine).map_or(1.0, Signals::stretch);
-        self.case.generator_cores = full.generator_cores() * stretch;
-        self.case.signals = full.signals.clone().map(Signals::as_wanted);
-        self.case.own_quota = full.own_quota.clone();
-        let double = (2 * asked).min(self.lab.patient.max_connections);
+        self.figures.generator_busy = full.run.generator.busy_share;
+        self.figures.same_machine = self.lab.sees_here();
+        let stretch = full.signals.as_ref().filter(|_| self.figures.same_machine).map_or(1.0, Signals::stretch);
+        self.figures.generator_cores = full.generator_cores() * stretch;
+        self.figures.signals = full.signals.clone().map(Signals::as_wanted);
+        self.figures.own_quota = full.own_quota.clone();
+        let double = (2 * asked).min(self.lab.assignment.max_connections);
         if double > asked {
             let plan = self.plan_with(double, 1.0);
             self.climb(double, "whether more connections bring more", &plan)?;
-            let came = self.lab.trail.last().map_or(0, |trial| trial.run.connections.peak);
+            let came = self.lab.trail.last().map_or(0, |observation| observation.run.connections.peak);
             if (came as f64) < MOST_CAME * double as f64 {
                 // A full accept queue drops connections, and those come again after a second: this was not the load that was meant.
-                self.case.ladder.0.pop();
+                self.figures.ladder.0.pop();
                 let plan = Plan { warmup: plan.warmup + SYN_AGAIN, ..plan };
                 self.climb(double, "again, once all of them have come about", &plan)?;
             }
@@ -274,21 +282,21 @@ impl<'l> Ward<'l> {
     /// Workers that idled in the last experiment while another was full.
     fn idle_workers(&self) -> usize {
         let (last, others) = self.lab.trail.split_last().expect("the ladder's rungs were climbed");
-        let others = others.iter().filter_map(|trial| trial.signals.as_ref());
+        let others = others.iter().filter_map(|observation| observation.signals.as_ref());
         last.signals.as_ref().map_or(0, |seen| spread::idle_workers(seen, others))
     }
 
     fn climb(&mut self, connections: usize, why: &str, plan: &Plan) -> Result<(), Halt> {
         let name = crate::words::counted(connections, "connection");
-        let trial = self.lab.run(&name, why, plan)?;
-        let median_s = trial.median().unwrap_or_default().as_secs_f64();
-        let rung = Rung { connections, rps: trial.good_rps(), median_s };
-        self.case.ladder.0.push(rung);
+        let observation = self.lab.run(&name, why, plan)?;
+        let median_s = observation.median().unwrap_or_default().as_secs_f64();
+        let rung = Rung { connections, rps: observation.good_rps(), median_s };
+        self.figures.ladder.0.push(rung);
         Ok(())
     }
 
     fn null(&mut self, null: &dyn Fn(u64) -> Result<Plan, Halt>) -> Result<(), Halt> {
-        let body = self.full_trial().run.bytes.body / self.full_trial().run.requests.max(1);
+        let body = self.full_observation().run.bytes.body / self.full_observation().run.requests.max(1);
         let user = self.user_plan(0.8);
         let plan = |keep_alive| -> Result<Plan, Halt> {
             let null = null(body)?;
@@ -305,21 +313,22 @@ impl<'l> Ward<'l> {
         };
         let (kept, connecting) = (plan(true)?, plan(false)?);
         let why = "what this generator reaches where the service costs nothing";
-        self.case.null_rps = reached(self.lab.run("a service that does nothing", why, &kept))?.map(Trial::good_rps);
+        self.figures.null_rps =
+            reached(self.lab.run("a service that does nothing", why, &kept))?.map(Observation::good_rps);
         let name = "a service that does nothing, a connection for each request";
         let why = "what a connection costs here";
-        self.case.null_rps_connecting = reached(self.lab.run(name, why, &connecting))?.map(Trial::good_rps);
+        self.figures.null_rps_connecting = reached(self.lab.run(name, why, &connecting))?.map(Observation::good_rps);
         Ok(())
     }
 
     /// A light load on the cheap path while the target is just saturated: with few connections more than it needs, so that
     /// not all that the server has is taken by those that wait.
     fn beside(&mut self) -> Result<(), Halt> {
-        let (Some(cheap), Some(from)) = (self.case.cheap.clone(), self.case.ladder.saturated_from()) else {
+        let (Some(cheap), Some(from)) = (self.figures.cheap.clone(), self.figures.ladder.saturated_from()) else {
             return Ok(());
         };
         // With the light load's own.
-        let most = self.lab.patient.max_connections.saturating_sub(1).min(self.case.asked.max(from));
+        let most = self.lab.assignment.max_connections.saturating_sub(1).min(self.figures.connections.max(from));
         let connections = (from + from / 2 + 1).min(most);
         if connections == 0 {
             return Ok(());
@@ -333,11 +342,11 @@ impl<'l> Ward<'l> {
         let name = format!("{} and beside them {}", crate::words::counted(connections, "connection"), cheap.what);
         let why = "whether others wait while the target is saturated";
         let Some((_, beside)) = reached(self.lab.run_beside(&name, why, &target, &light))? else {
-            self.case.beside = Some(Beside { connections, connect_s: 0.0, response_s: None });
+            self.figures.beside = Some(Beside { connections, connect_s: 0.0, response_s: None });
             return Ok(());
         };
         let median = |latency| quantile(latency, 0.5).map(|time| time.as_secs_f64());
-        self.case.beside = Some(Beside {
+        self.figures.beside = Some(Beside {
             connections,
             connect_s: median(&beside.sample.connect).unwrap_or(0.0),
             response_s: median(&beside.sample.answered),
@@ -358,17 +367,21 @@ fn unpaused(mean_s: f64, median_s: f64, paused_s: f64) -> f64 {
 /// Any other [`Halt`].
 pub fn reached<T>(outcome: Result<T, Halt>) -> Result<Option<T>, Halt> {
     match outcome {
-        Ok(trial) => Ok(Some(trial)),
+        Ok(observation) => Ok(Some(observation)),
         Err(Halt::Run(RunError::Unreachable { .. })) => Ok(None),
         Err(halt) => Err(halt),
     }
 }
 
 /// The share of the machine's CPU that neither server nor generator used, nor what the server talks to.
-fn disturbance(trial: Option<&Trial>) -> f64 {
-    let Some((trial, signals)) = trial.and_then(|trial| Some((trial, trial.signals.as_ref()?))) else { return 0.0 };
+fn disturbance(observation: Option<&Observation>) -> f64 {
+    let Some((observation, signals)) =
+        observation.and_then(|observation| Some((observation, observation.signals.as_ref()?)))
+    else {
+        return 0.0;
+    };
     let Some(machine) = signals.machine else { return 0.0 };
-    let known = signals.server_cores() + signals.peer_cores() + trial.generator_cores();
+    let known = signals.server_cores() + signals.peer_cores() + observation.generator_cores();
     machine.cpu_share - known / machine.cores as f64
 }
 

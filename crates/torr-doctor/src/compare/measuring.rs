@@ -3,7 +3,7 @@
 use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
 use super::{Row, Way};
 use crate::laboratory::{Halt, Laboratory};
-use crate::trail::{Trial, quantile};
+use crate::observation::{Observation, quantile};
 use crate::turns::{Ratio, in_turns};
 use std::time::{Duration, Instant};
 use torr_press::Plan;
@@ -51,7 +51,7 @@ impl Turns {
                 let ratios: Vec<_> = (1..ways).map(|way| ratio(lab, rounds, 0, way)).collect();
                 let narrow = ratios.iter().all(|ratio| ratio.is_above(ratio.ratio / NARROW));
                 let vague = ratios.iter().any(Ratio::is_vague);
-                (next > lab.patient.budget && rounds.len() >= LEAST_ROUNDS)
+                (next > lab.assignment.budget && rounds.len() >= LEAST_ROUNDS)
                     || (rounds.len() >= MOST_ROUNDS && !vague)
                     || (rounds.len() >= USUAL_ROUNDS.min(schedule.rounds) && narrow)
             },
@@ -68,7 +68,7 @@ impl Turns {
     /// # Errors
     /// [`Halt`].
     pub fn of(lab: &mut Laboratory<'_>, ways: &[Way<'_>], why: &str) -> Result<Self, Halt> {
-        let budget = lab.patient.budget;
+        let budget = lab.assignment.budget;
         // If there is not enough time, nothing needs to begin.
         let looks = FIRST_LOOK * ways.len() as u32;
         Schedule::within(budget, looks, ways.len(), NONE, NONE)?;
@@ -92,7 +92,7 @@ impl Turns {
     }
 
     /// The experiments of a way.
-    pub fn trials<'t>(&self, lab: &'t Laboratory<'_>, way: usize) -> Vec<&'t Trial> {
+    pub fn observations<'t>(&self, lab: &'t Laboratory<'_>, way: usize) -> Vec<&'t Observation> {
         self.rounds.iter().map(|round| &lab.trail[round[way]]).collect()
     }
 
@@ -103,9 +103,9 @@ impl Turns {
 
     /// A row for each of these ways, compared with the first.
     pub fn rows<'n>(&self, lab: &Laboratory<'_>, names: impl IntoIterator<Item = &'n str>) -> Vec<Row> {
-        let is_base = !Row::over("", &self.trials(lab, 0), None).mostly_fails();
+        let is_base = !Row::over("", &self.observations(lab, 0), None).mostly_fails();
         let row = |(way, name): (usize, &str)| {
-            let mut row = Row::over(name, &self.trials(lab, way), None);
+            let mut row = Row::over(name, &self.observations(lab, way), None);
             row.ratio = (way > 0 && is_base && !row.mostly_fails()).then(|| self.ratio(lab, 0, way));
             let response = Duration::from_micros(row.p50_us.unwrap_or(0));
             Row { short: self.schedule.is_short_for(response), ..row }
@@ -115,9 +115,9 @@ impl Turns {
 }
 
 /// How long a response took, the age of those included that did not come in time.
-pub fn usual(trial: &Trial) -> Duration {
-    let mut latency = trial.sample.answered.clone();
-    latency.add(&trial.sample.unanswered);
+pub fn usual(observation: &Observation) -> Duration {
+    let mut latency = observation.sample.answered.clone();
+    latency.add(&observation.sample.unanswered);
     quantile(&latency, 0.5).unwrap_or(NONE)
 }
 

@@ -3,8 +3,8 @@
 use super::measuring::Turns;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
 use crate::invocation::Invocation;
-use crate::laboratory::{Halt, Laboratory, Patient};
-use crate::trail::Step;
+use crate::laboratory::{Assignment, Halt, Laboratory};
+use crate::observation::ExperimentStart;
 use crate::words::{counted, rate};
 use std::sync::atomic::AtomicBool;
 
@@ -13,15 +13,15 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// [`Halt`].
 pub fn paths(
-    patient: &Patient,
+    assignment: &Assignment,
     ways: &[Way<'_>],
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Step<'_>),
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(patient, None, stop, tell);
+    let mut lab = Laboratory::open(assignment, None, stop, tell);
     let turns = Turns::of(&mut lab, ways, "what this path costs beside the others")?;
     let rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
-    let conclusion = conclude(&rows, ways, turns.rounds(), &patient.again);
+    let conclusion = conclude(&rows, ways, turns.rounds(), &assignment.again);
     Ok(finish(Kind::Paths, lab, &turns, rows, conclusion))
 }
 

@@ -1,7 +1,7 @@
 //! What came of one way, over all its turns.
 
 use super::Transport;
-use crate::trail::Trial;
+use crate::observation::Observation;
 use crate::turns::{Ratio, median};
 use crate::words::percent;
 use serde::Serialize;
@@ -79,19 +79,19 @@ pub struct Row {
 
 impl Row {
     /// Of its experiments.
-    pub fn over(name: &str, trials: &[&Trial], ratio: Option<Ratio>) -> Self {
-        let rates: Vec<f64> = trials.iter().map(|trial| trial.good_rps()).collect();
+    pub fn over(name: &str, observations: &[&Observation], ratio: Option<Ratio>) -> Self {
+        let rates: Vec<f64> = observations.iter().map(|observation| observation.good_rps()).collect();
         let (mut latency, mut handshakes) = (Latency::default(), Latency::default());
-        for trial in trials {
-            latency.add(&trial.sample.answered);
-            latency.add(&trial.sample.unanswered);
-            handshakes.add(&trial.sample.tls);
+        for observation in observations {
+            latency.add(&observation.sample.answered);
+            latency.add(&observation.sample.unanswered);
+            handshakes.add(&observation.sample.tls);
         }
-        let sum = |of: fn(&Trial) -> u64| trials.iter().map(|trial| of(trial)).sum::<u64>();
+        let sum = |of: fn(&Observation) -> u64| observations.iter().map(|observation| of(observation)).sum::<u64>();
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         let (answered, failed) = (sum(|t| t.run.requests), sum(|t| t.run.errors.total()));
-        let tls = trials.iter().any(|trial| trial.run.tls.is_some());
-        let shares: Vec<_> = trials.iter().filter_map(|trial| cores(trial)).collect();
+        let tls = observations.iter().any(|observation| observation.run.tls.is_some());
+        let shares: Vec<_> = observations.iter().filter_map(|observation| cores(observation)).collect();
         Self {
             name: name.into(),
             workers: None,
@@ -103,12 +103,12 @@ impl Row {
             p50_us: latency.quantile(0.5),
             p99_us: latency.quantile(0.99),
             failed_share: share(failed, answered + sum(|t| t.run.errors.unanswered())),
-            failure: failure(trials),
+            failure: failure(observations),
             short: false,
             opened_per_request: share(sum(|t| t.run.connections.opened), answered),
             server_cores: (!shares.is_empty()).then(|| median(shares)),
-            server_us: cpu_us(trials, |trial| {
-                &trial.signals.as_ref().expect("it is asked for what was seen").processes
+            server_us: cpu_us(observations, |observation| {
+                &observation.signals.as_ref().expect("it is asked for what was seen").processes
             }),
             proxy_us: None,
             upstream_opened_per_request: None,
@@ -145,33 +145,37 @@ impl Row {
 }
 
 /// How most of the failed requests failed.
-fn failure(trials: &[&Trial]) -> Option<String> {
+fn failure(observations: &[&Observation]) -> Option<String> {
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
-    for trial in trials {
-        let statuses = trial.run.status.iter().filter(|(status, _)| **status >= 400);
+    for observation in observations {
+        let statuses = observation.run.status.iter().filter(|(status, _)| **status >= 400);
         let refused = statuses.map(|(status, count)| (format!("status {status}"), *count));
-        let failed = trial.run.causes.iter().map(|cause| (format!("{}: {}", cause.kind, cause.what), cause.count));
+        let failed =
+            observation.run.causes.iter().map(|cause| (format!("{}: {}", cause.kind, cause.what), cause.count));
         refused.chain(failed).for_each(|(what, count)| *counts.entry(what).or_default() += count);
     }
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(what, _)| what)
 }
 
 /// CPU in cores of the processes behind the URL.
-fn cores(trial: &Trial) -> Option<f64> {
-    let signals = trial.signals.as_ref()?;
+fn cores(observation: &Observation) -> Option<f64> {
+    let signals = observation.signals.as_ref()?;
     (!signals.processes.is_empty()).then(|| signals.server_cores())
 }
 
 /// CPU time in microseconds for each answer, of some of the processes that were seen. Of experiments where nothing was seen
 /// nothing is asked.
-pub fn cpu_us<'t>(trials: &[&'t Trial], processes: impl Fn(&'t Trial) -> &'t [ProcessUse]) -> Option<f64> {
+pub fn cpu_us<'t>(
+    observations: &[&'t Observation],
+    processes: impl Fn(&'t Observation) -> &'t [ProcessUse],
+) -> Option<f64> {
     let (mut seconds, mut answers) = (0.0, 0);
-    for trial in trials {
-        let Some(signals) = &trial.signals else { continue };
-        let seen = processes(trial);
+    for observation in observations {
+        let Some(signals) = &observation.signals else { continue };
+        let seen = processes(observation);
         if !seen.is_empty() {
             seconds += seen.iter().map(|process| process.cores).sum::<f64>() * signals.seconds;
-            answers += trial.answers();
+            answers += observation.answers();
         }
     }
     (answers > 0 && seconds >= LEAST_S).then(|| seconds * 1e6 / answers as f64)

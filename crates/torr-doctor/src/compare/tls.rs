@@ -3,8 +3,8 @@
 use super::measuring::Turns;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
 use crate::factors::ECDSA;
-use crate::laboratory::{Halt, Laboratory, Patient};
-use crate::trail::Step;
+use crate::laboratory::{Assignment, Halt, Laboratory};
+use crate::observation::ExperimentStart;
 use crate::turns::Ratio;
 use crate::words::{percent, time};
 use serde::Serialize;
@@ -55,19 +55,19 @@ impl fmt::Display for Transport {
 /// # Errors
 /// [`Halt`].
 pub fn tls(
-    patient: &Patient,
+    assignment: &Assignment,
     transports: &[Transport],
     ways: &[Way<'_>],
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Step<'_>),
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(patient, None, stop, tell);
+    let mut lab = Laboratory::open(assignment, None, stop, tell);
     let turns = Turns::of(&mut lab, ways, "what TLS and its handshakes cost")?;
     let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
     rows.iter_mut().zip(transports).for_each(|(row, transport)| row.transport = Some(*transport));
     let compared = Compared { lab: &lab, turns: &turns, transports, rows: &rows };
     let url = ways.iter().map(|way| &way.plan.target).find(|target| target.tls).map_or("", |target| &target.url);
-    let verify = patient.again.press_once_each(url, &[("-c", &patient.plan.connections)]);
+    let verify = assignment.again.press_once_each(url, &[("-c", &assignment.plan.connections)]);
     let conclusion = compared.conclude(verify);
     Ok(finish(Kind::Tls, lab, &turns, rows, conclusion))
 }
@@ -145,7 +145,7 @@ impl Compared<'_, '_> {
 
     /// Whether the server's certificate is for an RSA key.
     fn is_rsa(&self) -> bool {
-        let runs = self.lab.trail.iter().filter_map(|trial| trial.run.tls.as_ref());
+        let runs = self.lab.trail.iter().filter_map(|observation| observation.run.tls.as_ref());
         runs.filter_map(|tls| tls.key.as_deref()).any(|key| key == "RSA")
     }
 

@@ -5,8 +5,8 @@ use super::row::cpu_us;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
 use crate::factors::{PROXY_CPU, whose_cpu};
 use crate::invocation::{Flag, Invocation};
-use crate::laboratory::{Halt, Laboratory, Patient};
-use crate::trail::{Step, Trial};
+use crate::laboratory::{Assignment, Halt, Laboratory};
+use crate::observation::{ExperimentStart, Observation};
 use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
 use std::net::SocketAddr;
@@ -27,31 +27,31 @@ const NOT_KEPT: f64 = 0.6;
 /// # Errors
 /// [`Halt`].
 pub fn via(
-    patient: &Patient,
+    assignment: &Assignment,
     ways: &[Way<'_>; 2],
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Step<'_>),
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(patient, None, stop, tell);
+    let mut lab = Laboratory::open(assignment, None, stop, tell);
     let turns = Turns::of(&mut lab, ways, "what the proxy costs")?;
     let mut rows = turns.rows(&lab, ways.iter().map(|way| way.name.as_str()));
     let direct: Vec<SocketAddr> = ways[0].plan.addresses.iter().filter_map(Address::tcp).collect();
-    look_behind(&mut rows[1], [&turns.trials(&lab, 0), &turns.trials(&lab, 1)], &direct);
-    let whose = whose(&turns.trials(&lab, 1), &direct);
-    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), whose.as_ref(), verify(&patient.again, ways));
+    look_behind(&mut rows[1], [&turns.observations(&lab, 0), &turns.observations(&lab, 1)], &direct);
+    let whose = whose(&turns.observations(&lab, 1), &direct);
+    let conclusion = conclude(&rows, turns.ratio(&lab, 0, 1), whose.as_ref(), verify(&assignment.again, ways));
     Ok(finish(Kind::Via, lab, &turns, rows, conclusion))
 }
 
 /// Who listens at the proxy's address is the proxy; the service is whom it talks to.
-fn look_behind(row: &mut Row, [directly, through]: [&[&Trial]; 2], direct: &[SocketAddr]) {
+fn look_behind(row: &mut Row, [directly, through]: [&[&Observation]; 2], direct: &[SocketAddr]) {
     row.proxy_us = row.server_us.take();
-    let processes = |trial| service(trial, direct).map_or(&[][..], |peer: &PeerUse| &peer.processes);
+    let processes = |observation| service(observation, direct).map_or(&[][..], |peer: &PeerUse| &peer.processes);
     row.server_us = cpu_us(through, processes);
     row.upstream_opened_per_request = opened_by_others(directly).zip(opened_by_others(through)).map(|(usual, seen)| {
         let answers_per_s = seen.answers as f64 / seen.seconds;
         (seen.per_s() - usual.per_s()).max(0.0) / answers_per_s.max(0.01)
     });
-    let kept: Vec<_> = through.iter().filter_map(|trial| service(trial, direct)?.kept).collect();
+    let kept: Vec<_> = through.iter().filter_map(|observation| service(observation, direct)?.kept).collect();
     row.upstream_kept = (!kept.is_empty()).then(|| kept.iter().sum::<f64>() / kept.len() as f64);
 }
 
@@ -69,19 +69,19 @@ impl Others {
 }
 
 /// How many there were. Without the proxy they are those of programs that have nothing to do with it.
-fn opened_by_others(trials: &[&Trial]) -> Option<Others> {
+fn opened_by_others(observations: &[&Observation]) -> Option<Others> {
     let mut all = Others { opened: 0, answers: 0, seconds: 0.0 };
-    for trial in trials {
-        all.opened += trial.opened_by_others()?;
-        all.answers += trial.answers();
-        all.seconds += trial.signals.as_ref()?.seconds;
+    for observation in observations {
+        all.opened += observation.opened_by_others()?;
+        all.answers += observation.answers();
+        all.seconds += observation.signals.as_ref()?.seconds;
     }
     (all.seconds > 0.0).then_some(all)
 }
 
 /// The service among those that the proxy talks to.
-fn service<'t>(trial: &'t Trial, direct: &[SocketAddr]) -> Option<&'t PeerUse> {
-    let peers = &trial.signals.as_ref()?.peers;
+fn service<'t>(observation: &'t Observation, direct: &[SocketAddr]) -> Option<&'t PeerUse> {
+    let peers = &observation.signals.as_ref()?.peers;
     let is_it = |peer: &&PeerUse| peer.address.parse().is_ok_and(|address| direct.contains(&address));
     peers.iter().find(is_it)
 }
@@ -202,12 +202,12 @@ impl Whose {
 }
 
 /// Whose CPU it was, in the medians of all turns. `None` if proxy or service cannot be seen.
-fn whose(through: &[&Trial], direct: &[SocketAddr]) -> Option<Whose> {
+fn whose(through: &[&Observation], direct: &[SocketAddr]) -> Option<Whose> {
     let seen: Vec<_> = through
         .iter()
-        .filter_map(|trial| {
-            let signals = trial.signals.as_ref()?;
-            let service = service(trial, direct).filter(|service| !service.processes.is_empty())?;
+        .filter_map(|observation| {
+            let signals = observation.signals.as_ref()?;
+            let service = service(observation, direct).filter(|service| !service.processes.is_empty())?;
             Some((signals, service, signals.machine?.cpu_share))
         })
         .collect();

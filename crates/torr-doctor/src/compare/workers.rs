@@ -4,8 +4,8 @@
 use super::measuring::{Turns, usual};
 use super::schedule::Schedule;
 use super::{Comparison, Kind, finish};
-use crate::laboratory::{Halt, Laboratory, Observer, Patient};
-use crate::trail::Step;
+use crate::laboratory::{Assignment, Halt, Laboratory, Observer};
+use crate::observation::ExperimentStart;
 use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -50,17 +50,17 @@ pub struct Sweep<'s> {
 /// # Errors
 /// [`Halt`], and what `sweep.start` has.
 pub fn workers(
-    patient: &Patient,
+    assignment: &Assignment,
     sweep: Sweep<'_>,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Step<'_>),
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Comparison, Halt> {
-    let mut lab = Laboratory::open(patient, None, stop, tell);
+    let mut lab = Laboratory::open(assignment, None, stop, tell);
     let least = sweep.counts.as_ref().and_then(|counts| counts.first().copied()).unwrap_or(1);
     let Look { beside, response, alone } = first_look(&mut lab, sweep.start, least)?;
-    let left = patient.budget.saturating_sub(lab.elapsed());
+    let left = assignment.budget.saturating_sub(lab.elapsed());
     let counts = sweep.counts.unwrap_or_else(|| counts(sweep.cores, Schedule::most_ways(left, beside)));
-    let schedule = Schedule::within(patient.budget, lab.elapsed(), counts.len(), beside, response)?;
+    let schedule = Schedule::within(assignment.budget, lab.elapsed(), counts.len(), beside, response)?;
     let turns = Turns::take(&mut lab, counts.len(), schedule, |lab, at| {
         let (name, why) = (named(counts[at]), "what so many workers bring");
         lab.begin(&name, "starting the server")?;
@@ -86,7 +86,7 @@ pub fn workers(
         cores: sweep.cores,
         command: &command,
         url: url.as_deref(),
-        patient,
+        assignment,
         alone,
     };
     let (conclusion, workers) = (advised.conclude(), advised.recommended());
@@ -115,9 +115,9 @@ fn first_look(
     let subject = start(workers)?;
     let plan = Plan { duration: Some(FIRST_LOOK), ..lab.bounded(subject.plan.clone()) };
     let one = Plan { connections: 1, depth: 1, threads: 1, ..plan.clone() };
-    let trial = lab.run_seen_by(None, &name, "what a request takes on its own", &one)?;
-    let alone = (trial.sample.answered.count() > 0)
-        .then(|| trial.sample.answered.sum() / trial.sample.answered.count() as f64 / 1e6);
+    let observation = lab.run_seen_by(None, &name, "what a request takes on its own", &one)?;
+    let alone = (observation.sample.answered.count() > 0)
+        .then(|| observation.sample.answered.sum() / observation.sample.answered.count() as f64 / 1e6);
     let response = usual(lab.run_seen_by(None, &name, "whether the server stands it", &plan)?);
     drop(subject);
     Ok(Look { beside: begun.elapsed().saturating_sub(2 * FIRST_LOOK), response, alone })

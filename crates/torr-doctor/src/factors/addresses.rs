@@ -21,8 +21,8 @@ pub fn second(ward: &mut Ward<'_>, accepted: f64) -> Result<Option<String>, Halt
     }
     let plan = Plan { sources: SOURCES.into(), ..plan };
     let why = "whether the limiter counts each client's address apart";
-    let Some(trial) = reached(ward.lab.run("the same from two addresses", why, &plan))? else { return Ok(None) };
-    Ok(match trial.good_rps() / accepted.max(1e-9) {
+    let Some(observation) = reached(ward.lab.run("the same from two addresses", why, &plan))? else { return Ok(None) };
+    Ok(match observation.good_rps() / accepted.max(1e-9) {
         times if times >= APART => Some(format!(
             "from two addresses {times:.1} times as many pass: each client's address has a limit of its own"
         )),

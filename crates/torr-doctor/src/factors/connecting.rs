@@ -23,18 +23,18 @@ const ALIKE: f64 = 2.0;
 pub const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of this server's RSA key";
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let full = ward.full_trial();
+    let full = ward.full_observation();
     let opened = full.opened_per_request();
     if opened < NOT_KEPT {
         return Ok(None);
     }
     let mean_s = |latency: &torr_gauge::Latency| latency.sum() / 1e6;
-    let alone = ward.alone_trial();
+    let alone = ward.alone_observation();
     let all = mean_s(&alone.sample.answered).max(1e-9);
     let (connecting, securing) = (mean_s(&alone.sample.connect) / all, mean_s(&alone.sample.tls) / all);
-    let by_cpu = ward.case.connecting_share(opened);
+    let by_cpu = ward.figures.connecting_share(opened);
     let cost = Cost { opened, connecting, securing, by_cpu };
-    let waits_on_the_way = ward.case.utilisation() > 0.7;
+    let waits_on_the_way = ward.figures.utilisation() > 0.7;
     let share = match by_cpu {
         // What a handshake of TLS costs, the service that does nothing does not show.
         Some(share) => share.max(if waits_on_the_way { connecting } else { 0.0 }).max(securing),
@@ -43,7 +43,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if share < MUCH {
         return Ok(None);
     }
-    if !ward.lab.patient.plan.keep_alive {
+    if !ward.lab.assignment.plan.keep_alive {
         return offered(ward, &cost);
     }
     let closed = full.run.connections.closed_by_server as f64 / full.run.connections.opened.max(1) as f64;
@@ -84,10 +84,10 @@ impl Cost {
 
 /// TLS handshakes are most of what is done.
 fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
-    let full = ward.full_trial();
+    let full = ward.full_observation();
     let tls = full.run.tls.clone().unwrap_or_default();
     let of = tls.full + tls.resumed;
-    let is_busy = ward.case.full_threads() > 0 || ward.case.machine_share().is_some_and(|share| share > 0.9);
+    let is_busy = ward.figures.full_threads() > 0 || ward.figures.machine_share().is_some_and(|share| share > 0.9);
     let confidence = if is_busy && cost.securing > 0.6 { Confidence::Certain } else { Confidence::Likely };
     let summary =
         "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
@@ -95,7 +95,7 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
         .because(format!("{:.2} connections were opened for each answer, although keep-alive was offered", cost.opened))
         .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
         .because_counted(of, |of| format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
-        .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
+        .because_if(ward.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
     let verdict = match tls.resumed {
         0 => verdict
             .advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
@@ -123,7 +123,7 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
     if !contrast.is_above(1.2) {
         return Ok(None);
     }
-    let secured = ward.lab.patient.plan.target.tls && cost.securing > cost.connecting;
+    let secured = ward.lab.assignment.plan.target.tls && cost.securing > cost.connecting;
     let (factor, summary) = match secured {
         true => (Factor::TlsHandshake, "A TLS handshake for each request is most of the work."),
         false => (Factor::KeepAlive, "A connection for each request is most of the work."),
@@ -135,14 +135,14 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
             .gain(gain::measured(&contrast.of, "with connections that are kept"))
-            .verify(ward.lab.patient.again.press_kept_alive(&[("-c", &ward.case.asked)])),
+            .verify(ward.lab.assignment.again.press_kept_alive(&[("-c", &ward.figures.connections)])),
     ))
 }
 
 /// The server does not keep connections. Perhaps it does under another condition.
 fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
-    let closed_by_server = ward.full_trial().run.connections.closed_by_server;
-    let opened = ward.full_trial().run.connections.opened;
+    let closed_by_server = ward.full_observation().run.connections.closed_by_server;
+    let opened = ward.full_observation().run.connections.opened;
     let verdict = Verdict::new(
         Factor::KeepAlive,
         Confidence::Likely,
@@ -180,9 +180,9 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         "whether it makes a difference to offer keep-alive",
     )?;
     // One that does no more than the target, which opens a connection for each request, is no yardstick.
-    let connecting = ward.case.null_rps_connecting.filter(|&connecting| connecting >= ward.case.rps());
-    let null = ward.case.null_rps;
-    let alone = time(ward.case.alone_mean_s);
+    let connecting = ward.figures.null_rps_connecting.filter(|&connecting| connecting >= ward.figures.rps());
+    let null = ward.figures.null_rps;
+    let alone = time(ward.figures.alone_mean_s);
     let verdict = verdict
         .because_if(cost.told(None))
         .because(format!("when it was not offered at all, {contrast}"))

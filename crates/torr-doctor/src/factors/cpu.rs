@@ -1,6 +1,6 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
-use crate::case::{Case, FULL_THREAD, THROTTLED, server_fills};
+use crate::figures::{FULL_THREAD, Figures, THROTTLED, server_fills};
 use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
@@ -28,23 +28,23 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         return Ok(Some(verdict));
     }
     let (Some(used), Some(cores), Some(machine)) =
-        (ward.case.server_cores(), ward.case.cores(), ward.case.machine_share())
+        (ward.figures.server_cores(), ward.figures.cores(), ward.figures.machine_share())
     else {
         return Ok(None);
     };
-    let full = ward.case.full_threads();
-    let (is_free, wants) = (machine < 1.0 - FREE, ward.case.wants_cpu());
+    let full = ward.figures.full_threads();
+    let (is_free, wants) = (machine < 1.0 - FREE, ward.figures.wants_cpu());
     let flat = flatness(ward);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
     let mostly_one = full == 1
-        && ward.case.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY * used)
-        && !ward.case.another_starves();
-    let shared = used >= ONE_CORE.0 && ward.case.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
+        && ward.figures.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY * used)
+        && !ward.figures.another_starves();
+    let shared = used >= ONE_CORE.0 && ward.figures.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
     let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
-    let verdict = if one && cores > 1 && full == 1 && ward.case.idle_workers > 0 {
-        uneven(&ward.case, used, cores).because_if(told)
+    let verdict = if one && cores > 1 && full == 1 && ward.figures.idle_workers > 0 {
+        uneven(&ward.figures, used, cores).because_if(told)
     } else if one && cores > 1 {
-        if full == 0 && ward.case.others_wait() == Some(false) {
+        if full == 0 && ward.figures.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
             return Ok(None);
         }
@@ -61,15 +61,15 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(gain::by_workers(&ward.case, cores as f64 / used.max(1.0)))
+            .gain(gain::by_workers(&ward.figures, cores as f64 / used.max(1.0)))
     } else if used >= ALL * cores as f64
         || (full >= cores && used >= NEARLY_ALL * cores as f64)
-        || (machine >= NEARLY_ALL && wants && server_fills(used, ward.case.generator_there()))
+        || (machine >= NEARLY_ALL && wants && server_fills(used, ward.figures.generator_there()))
     {
         let (generator, others) =
-            (ward.case.generator_there(), machine * cores as f64 - used - ward.case.generator_there());
+            (ward.figures.generator_there(), machine * cores as f64 - used - ward.figures.generator_there());
         let shared = generator > 0.15 * cores as f64;
-        let nothing_better = ward.case.null_rps.is_some_and(|null| ward.case.rps() > 0.6 * null);
+        let nothing_better = ward.figures.null_rps.is_some_and(|null| ward.figures.rps() > 0.6 * null);
         let doubtful = nothing_better || machine < ALL || others > 0.25 * cores as f64;
         let confidence = if doubtful { Confidence::Likely } else { sure };
         Verdict::new(Factor::ServerCpu, confidence, "The server uses all CPU that there is for it.")
@@ -79,7 +79,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 percent(machine)
             ))
             .because_if(told)
-            .because_if(ward.case.yardstick_told())
+            .because_if(ward.figures.yardstick_told())
             .because_if(handler(ward))
             .advice("make requests cheaper, or give the server more CPU")
             .advice(if shared {
@@ -93,9 +93,13 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     gain::promised(low, high, "with the generator's CPU")
                 }
             } else {
-                gain::by_half(used, used + generator + ward.case.peer_cores(), "with requests that cost half the CPU")
+                gain::by_half(
+                    used,
+                    used + generator + ward.figures.peer_cores(),
+                    "with requests that cost half the CPU",
+                )
             })
-    } else if machine >= ALL && wants && ward.case.generator_there() > used {
+    } else if machine >= ALL && wants && ward.figures.generator_there() > used {
         Verdict::new(
             Factor::Generator,
             Confidence::Likely,
@@ -103,11 +107,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )
         .because(format!(
             "the generator used {:.2} of {}, the server {used:.2}",
-            ward.case.generator_there(),
+            ward.figures.generator_there(),
             counted(cores, "CPU")
         ))
         .because_if(told)
-        .because_if(ward.case.yardstick_told())
+        .because_if(ward.figures.yardstick_told())
         .advice("run the generator on another machine, where it takes no CPU from the server")
         .gain(super::generator::not_at_its_limit())
     } else if full >= 2 && is_free {
@@ -116,11 +120,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because(format!("the machine's CPUs were used to {} only", percent(machine)))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(gain::by_workers(&ward.case, cores as f64 / full as f64))
+            .gain(gain::by_workers(&ward.figures, cores as f64 / full as f64))
     } else {
         return Ok(None);
     };
-    let asks = ward.case.databases().any(|peer| ward.case.trips_per_request(peer).is_some_and(|trips| trips > 0.5));
+    let asks =
+        ward.figures.databases().any(|peer| ward.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5));
     Ok(Some(match orm(ward, used) {
         Some(orm) if verdict.factor != Factor::Generator => orm,
         // Which part of the CPU is the way to the database's is not known.
@@ -131,8 +136,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 }
 
 /// One worker has what others could do.
-fn uneven(case: &Case, used: f64, cores: usize) -> Verdict {
-    let idle = case.idle_workers;
+fn uneven(figures: &Figures, used: f64, cores: usize) -> Verdict {
+    let idle = figures.idle_workers;
     let summary = "One worker of the server has nearly all connections and is full, while others idle.";
     Verdict::new(Factor::SingleCore, Confidence::Likely, summary)
         .because(format!("the server used {used:.2} of {cores} CPUs, with 1 thread full"))
@@ -144,14 +149,14 @@ fn uneven(case: &Case, used: f64, cores: usize) -> Verdict {
             "let the kernel spread connections over the workers, if it does not yet: SO_REUSEPORT ('listen ... reuseport' in nginx), and \
              no worker that accepts all that wait ('multi_accept', 'accept_mutex')",
         )
-        .gain(gain::by_workers(case, cores.min(idle + 1) as f64))
+        .gain(gain::by_workers(figures, cores.min(idle + 1) as f64))
 }
 
 /// What doubling the connections did, if it was tried, and whether it brought nothing.
 fn flatness(ward: &Ward<'_>) -> Option<(bool, String)> {
-    let (first, last) = (ward.case.ladder.saturated_from()?, ward.case.ladder.0.last()?);
-    let flat = (0.6..1.15).contains(&(last.rps / ward.case.rps().max(1e-9)));
-    let (most, first_told) = (rate(ward.case.ladder.most()), counted(first, "connection"));
+    let (first, last) = (ward.figures.ladder.saturated_from()?, ward.figures.ladder.0.last()?);
+    let flat = (0.6..1.15).contains(&(last.rps / ward.figures.rps().max(1e-9)));
+    let (most, first_told) = (rate(ward.figures.ladder.most()), counted(first, "connection"));
     let told = match last.connections {
         last if last > first => format!("from {first_told} on throughput stays at {most}, up to {last}"),
         _ => format!("throughput reached {most}, with {first_told}"),
@@ -165,30 +170,30 @@ fn sure(flat: Option<&(bool, String)>) -> Confidence {
 
 /// What the server can do where the handler does nothing.
 fn handler(ward: &Ward<'_>) -> Option<String> {
-    let cheap = ward.case.cheap.as_ref().filter(|cheap| cheap.alone_s < 0.5 * ward.case.alone_median_s)?;
+    let cheap = ward.figures.cheap.as_ref().filter(|cheap| cheap.alone_s < 0.5 * ward.figures.alone_median_s)?;
     Some(format!(
         "{} takes {} where the target takes {}: it is the handler's work",
         cheap.what,
         time(cheap.alone_s),
-        time(ward.case.alone_median_s)
+        time(ward.figures.alone_median_s)
     ))
 }
 
 /// The database is what is busy.
 fn database(ward: &Ward<'_>) -> Option<Verdict> {
-    let case = &ward.case;
-    let peer = case.databases().max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let (theirs, ours) = (peer.cores(), case.server_cores().unwrap_or(0.0));
-    let cores = case.cores().unwrap_or(1) as f64;
+    let figures = &ward.figures;
+    let peer = figures.databases().max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
+    let (theirs, ours) = (peer.cores(), figures.server_cores().unwrap_or(0.0));
+    let cores = figures.cores().unwrap_or(1) as f64;
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
     let full = threads.filter(|thread| thread.cores >= FULL_THREAD).count();
-    let fills = theirs >= NEARLY_ALL * cores || case.machine_share().is_some_and(|share| share > ALL) || full > 0;
+    let fills = theirs >= NEARLY_ALL * cores || figures.machine_share().is_some_and(|share| share > ALL) || full > 0;
     // A quota of its own stops a database as well: it uses that up, or has not answered on most of its connections.
     let waits = peer.waiting.is_some_and(|waiting| waiting > 0.5 * peer.connections && waiting > 0.5);
     let quotas = peer.processes.iter().filter_map(|process| process.quota.as_ref());
     let throttled =
         quotas.filter(|quota| quota.throttled_share() > THROTTLED).any(|quota| waits || theirs >= 0.5 * quota.cores);
-    if !(throttled || fills && theirs > ours && theirs > case.generator_there()) {
+    if !(throttled || fills && theirs > ours && theirs > figures.generator_there()) {
         return None;
     }
     if let Some(verdict) = round_trips(ward) {
@@ -209,7 +214,7 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
             .advice("look at what its slowest queries do (EXPLAIN), and at missing indexes")
             .advice("ask for less: cache what is read often")
             .gain(match fills && full == 0 {
-                true => gain::by_half(theirs, theirs + ours + case.generator_there(), HALF_THE_COST),
+                true => gain::by_half(theirs, theirs + ours + figures.generator_there(), HALF_THE_COST),
                 false => ward.bounds().gain((2.0, 2.0), HALF_THE_COST),
             }),
     )
@@ -217,8 +222,8 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
 
 /// One query for each row of another.
 pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
-    let (peer, trips) = ward.case.many_trips()?;
-    let each = ward.case.service_s() / trips;
+    let (peer, trips) = ward.figures.many_trips()?;
+    let each = ward.figures.service_s() / trips;
     let verdict = Verdict::new(
         Factor::Orm,
         Confidence::Likely,
@@ -227,10 +232,10 @@ pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
     .because(format!("{trips:.0} messages went to {} for each request", peer.address))
     .because(format!(
         "a request on its own takes {}, which is {} for each of them",
-        time(ward.case.service_s()),
+        time(ward.figures.service_s()),
         time(each)
     ))
-    .because_if(ward.case.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
+    .because_if(ward.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
     .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
     .gain(with_one_query(ward, trips));
     Some(verdict)
@@ -240,25 +245,25 @@ pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
 /// queries, which may cost as much as the rest together.
 fn with_one_query(ward: &Ward<'_>, trips: f64) -> Gain {
     let change = "with one query for each request";
-    let Some(cheap) = &ward.case.cheap else {
+    let Some(cheap) = &ward.figures.cheap else {
         return Gain::unknown(
             format!("more throughput {change}"),
             "what a request costs without its queries was not measured",
         );
     };
-    let service = ward.case.service_s();
+    let service = ward.figures.service_s();
     let most = service / (cheap.alone_s + service / trips).min(service);
     gain::promised(most / QUERY_VARIES, most.min(ward.bounds().null.unwrap_or(f64::INFINITY)), change)
 }
 
 /// The server's CPU goes into what it makes of the database's rows.
 fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
-    let case = &ward.case;
+    let figures = &ward.figures;
     if let Some(verdict) = round_trips(ward) {
         return Some(verdict);
     }
-    let answered = ward.full_trial().bytes_per_request();
-    let (peer, fetched) = case.much_fetched(answered)?;
+    let answered = ward.full_observation().bytes_per_request();
+    let (peer, fetched) = figures.much_fetched(answered)?;
     let contrast = handler(ward)?;
     Some(
         Verdict::new(

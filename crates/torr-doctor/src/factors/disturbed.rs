@@ -13,13 +13,13 @@ const OTHERS: f64 = 0.25;
 const STOLEN: f64 = 0.2;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let case = &ward.case;
-    let Some(machine) = case.signals.as_ref().and_then(|signals| signals.machine) else { return Ok(None) };
+    let figures = &ward.figures;
+    let Some(machine) = figures.signals.as_ref().and_then(|signals| signals.machine) else { return Ok(None) };
     let cores = machine.cores as f64;
-    let known = case.server_cores().unwrap_or(0.0) + case.peer_cores() + case.generator_there();
+    let known = figures.server_cores().unwrap_or(0.0) + figures.peer_cores() + figures.generator_there();
     let others = (machine.cpu_share - known / cores).max(0.0);
-    let stolen = case.stolen_share();
-    if machine.cpu_share < FULL || !case.wants_cpu() || others < OTHERS && stolen < STOLEN {
+    let stolen = figures.stolen_share();
+    if machine.cpu_share < FULL || !figures.wants_cpu() || others < OTHERS && stolen < STOLEN {
         return Ok(None);
     }
     let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";
@@ -28,7 +28,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because(format!("the machine's CPUs were used to {}", percent(machine.cpu_share)))
             .because(format!("the server, what it talks to and the generator used {} of them", percent(known / cores)))
             .because_counted((others * 100.0).round() as u64, |others| format!("other programs used {others}%"))
-            .because_if(case.others_told())
+            .because_if(figures.others_told())
             .because_if((stolen > 0.01).then(|| format!("the hypervisor gave {} to other machines", percent(stolen))))
             .advice("examine it again when nothing else runs here"),
     ))

@@ -1,9 +1,9 @@
 //! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
 
-use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
+use crate::figures::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::gain;
 use crate::laboratory::Halt;
-use crate::trail::Trial;
+use crate::observation::Observation;
 use crate::ward::{Ward, reached};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Signals, Verdict};
@@ -20,17 +20,20 @@ const REFUSALS: [u16; 2] = [429, 503];
 
 /// The client has no local port left.
 pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let Some(trial) = ward.lab.trail.iter().find(|trial| trial.run.errors.ports > 0) else { return Ok(None) };
-    let (failed, opened, answered) = (trial.run.errors.ports, trial.run.connections.opened, trial.run.requests);
+    let Some(observation) = ward.lab.trail.iter().find(|observation| observation.run.errors.ports > 0) else {
+        return Ok(None);
+    };
+    let (failed, opened, answered) =
+        (observation.run.errors.ports, observation.run.connections.opened, observation.run.requests);
     let verdict = out_of_ports().because(format!(
         "{failed} requests found no free local port with {}, after {opened} connections for {answered} answers",
-        trial.experiment
+        observation.experiment
     ));
-    let few = (ward.case.asked / 8).max(1);
+    let few = (ward.figures.connections / 8).max(1);
     let plan = Plan { keep_alive: true, ..ward.plan_with(few, 0.8) };
     let name = format!("{few} connections, kept alive");
     let fewer = match ward.lab.run(&name, "whether fewer connections find their ports", &plan) {
-        Ok(trial) => trial,
+        Ok(observation) => observation,
         Err(Halt::Run(_)) => return Ok(Some(verdict.because("after that not one connection found a port"))),
         Err(halt) => return Err(halt),
     };
@@ -38,8 +41,8 @@ pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let told = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
     let confidence = if gone { Confidence::Certain } else { Confidence::Likely };
     // What fewer connections do is measured; more of them do at most as much each.
-    let now = fewer.good_rps() / ward.case.rps().max(1e-9);
-    let most = now * ward.case.asked as f64 / few as f64;
+    let now = fewer.good_rps() / ward.figures.rps().max(1e-9);
+    let most = now * ward.figures.connections as f64 / few as f64;
     let most = ward.bounds().null.map_or(most, |null| most.min(null.max(now)));
     let gain = gain::promised(now, most, "with connections that are kept, and a port for each");
     Ok(Some(Verdict { confidence, ..verdict.because(told).gain(gain) }))
@@ -59,7 +62,7 @@ pub fn out_of_ports() -> Verdict {
 
 /// Connections are dropped before anybody accepts them.
 pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let full = ward.full_trial();
+    let full = ward.full_observation();
     let (share, count) = late(full);
     let network = full.signals.as_ref().and_then(|signals| signals.network);
     let overflows = full.signals.as_ref().and_then(Signals::listen_overflows);
@@ -76,20 +79,20 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     // With as few connections as saturate it, nobody has to wait for long to be accepted: if the service does no less then,
     // it is not kept from more by what it works on.
-    let (rps, most) = (ward.case.rps(), ward.case.ladder.most());
-    let fewest = ward.case.ladder.saturated_from().unwrap_or(1);
-    let held = ward.case.parallelism();
+    let (rps, most) = (ward.figures.rps(), ward.figures.ladder.most());
+    let fewest = ward.figures.ladder.saturated_from().unwrap_or(1);
+    let held = ward.figures.parallelism();
     let starved = rps < 0.7 * most;
-    let is_busy = ward.case.full_threads() > 0 || ward.case.wants_cpu();
+    let is_busy = ward.figures.full_threads() > 0 || ward.figures.wants_cpu();
     // Workers that are taken have a request each in their hands while others wait to be accepted.
-    let has_none = ward.case.in_hands().is_some_and(|hands| hands < LEAST_HELD);
+    let has_none = ward.figures.in_hands().is_some_and(|hands| hands < LEAST_HELD);
     if is_busy || (held >= LEAST_HELD && !starved && !has_none) {
         return Ok(None);
     }
     if overflows.is_none() && are_lost_behind_answers(ward, share)? {
         return Ok(None);
     }
-    let plan = ward.plan_with(fewest.min(ward.case.asked), 0.8);
+    let plan = ward.plan_with(fewest.min(ward.figures.connections), 0.8);
     let few = ward.lab.run(
         "as few connections as it does its most with",
         "whether connections are dropped then, too",
@@ -130,30 +133,30 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 }
 
 /// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
-fn late(trial: &Trial) -> (f64, u64) {
-    let connects = &trial.sample.connect;
+fn late(observation: &Observation) -> (f64, u64) {
+    let connects = &observation.sample.connect;
     let late = connects.count() - connects.up_to(SYN_TIMEOUT_US);
-    let failed = trial.run.errors.connect;
+    let failed = observation.run.errors.connect;
     ((late + failed) as f64 / (connects.count() + failed).max(1) as f64, late + failed)
 }
 
 /// Whether a full link loses connections behind the answers that it carries: then they come about as soon as answers are small. An
 /// accept queue does not care for what is sent.
 fn are_lost_behind_answers(ward: &mut Ward<'_>, share: f64) -> Result<bool, Halt> {
-    if !ward.is_read_only() || ward.full_trial().bytes_per_request() < SMALL {
+    if !ward.is_read_only() || ward.full_observation().bytes_per_request() < SMALL {
         return Ok(false);
     }
     let heads = ward.heads(0.8)?;
     let why = "whether connections are dropped where answers are small, too";
     let heads = reached(ward.lab.run("heads alone", why, &heads))?;
-    Ok(heads.is_some_and(|trial| late(trial).0 < share / 4.0))
+    Ok(heads.is_some_and(|observation| late(observation).0 < share / 4.0))
 }
 
 /// A limiter that answers "not now".
 pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let full = ward.full_trial();
+    let full = ward.full_observation();
     let refused = full.status_share(&REFUSALS);
-    if refused < MANY || ward.alone_trial().status_share(&REFUSALS) > 0.5 {
+    if refused < MANY || ward.alone_observation().status_share(&REFUSALS) > 0.5 {
         return Ok(None);
     }
     let status = if full.status_share(&[429]) >= full.status_share(&[503]) { 429 } else { 503 };
@@ -164,21 +167,22 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     for factor in [1.0, 2.0] {
         let name = format!("an offered rate of {}", rate(offered * factor));
         let Some(plan) = open(ward, offered * factor, 1.2) else { break };
-        let trial = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
-        let server = trial.signals.iter().flat_map(|signals| &signals.processes);
+        let observation = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
+        let server = observation.signals.iter().flat_map(|signals| &signals.processes);
         if status == 503 && server.flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD) {
             // It refuses since it is full, which is no limiter's doing.
             return Ok(None);
         }
-        refuses |= trial.status_share(&REFUSALS) > 0.1;
-        good.push(trial.good_rps());
+        refuses |= observation.status_share(&REFUSALS) > 0.1;
+        good.push(observation.good_rps());
     }
     let flat = refuses && matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
     // What is full refuses as well: 503 is a limiter's for sure only where the server is seen to idle.
-    let idle = ward.case.server_cores().zip(ward.case.cores()).is_some_and(|(used, cores)| used < 0.8 * cores as f64);
+    let idle =
+        ward.figures.server_cores().zip(ward.figures.cores()).is_some_and(|(used, cores)| used < 0.8 * cores as f64);
     let sure = flat && (status == 429 || idle);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    let gently = ward.alone_trial().status_share(&REFUSALS);
+    let gently = ward.alone_observation().status_share(&REFUSALS);
     let told = match good[..] {
         [once, twice] => Some(format!(
             "of {} offered {} were accepted, and of twice as many {}",
@@ -203,8 +207,8 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              you want to measure",
         )
         .gain(without_limiter(ward))
-        .verify(ward.lab.patient.again.press(&[
-            ("-c", &ward.case.asked),
+        .verify(ward.lab.assignment.again.press(&[
+            ("-c", &ward.figures.connections),
             ("-r", &(accepted * 0.9).max(1.0).round()),
             ("--fail-if", &"errors>0"),
         ]));
@@ -214,20 +218,20 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 /// Returns the gain without a limiter: at least what one connection does whose requests are answered as they are alone, at most what
 /// a service that does nothing does.
 pub fn without_limiter(ward: &Ward<'_>) -> Gain {
-    let one_at_a_time = 1.0 / (ward.case.alone_mean_s * ward.case.rps()).max(1e-9);
+    let one_at_a_time = 1.0 / (ward.figures.alone_mean_s * ward.figures.rps()).max(1e-9);
     gain::promised(one_at_a_time, ward.bounds().null.unwrap_or(f64::INFINITY), "without the limiter")
 }
 
 /// An open loop, if its rate is allowed.
 pub fn open(ward: &Ward<'_>, per_second: f64, seconds: f64) -> Option<Plan> {
-    let allowed = ward.lab.patient.max_rate.is_none_or(|most| per_second <= most);
+    let allowed = ward.lab.assignment.max_rate.is_none_or(|most| per_second <= most);
     let schedule = Schedule::constant(per_second).ok().filter(|_| allowed)?;
     Some(Plan { pace: Pace::Open(schedule, Arrivals::Constant), max_rate: None, ..ward.user_plan(seconds) })
 }
 
 /// Requests fail for other reasons.
 pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let (full, alone) = (ward.full_trial(), ward.alone_trial());
+    let (full, alone) = (ward.full_observation(), ward.alone_observation());
     // A service that is full may refuse what is too much for it: then it is full, not failing.
     let shed = if alone.status_share(&[503]) < 0.5 { full.status_share(&[503]) } else { 0.0 };
     let (share, alone_share) = (full.failed_share() - shed, alone.failed_share());
@@ -243,11 +247,11 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 .because("one request at a time got none either")
                 .advice(format!(
                     "see whether the service answers at all: {}",
-                    ward.lab.patient.again.press(&[("-c", &1), ("-n", &1)])
+                    ward.lab.assignment.again.press(&[("-c", &1), ("-n", &1)])
                 )),
         ));
     }
-    let shortened = ward.lab.plan().timeout < ward.lab.patient.plan.timeout;
+    let shortened = ward.lab.plan().timeout < ward.lab.assignment.plan.timeout;
     if shortened && full.run.errors.timeout * 2 > full.run.errors.total() {
         let summary = "Requests take longer than the budget leaves them, so nothing can be told of what limits them.";
         return Ok(Some(
@@ -257,7 +261,7 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     full.run.errors.timeout,
                     time(full.run.plan.timeout_s)
                 ))
-                .because(format!("one at a time took {}", time(ward.case.alone_mean_s)))
+                .because(format!("one at a time took {}", time(ward.figures.alone_mean_s)))
                 .advice("give it a longer --budget, six times as long as --timeout at least"),
         ));
     }

@@ -1,7 +1,7 @@
 //! The load generator itself.
 
-use crate::case::SERVED;
 use crate::contrast::Contrast;
+use crate::figures::SERVED;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
 use crate::words::{percent, rate};
@@ -26,19 +26,19 @@ pub fn not_at_its_limit() -> Gain {
 }
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let generator = ward.full_trial().run.generator;
+    let generator = ward.full_observation().run.generator;
     let starved = generator.queued_share.filter(|&share| share >= STARVED);
     let busy = generator.busy_share >= SATURATED;
-    let quota = ward.case.own_quota.clone().filter(|quota| quota.throttled_share() >= 0.2);
+    let quota = ward.figures.own_quota.clone().filter(|quota| quota.throttled_share() >= 0.2);
     // A server that is full as well is told of by another rule, and one whose machine is full shares it.
-    let is_shared = ward.case.same_machine && ward.case.machine_share().is_some_and(|share| share > 0.93);
-    let alone_starved = starved.is_some() && ward.case.server_waits_for_cpu().is_none_or(|share| share < SERVED);
-    let is_limit = quota.is_some() || ward.case.full_threads() == 0 && (alone_starved || busy && !is_shared);
+    let is_shared = ward.figures.same_machine && ward.figures.machine_share().is_some_and(|share| share > 0.93);
+    let alone_starved = starved.is_some() && ward.figures.server_waits_for_cpu().is_none_or(|share| share < SERVED);
+    let is_limit = quota.is_some() || ward.figures.full_threads() == 0 && (alone_starved || busy && !is_shared);
     if !is_limit {
         return Ok(None);
     }
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let again = &ward.lab.patient.again;
+    let again = &ward.lab.assignment.again;
     let verdict = Verdict::new(
         Factor::Generator,
         Confidence::Likely,
@@ -47,7 +47,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     .because(format!(
         "its busiest thread had work {} of the time, and used {:.2} CPUs in all",
         percent(generator.busy_share),
-        ward.case.generator_cores
+        ward.figures.generator_cores
     ))
     .because_if(
         starved.map(|share| format!("its threads were ready to run but without a CPU {} of the time", percent(share))),
@@ -60,31 +60,31 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )
     }))
     .because_if(
-        ward.case
+        ward.figures
             .server_cores()
             .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
     )
-    .advice(match ward.case.generator_threads < cpus {
+    .advice(match ward.figures.generator_threads < cpus {
         true => "give it more threads with -t, more CPU, or a machine of its own",
         false => "give it more CPU, or a machine of its own",
     });
     // Where it was slower than the target, it was itself the limit, and shows nothing of the generator.
-    let alike = AS_GOOD * ward.case.rps()..NO_BETTER * ward.case.rps();
-    let null = ward.case.null_rps.filter(|null| alike.contains(null));
+    let alike = AS_GOOD * ward.figures.rps()..NO_BETTER * ward.figures.rps();
+    let null = ward.figures.null_rps.filter(|null| alike.contains(null));
     if let Some(null) = null {
         let verdict = verdict
             .because(format!(
                 "a service that does nothing reached {} here, the target {}",
                 rate(null),
-                rate(ward.case.rps())
+                rate(ward.figures.rps())
             ))
             .gain(not_at_its_limit())
             .advice("run the command below on another machine, or where the generator has more CPU")
-            .verify(again.press(&[("-c", &ward.case.asked)]));
+            .verify(again.press(&[("-c", &ward.figures.connections)]));
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
     }
-    let threads = ward.case.generator_threads;
-    if quota.is_some() || threads >= cpus || threads >= ward.case.asked {
+    let threads = ward.figures.generator_threads;
+    if quota.is_some() || threads >= cpus || threads >= ward.figures.connections {
         return Ok(Some(verdict.gain(not_at_its_limit())));
     }
     let (one, more) = (ward.user_plan(0.7), Plan { threads: threads + 1, ..ward.user_plan(0.7) });
@@ -101,6 +101,6 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let verdict = verdict
         .because(format!("with another thread {contrast}"))
         .gain(Gain::at_least(contrast.of.low, "with another thread", NOT_AT_ITS_LIMIT))
-        .verify(again.press(&[("-c", &ward.case.asked), ("-t", &(threads + 1))]));
+        .verify(again.press(&[("-c", &ward.figures.connections), ("-t", &(threads + 1))]));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

@@ -1,8 +1,8 @@
 //! Something gives out time: a quota of CPU, a link, a limiter that delays. Requests then wait though hardly any is worked
 //! on: with what one takes on its own, the service could do more than it does with a single one at a time.
 
-use crate::case::{LEAST_HELD, THROTTLED};
 use crate::contrast::Contrast;
+use crate::figures::{LEAST_HELD, THROTTLED};
 use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
@@ -30,20 +30,20 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 }
 
 fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let quota = ward.case.signals.as_ref().and_then(Signals::quota).cloned();
+    let quota = ward.figures.signals.as_ref().and_then(Signals::quota).cloned();
     let Some(quota) = quota.filter(|quota| quota.throttled_share() >= THROTTLED) else {
         return Ok(None);
     };
-    let used = ward.case.server_cores().unwrap_or(quota.cores);
+    let used = ward.figures.server_cores().unwrap_or(quota.cores);
     // Gently enough that the quota should not matter.
-    let gentle = ward.case.rps() * 0.4;
+    let gentle = ward.figures.rps() * 0.4;
     let Some(plan) = super::failing::open(ward, gentle.max(1.0), 1.5) else { return Ok(None) };
     let name = format!("an offered rate of {}", rate(gentle));
-    let trial = ward.lab.run(&name, "whether the quota still throttles at less than half the load", &plan)?;
-    let relieved = trial.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
+    let observation = ward.lab.run(&name, "whether the quota still throttles at less than half the load", &plan)?;
+    let relieved = observation.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
     let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / 2.0);
     let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
-    let machine = ward.case.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
+    let machine = ward.figures.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
     Ok(Some(
         Verdict::new(Factor::CpuQuota, confidence, "A quota of CPU time stops the server again and again.")
             .because(format!(
@@ -55,7 +55,7 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             ))
             .because(format!(
                 "the server used {used:.2} CPUs, and the machine {}",
-                ward.case.machine_share().map_or("more than it shows".into(), percent)
+                ward.figures.machine_share().map_or("more than it shows".into(), percent)
             ))
             .because_if(
                 relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))),
@@ -70,19 +70,19 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 
 /// The link is full: the time to connect grows, which the kernel alone answers for, and smaller answers pass more often.
 fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    if !ward.is_read_only() || ward.case.wants_cpu() || ward.case.full_threads() > 0 {
+    if !ward.is_read_only() || ward.figures.wants_cpu() || ward.figures.full_threads() > 0 {
         // Without CPU, connecting is late as well; and what changes something is not asked for its head.
         return Ok(None);
     }
-    let delay = ward.case.connect_delay_s().unwrap_or(0.0);
-    let alone = ward.case.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
-    let full = ward.full_trial();
+    let delay = ward.figures.connect_delay_s().unwrap_or(0.0);
+    let alone = ward.figures.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
+    let full = ward.full_observation();
     let queueing = full.run.sockets.as_ref().and_then(|sockets| {
         let (rtt, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
         // An acknowledgement that waits for its answer comes up to 40 ms late.
         (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
     });
-    if ward.case.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none() {
+    if ward.figures.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none() {
         return Ok(None);
     }
     let received = full.run.received_per_s();
@@ -96,7 +96,7 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         ("heads alone", &head),
         "whether smaller answers pass more often",
     )?;
-    let smaller = ward.lab.trail.last().map_or(size, |trial| trial.bytes_per_request());
+    let smaller = ward.lab.trail.last().map_or(size, |observation| observation.bytes_per_request());
     if !contrast.is_above(1.3) {
         return Ok(None);
     }
@@ -123,17 +123,17 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 /// A limiter that delays rather than refuses: throughput is the same with any number of connections, and far below what one
 /// could have.
 fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let case = &ward.case;
-    let held = case.parallelism();
-    if held >= LEAST_HELD || case.full_threads() > 0 || case.wants_cpu() {
+    let figures = &ward.figures;
+    let held = figures.parallelism();
+    if held >= LEAST_HELD || figures.full_threads() > 0 || figures.wants_cpu() {
         return Ok(None);
     }
     // A server that does less the more is asked of it is not held back, it is overloaded.
-    let rates: Vec<f64> = case.ladder.0.iter().map(|rung| rung.rps).collect();
+    let rates: Vec<f64> = figures.ladder.0.iter().map(|rung| rung.rps).collect();
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let even = least > 0.6 * case.ladder.most();
-    let seen = case.server_cores();
-    let idle = seen.is_none_or(|cores| cores < 0.3 * case.cores().unwrap_or(1) as f64);
+    let even = least > 0.6 * figures.ladder.most();
+    let seen = figures.server_cores();
+    let idle = seen.is_none_or(|cores| cores < 0.3 * figures.cores().unwrap_or(1) as f64);
     if !idle {
         return Ok(None);
     }
@@ -141,25 +141,25 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !even && burst.is_none() {
         return Ok(None);
     }
-    let steady = ward.case.rps();
+    let steady = ward.figures.rps();
     let apart = super::addresses::second(ward, steady)?;
-    let case = &ward.case;
+    let figures = &ward.figures;
     let confidence = if seen.is_some() { Confidence::Certain } else { Confidence::Likely };
-    let fewest = case.ladder.0.first().map_or(1, |rung| rung.connections);
+    let fewest = figures.ladder.0.first().map_or(1, |rung| rung.connections);
     Ok(Some(
         Verdict::new(Factor::RateLimit, confidence, "A limiter holds requests back: they wait though nothing is busy.")
             .because(format!(
                 "throughput is {} with {} and {} with {}",
-                rate(case.ladder.at(fewest).unwrap_or(0.0)),
+                rate(figures.ladder.at(fewest).unwrap_or(0.0)),
                 counted(fewest, "connection"),
-                rate(case.rps()),
-                case.asked
+                rate(figures.rps()),
+                figures.connections
             ))
             .because(format!(
                 "a request alone takes {}: one connection could have {} of them a second, so less \
                      than one is worked on at a time ({held:.2})",
-                time(case.service_s()),
-                (1.0 / case.service_s()).round()
+                time(figures.service_s()),
+                (1.0 / figures.service_s()).round()
             ))
             .because_if(seen.map(|cores| format!("the server used {cores:.2} CPUs, without a quota that throttled it")))
             .because_if(burst)
@@ -169,19 +169,25 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                  that you want to measure",
             )
             .gain(super::failing::without_limiter(ward))
-            .verify(ward.lab.patient.again.press(&[("-c", &case.asked), ("-r", &(case.rps() * 0.9).max(1.0).round())])),
+            .verify(
+                ward.lab
+                    .assignment
+                    .again
+                    .press(&[("-c", &figures.connections), ("-r", &(figures.rps() * 0.9).max(1.0).round())]),
+            ),
     ))
 }
 
 /// A bucket of tokens fills while nothing is asked: then the first requests pass faster than the rate.
 fn burst(ward: &mut Ward<'_>) -> Result<Option<String>, Halt> {
-    let steady = ward.case.rps();
-    let rest = Duration::from_secs_f64((ward.lab.patient.budget.as_secs_f64() / 40.0).min(2.0));
+    let steady = ward.figures.rps();
+    let rest = Duration::from_secs_f64((ward.lab.assignment.budget.as_secs_f64() / 40.0).min(2.0));
     ward.lab.rest(rest, "whether more passes after a pause")?;
     let plan = Plan { warmup: Duration::ZERO, interval: Duration::from_millis(50), ..ward.user_plan(1.0) };
-    let trial = ward.lab.run("the same after a pause", "whether more passes after a pause", &plan)?;
+    let observation = ward.lab.run("the same after a pause", "whether more passes after a pause", &plan)?;
     let first =
-        trial.run.series.iter().take_while(|point| point.t <= 0.101).map(|point| point.requests).sum::<u64>() as f64;
+        observation.run.series.iter().take_while(|point| point.t <= 0.101).map(|point| point.requests).sum::<u64>()
+            as f64;
     let expected = steady * 0.1;
     Ok((first > 2.0 * expected + 3.0).then(|| {
         format!(

@@ -1,12 +1,12 @@
 //! A proxy in between: what is behind it is asked directly, where that can be found.
 
-use crate::case::{Before, Case};
 use crate::contrast::Contrast;
+use crate::figures::{Before, Figures};
 use crate::gain;
 use crate::invocation::Flag;
 use crate::laboratory::Halt;
+use crate::observation::Observation;
 use crate::permission::is_ours;
-use crate::trail::Trial;
 use crate::ward::{Ward, reached};
 use crate::words::{counted, mean, percent};
 use std::net::SocketAddr;
@@ -26,8 +26,8 @@ const MOST_UPSTREAMS: usize = 8;
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let behind = behind(ward)?;
     let Some((first, _)) = behind.first() else {
-        if let Some(peer) = works_behind(&ward.case) {
-            ward.case.look_behind(&[peer]);
+        if let Some(peer) = works_behind(&ward.figures) {
+            ward.figures.look_behind(&[peer]);
         }
         return Ok(None);
     };
@@ -37,19 +37,19 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let name = format!("directly to {}", told(&addresses));
     let contrast =
         Contrast::of(&mut ward.lab, ("through the proxy", &through), (&name, &direct), "what the proxy costs")?;
-    let opened = ward.full_trial().upstream_opens(ward.alone_trial());
+    let opened = ward.full_observation().upstream_opens(ward.alone_observation());
     // A proxy that keeps connections changes them after so many requests (nginx: 1,000), which at high rates is soon: what
     // it opens for each request tells more than whether a connection is still there.
     let churns = opened.map_or(first.kept.is_some_and(|kept| kept < KEPT), |opened| opened > 0.3);
-    let full = ward.case.machine_share().is_some_and(|share| share > 0.93);
+    let full = ward.figures.machine_share().is_some_and(|share| share > 0.93);
     if !contrast.is_above(BETTER) {
         // What is behind it is the limit, so that is what the rules after this one look at.
-        ward.case.look_behind(&peers);
+        ward.figures.look_behind(&peers);
         return Ok(None);
     }
     if full && !churns {
         // The CPU of the machine is what is scarce. The rules after this one tell whose it is.
-        ward.case.before = Some(before(&ward.case, &peers, &contrast));
+        ward.figures.before = Some(before(&ward.figures, &peers, &contrast));
         return Ok(None);
     }
     let name = first.processes.first().map_or("the service", |process| &process.name);
@@ -65,8 +65,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         .because_if((!churns).then(|| {
             format!("the proxy had {} connections to it, at most {}", mean(first.connections), first.connections_max)
         }))
-        .because_if(ward.case.server_cores().map(|cores| {
-            let full = match ward.case.full_threads() {
+        .because_if(ward.figures.server_cores().map(|cores| {
+            let full = match ward.figures.full_threads() {
                 0 => "and none of its threads was full".into(),
                 full => format!("with {}", counted(full, "full thread")),
             };
@@ -82,15 +82,15 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              writes one"
         }
     });
-    let verdict = verdict.gain(gain_of(&contrast, ward.case.yardstick()));
-    let plan = &ward.lab.patient.plan;
+    let verdict = verdict.gain(gain_of(&contrast, ward.figures.yardstick()));
+    let plan = &ward.lab.assignment.plan;
     // Flags for the way to the proxy would lead the direct requests to the proxy too, or have no meaning for them.
     let is_the_same_way = !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some());
     Ok(Some(match is_the_same_way {
         true => {
             let direct = format!("http://{}{}", addresses[0], plan.target.path());
-            let flags: &[Flag<'_>] = &[("--via", &plan.target.url), ("-c", &ward.case.asked)];
-            verdict.verify(ward.lab.patient.again.doctor_at(Some(&direct), flags))
+            let flags: &[Flag<'_>] = &[("--via", &plan.target.url), ("-c", &ward.figures.connections)];
+            verdict.verify(ward.lab.assignment.again.doctor_at(Some(&direct), flags))
         }
         false => verdict,
     }))
@@ -116,16 +116,16 @@ fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
     if !ward.lab.sees_here() || !ward.is_read_only() {
         return Ok(vec![]);
     }
-    let peers = ward.case.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
+    let peers = ward.figures.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
     let candidates = peers.filter_map(|peer| Some((peer.clone(), peer.address.parse::<SocketAddr>().ok()?)));
     let candidates: Vec<_> = candidates.filter(|(_, address)| is_ours(address.ip())).take(MOST_UPSTREAMS).collect();
     let mut found = vec![];
     for (peer, address) in candidates {
         let once = Plan { connections: 1, depth: 1, requests: Some(3), ..directly(&ward.user_plan(0.7), &[address]) };
         let name = format!("three requests to {address}");
-        let trial = reached(ward.lab.run(&name, "whether what is behind it gives the same answer", &once))?;
-        let Some(answer) = trial.map(Answer::of) else { continue };
-        if answer.is_like(&Answer::of(ward.alone_trial()), ward.lab.patient.options.compressed) {
+        let observation = reached(ward.lab.run(&name, "whether what is behind it gives the same answer", &once))?;
+        let Some(answer) = observation.map(Answer::of) else { continue };
+        if answer.is_like(&Answer::of(ward.alone_observation()), ward.lab.assignment.options.compressed) {
             found.push((peer, address));
         }
     }
@@ -133,13 +133,13 @@ fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
 }
 
 /// Who takes the CPU of a machine that proxy and service share.
-fn before(case: &Case, behind: &[PeerUse], contrast: &Contrast) -> Before {
-    let mut names: Vec<_> = case.processes().map(|process| process.name.as_str()).collect();
+fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before {
+    let mut names: Vec<_> = figures.processes().map(|process| process.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     Before {
         proxy: names.join(", "),
-        proxy_cores: case.server_cores().unwrap_or(0.0),
+        proxy_cores: figures.server_cores().unwrap_or(0.0),
         behind: behind.iter().map(PeerUse::told).collect::<Vec<_>>().join(", "),
         behind_cores: behind.iter().map(PeerUse::cores).sum(),
         contrast: contrast.to_string(),
@@ -148,10 +148,10 @@ fn before(case: &Case, behind: &[PeerUse], contrast: &Contrast) -> Before {
 
 /// The one that does the work though nobody can ask it directly, since it speaks another protocol (FastCGI, AJP) or listens where
 /// only the server comes.
-fn works_behind(case: &Case) -> Option<PeerUse> {
-    let others = case.peers().filter(|peer| peer.role == Role::Other);
+fn works_behind(figures: &Figures) -> Option<PeerUse> {
+    let others = figures.peers().filter(|peer| peer.role == Role::Other);
     let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let works = peer.cores() > 2.0 * case.server_cores()? && peer.cores() > WORKS;
+    let works = peer.cores() > 2.0 * figures.server_cores()? && peer.cores() > WORKS;
     works.then(|| peer.clone())
 }
 
@@ -173,9 +173,9 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(trial: &Trial) -> Self {
-        let body = trial.run.bytes.body as f64 / trial.run.requests.max(1) as f64;
-        Self { statuses: trial.run.status.keys().copied().collect(), body }
+    fn of(observation: &Observation) -> Self {
+        let body = observation.run.bytes.body as f64 / observation.run.requests.max(1) as f64;
+        Self { statuses: observation.run.status.keys().copied().collect(), body }
     }
 
     /// A proxy may compress a body, if the client takes that.
@@ -198,7 +198,7 @@ mod tests {
     }
 
     /// A server that uses so much, beside others.
-    fn case(server: f64, others: &[(Role, f64)]) -> Case {
+    fn figures(server: f64, others: &[(Role, f64)]) -> Figures {
         let peers = others.iter().map(|&(role, cores)| PeerUse {
             address: format!("{cores}"),
             role,
@@ -206,16 +206,16 @@ mod tests {
             ..PeerUse::default()
         });
         let signals = Signals { processes: vec![process(server)], peers: peers.collect(), ..Signals::default() };
-        Case { signals: Some(signals), ..Case::default() }
+        Figures { signals: Some(signals), ..Figures::default() }
     }
 
     #[test]
     fn who_works_for_a_server_that_only_hands_requests_on_is_looked_at() {
-        let found = |server, others: &[_]| works_behind(&case(server, others)).map(|peer| peer.address);
+        let found = |server, others: &[_]| works_behind(&figures(server, others)).map(|peer| peer.address);
         assert_eq!(found(0.05, &[(Role::Other, 0.1), (Role::Other, 1.9)]).as_deref(), Some("1.9"));
         assert_eq!(found(0.05, &[(Role::Database, 1.9)]), None, "that has rules of its own");
         assert_eq!(found(1.0, &[(Role::Other, 0.9)]), None, "the server works as well");
         assert_eq!(found(0.0, &[(Role::Other, 0.2)]), None, "nobody works");
-        assert!(works_behind(&Case::default()).is_none(), "nobody is seen");
+        assert!(works_behind(&Figures::default()).is_none(), "nobody is seen");
     }
 }

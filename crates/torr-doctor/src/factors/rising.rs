@@ -20,38 +20,39 @@ const LEAST_REST: f64 = 0.02;
 const UNSURE_REST: f64 = 0.1;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let (case, asked) = (&ward.case, ward.case.asked);
-    let double = case.ladder.0.iter().find(|rung| rung.connections > asked).map(|rung| {
+    let (figures, asked) = (&ward.figures, ward.figures.connections);
+    let double = figures.ladder.0.iter().find(|rung| rung.connections > asked).map(|rung| {
         let doublings = (rung.connections as f64 / asked as f64).log2();
-        (rung.rps / case.rps()).powf(1.0 / doublings)
+        (rung.rps / figures.rps()).powf(1.0 / doublings)
     });
-    if case.utilisation() < AT_WORK || double.is_some_and(|growth| growth < GROWS) {
+    if figures.utilisation() < AT_WORK || double.is_some_and(|growth| growth < GROWS) {
         return Ok(None);
     }
     let confidence = if double.is_some() { Confidence::Certain } else { Confidence::Likely };
-    let up_to = case.ladder.0.iter().map(|rung| rung.connections).max().unwrap_or(asked);
-    let growth = case.ladder.growth_per_doubling(1, asked).filter(|_| asked > 1);
-    let way = case.round_trip_s.unwrap_or(0.0);
-    let share = way / case.alone_median_s.max(1e-9);
+    let up_to = figures.ladder.0.iter().map(|rung| rung.connections).max().unwrap_or(asked);
+    let growth = figures.ladder.growth_per_doubling(1, asked).filter(|_| asked > 1);
+    let way = figures.round_trip_s.unwrap_or(0.0);
+    let share = way / figures.alone_median_s.max(1e-9);
     let evidence = |verdict: Verdict| {
         verdict
             .because(format!(
                 "{} reach {}, which is {} of what they would reach if no request waited for another",
                 counted(asked, "connection"),
-                rate(case.rps()),
-                percent(case.utilisation().min(1.0))
+                rate(figures.rps()),
+                percent(figures.utilisation().min(1.0))
             ))
             .because_if(growth.map(|growth| {
                 format!("throughput grew {growth:.2} times with each doubling up to {asked} connections")
             }))
             .because_if(double.map(|growth| format!("it grew {growth:.2} times from {asked} to {up_to}")))
             .because_if(
-                case.server_cores()
-                    .zip(case.cores())
+                figures
+                    .server_cores()
+                    .zip(figures.cores())
                     .map(|(used, cores)| format!("the server used {used:.2} of {cores} CPUs")),
             )
     };
-    let verify = ward.lab.patient.again.press(&[("-c", &(4 * asked))]);
+    let verify = ward.lab.assignment.again.press(&[("-c", &(4 * asked))]);
     if share >= MOSTLY {
         // With as much in flight as the way is long, throughput is what the service can do.
         let verdict =
@@ -60,7 +61,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     "the round trip takes {}, {} of the {} that a request takes on its own",
                     time(way),
                     percent(share),
-                    time(case.alone_median_s)
+                    time(figures.alone_median_s)
                 ));
         return Ok(Some(
             evidence(verdict)
@@ -70,12 +71,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 .verify(verify),
         ));
     }
-    let alone = ward.alone_trial();
+    let alone = ward.alone_observation();
     let apart = |latency: &torr_gauge::Latency| latency.sum() / 1e6 / alone.sample.answered.count().max(1) as f64;
     let sending =
-        (apart(&alone.sample.last_apart) - apart(&alone.sample.first_apart)).max(0.0) / case.alone_mean_s.max(1e-9);
+        (apart(&alone.sample.last_apart) - apart(&alone.sample.first_apart)).max(0.0) / figures.alone_mean_s.max(1e-9);
     if sending >= PACED && share < 0.1 {
-        let per_connection = alone.bytes_per_request() / case.alone_mean_s;
+        let per_connection = alone.bytes_per_request() / figures.alone_mean_s;
         let verdict = Verdict::new(
             Factor::RateLimit,
             Confidence::Likely,
@@ -100,8 +101,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         evidence(verdict)
             .because_if((share > 0.05).then(|| format!("the round trip is {} of a request's time", percent(share))))
             .advice(format!("press with more connections, {} to begin with", 4 * asked))
-            .gain(match case.ladder.at(up_to).filter(|_| double.is_some()) {
-                Some(more) => gain::measured_once(more / case.rps(), &format!("with {up_to} connections")),
+            .gain(match figures.ladder.at(up_to).filter(|_| double.is_some()) {
+                Some(more) => gain::measured_once(more / figures.rps(), &format!("with {up_to} connections")),
                 None => Gain::unknown("more throughput with more connections", "no more were tried"),
             })
             .verify(verify),
@@ -111,7 +112,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 /// Returns the gain of a way that takes no time. What is left of a response's time then cannot be told where it is a small part of
 /// it.
 fn without_the_way(ward: &Ward<'_>) -> Gain {
-    let (median, way) = (ward.case.alone_median_s, ward.case.round_trip_s.unwrap_or(0.0));
+    let (median, way) = (ward.figures.alone_median_s, ward.figures.round_trip_s.unwrap_or(0.0));
     let rest = (median - way).max(LEAST_REST * median);
     let bounds = ward.bounds();
     let low = bounds.connections * median / rest;

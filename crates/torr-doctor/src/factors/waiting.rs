@@ -1,8 +1,8 @@
 //! The service is saturated and nothing is busy: its requests wait for each other. How many go on at a time, whether others
 //! wait as well, and where they wait tell for what.
 
-use crate::case::{LEAST_HELD, ONE};
 use crate::factors::cpu::round_trips;
+use crate::figures::{LEAST_HELD, ONE};
 use crate::gain;
 use crate::laboratory::Halt;
 use crate::ward::Ward;
@@ -18,9 +18,9 @@ const MANY_WAITING: f64 = 8.0;
 const ALL_WAIT: f64 = 0.8;
 
 pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let case = &ward.case;
-    let held = case.parallelism();
-    if held < LEAST_HELD || case.wants_cpu() {
+    let figures = &ward.figures;
+    let held = figures.parallelism();
+    if held < LEAST_HELD || figures.wants_cpu() {
         return Ok(None);
     }
     if let Some(verdict) = round_trips(ward) {
@@ -28,12 +28,12 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     let Some(inside) = waits_inside(ward, held) else { return Ok(Some(unseen(ward, held))) };
     let told = evidence(ward, held);
-    let Some(used) = case.server_cores() else { return Ok(Some(unseen(ward, held))) };
+    let Some(used) = figures.server_cores() else { return Ok(Some(unseen(ward, held))) };
     if used > COMPUTES * held && by_threads(ward, held) != Some(true) {
         return Ok(None);
     }
     // Two witnesses that do not depend on each other, with the ladder as the intervention.
-    let witnesses = [by_threads(ward, held), case.others_wait().map(|wait| !wait), by_hands(ward, held)];
+    let witnesses = [by_threads(ward, held), figures.others_wait().map(|wait| !wait), by_hands(ward, held)];
     let agree = witnesses.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
     let confidence = if agree { Confidence::Certain } else { Confidence::Likely };
     let pool = pool(ward, held).map(|peer| (peer, confidence));
@@ -63,18 +63,18 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 }
 
 fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
-    let case = &ward.case;
-    let from = case.ladder.saturated_from().unwrap_or(1);
+    let figures = &ward.figures;
+    let from = figures.ladder.saturated_from().unwrap_or(1);
     let mut told = vec![format!(
         "throughput rises up to {} and stays at {}: with {} for a request on its own, that is {held:.1} at a time",
         counted(from, "connection"),
-        rate(case.ladder.most()),
-        time(case.service_s())
+        rate(figures.ladder.most()),
+        time(figures.service_s())
     )];
-    if let (Some(used), Some(cores)) = (case.server_cores(), case.cores()) {
+    if let (Some(used), Some(cores)) = (figures.server_cores(), figures.cores()) {
         told.push(format!("the server used {used:.2} of {}", counted(cores, "CPU")));
     }
-    if let (Some(cheap), Some(beside), Some(wait)) = (&case.cheap, case.beside, case.others_wait()) {
+    if let (Some(cheap), Some(beside), Some(wait)) = (&figures.cheap, figures.beside, figures.others_wait()) {
         let response = beside.response_s.map_or("was not answered".into(), |s| format!("took {}", time(s)));
         let also = if wait { "so others wait as well" } else { "so nobody else waits" };
         told.push(format!(
@@ -84,19 +84,19 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
             time(cheap.alone_s)
         ));
     }
-    if case.holding() > 0 {
-        let threads = counted(case.holding(), "thread");
+    if figures.holding() > 0 {
+        let threads = counted(figures.holding(), "thread");
         told.push(format!("{threads} of it had a request in hand most of the time, and waited with it"));
-    } else if held < ONE && case.taking_turns() >= 2 {
+    } else if held < ONE && figures.taking_turns() >= 2 {
         told.push(format!(
             "{} of its threads took turns at it: each waited as for a lock most of the time",
-            case.taking_turns()
+            figures.taking_turns()
         ));
     }
-    if let Some(hands) = case.in_hands().filter(|hands| hands.round() > 0.0) {
+    if let Some(hands) = figures.in_hands().filter(|hands| hands.round() > 0.0) {
         told.push(format!(
             "of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet",
-            case.asked
+            figures.connections
         ));
     }
     told
@@ -104,15 +104,15 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
 
 /// Whether requests wait inside the server, for something that others do not need, rather than before it.
 fn waits_inside(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    by_threads(ward, held).or_else(|| ward.case.others_wait().map(|wait| !wait)).or_else(|| by_hands(ward, held))
+    by_threads(ward, held).or_else(|| ward.figures.others_wait().map(|wait| !wait)).or_else(|| by_hands(ward, held))
 }
 
 /// The same by what its threads wait for: as many block with a request in their hands as go on, or several take turns at
 /// something that one at a time has.
 fn by_threads(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    let (holding, turns) = (ward.case.holding() as f64, ward.case.taking_turns());
+    let (holding, turns) = (ward.figures.holding() as f64, ward.figures.taking_turns());
     // A single one may be a runtime's own that sleeps by the clock; others would not pass it if it were the only worker.
-    let is_none = holding < 1.0 || holding == 1.0 && ward.case.others_wait() == Some(false);
+    let is_none = holding < 1.0 || holding == 1.0 && ward.figures.others_wait() == Some(false);
     match held {
         held if held < ONE && turns >= 2 => Some(true),
         // Each has one at a time, so that fewer cannot be all that there are.
@@ -123,7 +123,7 @@ fn by_threads(ward: &Ward<'_>, held: f64) -> Option<bool> {
 
 /// The same by how many requests the server has taken: all that go on, and no more, or more than that.
 fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    let (hands, asked) = (ward.case.in_hands()?, ward.case.asked as f64);
+    let (hands, asked) = (ward.figures.in_hands()?, ward.figures.connections as f64);
     match hands {
         hands if hands > 2.0 * held + 2.0 => Some(true),
         hands if hands < 1.4 * held + 1.0 && asked > 2.0 * held + 2.0 => Some(false),
@@ -134,7 +134,7 @@ fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
 /// A database or cache to which there are about as many connections as requests go on, or on nearly all of whose connections an
 /// answer is waited for: then a request alone took too different a time to tell how many go on.
 fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
-    ward.case.databases().find(|peer| {
+    ward.figures.databases().find(|peer| {
         let busy = peer.waiting.map_or(peer.connections > 0.5, |waiting| waiting > 0.5 * held.min(peer.connections));
         let all_wait = peer.waiting.is_some_and(|waiting| waiting > ALL_WAIT * peer.connections);
         busy && (peer.connections < 2.0 * held + 2.0 || all_wait)
@@ -144,8 +144,8 @@ fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
 /// One whose connections are as many as requests go on, and which each request asks, though it is not seen to be waited for: where
 /// questions are acknowledged at once and the next follows an answer at once, TCP does not tell which of them came last.
 fn pool_of_as_many<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
-    ward.case.databases().find(|peer| {
-        let is_asked = ward.case.trips_per_request(peer).is_some_and(|trips| trips > 0.5);
+    ward.figures.databases().find(|peer| {
+        let is_asked = ward.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5);
         // A single one may be shared by all requests.
         is_asked && peer.connections > ONE && (peer.connections - held).abs() <= 0.25 * held + 0.3
     })
@@ -173,7 +173,7 @@ fn pooled(ward: &Ward<'_>, peer: &PeerUse, held: f64, confidence: Confidence) ->
 }
 
 fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
-    let cores = ward.case.cores();
+    let cores = ward.figures.cores();
     let verdict = match held < ONE {
         true => Verdict::new(
             Factor::Workers,
@@ -200,7 +200,7 @@ fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
 
 /// How many workers there are: as many as threads hold a request, or about as many as go on at a time.
 fn many(ward: &Ward<'_>, held: f64) -> String {
-    match ward.case.holding() {
+    match ward.figures.holding() {
         0 => format!("about {held:.0}"),
         holding => holding.to_string(),
     }
@@ -208,7 +208,7 @@ fn many(ward: &Ward<'_>, held: f64) -> String {
 
 /// The same as a number.
 fn number_of_workers(ward: &Ward<'_>, held: f64) -> f64 {
-    match ward.case.holding() {
+    match ward.figures.holding() {
         0 => held.round(),
         holding => holding as f64,
     }
@@ -218,8 +218,8 @@ fn number_of_workers(ward: &Ward<'_>, held: f64) -> f64 {
 /// server has read.
 fn without_lock(ward: &Ward<'_>, held: f64) -> Gain {
     let change = "once requests do not exclude each other";
-    let at_a_time = match ward.case.taking_turns() {
-        0 | 1 => ward.case.in_hands().filter(|hands| *hands >= 1.0),
+    let at_a_time = match ward.figures.taking_turns() {
+        0 | 1 => ward.figures.in_hands().filter(|hands| *hands >= 1.0),
         turns => Some(turns as f64),
     };
     match at_a_time {

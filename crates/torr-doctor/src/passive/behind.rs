@@ -1,7 +1,7 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
 use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecided};
-use crate::case::{Case, FULL_THREAD, ONE, THROTTLED};
+use crate::figures::{FULL_THREAD, Figures, ONE, THROTTLED};
 use crate::ladder::{Ladder, Rung};
 use crate::words::{mean, time};
 use torr_gauge::signals::{PeerUse, Role};
@@ -36,8 +36,8 @@ pub fn quota(run: &RunResult) -> Option<Verdict> {
 /// Many messages to the database for each request, or a database that is busy.
 pub fn database(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
-    let case = case(run);
-    if let Some((peer, trips)) = case.many_trips() {
+    let figures = figures(run);
+    if let Some((peer, trips)) = figures.many_trips() {
         return Some(
             likely(
                 Factor::Orm,
@@ -63,9 +63,9 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
 
 /// The server is full, and has far more from the database than it answers with.
 pub fn rows(run: &RunResult) -> Option<Verdict> {
-    let case = case(run);
+    let figures = figures(run);
     let answered = run.bytes.received as f64 / run.requests.max(1) as f64;
-    let (peer, fetched) = case.much_fetched(answered)?;
+    let (peer, fetched) = figures.much_fetched(answered)?;
     server_is_full(run).then(|| {
         likely(
             Factor::Orm,
@@ -111,17 +111,17 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     )
 }
 
-/// What the run tells of a case: its signals, and the only rung of a ladder.
-fn case(run: &RunResult) -> Case {
+/// What the run tells of a figures: its signals, and the only rung of a ladder.
+fn figures(run: &RunResult) -> Figures {
     let rung = Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 };
     let (asked, signals) = (run.plan.connections, run.signals.clone().map(Signals::as_wanted));
-    Case { asked, signals, ladder: Ladder(vec![rung]), ..Case::default() }
+    Figures { connections: asked, signals, ladder: Ladder(vec![rung]), ..Figures::default() }
 }
 
 /// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.
 pub fn waiting(run: &RunResult) -> Option<Verdict> {
-    let case = case(run);
-    let signals = case.signals.as_ref()?;
+    let figures = figures(run);
+    let signals = figures.signals.as_ref()?;
     let machine = signals.machine?;
     let idle = signals.server_cores() < 0.3 * machine.cores as f64 && machine.cpu_share < 0.8;
     if !idle || server_is_full(run) || run.generator.saturated {
@@ -158,7 +158,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
             && peer.waiting.is_some_and(|waiting| waiting > 0.6 * peer.connections && waiting > 0.5)
     });
     // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
-    let (holding, turns) = (case.holding() as f64, case.taking_turns());
+    let (holding, turns) = (figures.holding() as f64, figures.taking_turns());
     let verdict = match pool {
         // A few connections whose responses vary look alike, but hardly so much.
         _ if held < 0.4 && latency.mean > HELD_BACK * latency.min as f64 => {

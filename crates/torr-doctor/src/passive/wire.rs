@@ -1,7 +1,7 @@
 //! What a single run's answers and connections point to: limiters, delays, handshakes, a full backlog, a full link.
 
 use super::{likely, percent, server_is_full, undecided};
-use crate::case::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
+use crate::figures::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
 use crate::words::{bits, rate, time};
 use torr_gauge::{Factor, RunResult, Signals, Verdict};
 

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_data::DatabaseKind;
-use torr_doctor::{Invocation, Patient, Step, quoted};
+use torr_doctor::{Assignment, ExperimentStart, Invocation, quoted};
 use torr_gauge::{Machine, RunResult, Verdict, shown};
 use torr_net::address;
 use torr_press::request::Options;
@@ -173,7 +173,7 @@ fn again(args: &DemoArgs) -> Invocation {
 /// What limits the page, unless somebody has ended it all.
 fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicBool) -> Result<Option<Verdict>, Stop> {
     let page = settings().into_iter().next().expect("the first setting is the page");
-    let patient = Patient {
+    let assignment = Assignment {
         plan: plan(server, &page, budget)?,
         options: Options::default(),
         again,
@@ -182,9 +182,10 @@ fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicB
         max_connections: 2 * page.connections,
     };
     let live = LiveProgress::new(Some(budget), std::io::stderr().is_terminal());
-    let tell =
-        &mut |step: Step<'_>| live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", step.experiment));
-    let found = doctor::examine(&patient, None, stop, tell);
+    let tell = &mut |step: ExperimentStart<'_>| {
+        live.begin(step.spent * budget.as_secs_f64(), &format!("diagnosis: {}", step.experiment))
+    };
+    let found = doctor::examine(&assignment, None, stop, tell);
     live.clear();
     match found {
         Ok(diagnosis) => Ok(Some(diagnosis.verdict)),

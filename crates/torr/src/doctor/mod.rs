@@ -1,4 +1,4 @@
-//! `torr doctor URL`: from the command line to a patient, and from the diagnosis to the screen.
+//! `torr doctor URL`: from the command line to an assignment, and from the diagnosis to the screen.
 
 mod compare;
 mod progress;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_doctor::remote::RemoteWatch;
-use torr_doctor::{Diagnosis, Halt, Instruments, Invocation, Observer, Patient, diagnose, quoted};
+use torr_doctor::{Assignment, Diagnosis, Halt, Instruments, Invocation, Observer, diagnose, quoted};
 use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
@@ -32,12 +32,12 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
     }
     let url = args.url.as_deref().unwrap_or_default();
     let (plan, options) = plan(args, &args.transport, url, !args.no_keepalive)?;
-    let patient = patient(args, plan, options)?;
+    let assignment = assignment(args, plan, options)?;
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
-    let remote = remote(args, patient.plan.target.port)?;
-    let shown = Shown::new(patient.budget, !args.quiet);
-    let found = examine(&patient, remote.as_ref(), &stop, &mut |step| shown.step(step));
+    let remote = remote(args, assignment.plan.target.port)?;
+    let shown = Shown::new(assignment.budget, !args.quiet);
+    let found = examine(&assignment, remote.as_ref(), &stop, &mut |step| shown.step(step));
     shown.clear();
     let diagnosis = match found {
         Ok(diagnosis) => diagnosis,
@@ -73,21 +73,21 @@ fn put(found: &impl Serialize, json: Option<Sink>, text: impl FnOnce() -> String
     Ok(())
 }
 
-/// Examines a patient with all instruments that there are here.
+/// Examines an assignment with all instruments that there are here.
 pub fn examine(
-    patient: &Patient,
+    assignment: &Assignment,
     remote: Option<&RemoteWatch>,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(torr_doctor::Step<'_>),
+    tell: &mut dyn FnMut(torr_doctor::ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
     // Without a server of our own there is nothing to compare with, which costs some evidence only.
     let server = Server::start(cpus(), &[]).ok();
     let null = server.as_ref().map(|server| move |body: u64| null(server, body));
     let null = null.as_ref().map(|null| null as &dyn Fn(u64) -> Result<Plan, Halt>);
-    let watcher = if remote.is_none() { patient.plan.watcher() } else { None };
+    let watcher = if remote.is_none() { assignment.plan.watcher() } else { None };
     let here = watcher.as_ref().map(|watcher| watcher as &dyn Observer);
     let observer = remote.map(|remote| remote as &dyn Observer).or(here);
-    diagnose(patient, &Instruments { observer, null }, stop, tell)
+    diagnose(assignment, &Instruments { observer, null }, stop, tell)
 }
 
 /// The server's machine, where the user says how it is asked.
@@ -143,7 +143,7 @@ fn again(args: &DoctorArgs) -> Invocation {
     again
 }
 
-fn patient(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Patient, Stop> {
+fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Assignment, Stop> {
     if args.budget < LEAST_BUDGET {
         return Err(Stop::Usage(format!(
             "a budget of {:?} is too short to tell anything: give at least 5s",
@@ -153,7 +153,7 @@ fn patient(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Patient, S
     if args.max_connections.is_some_and(|most| most < args.connections) {
         return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));
     }
-    Ok(Patient {
+    Ok(Assignment {
         again: again(args),
         plan,
         options,

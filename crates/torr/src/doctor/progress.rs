@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::time::Duration;
-use torr_doctor::Step;
+use torr_doctor::ExperimentStart;
 use torr_report::live::LiveProgress;
 use torr_report::style::{FAINT, paint};
 
@@ -21,7 +21,7 @@ impl Shown {
     }
 
     /// An experiment begins.
-    pub fn step(&self, step: Step<'_>) {
+    pub fn step(&self, step: ExperimentStart<'_>) {
         let spent = step.spent * self.budget.as_secs_f64();
         let what = format!("{}  {}", step.experiment, paint(FAINT, step.why));
         match &self.live {

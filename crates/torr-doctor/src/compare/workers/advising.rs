@@ -2,7 +2,7 @@
 
 use super::super::{Conclusion, Row};
 use crate::invocation::Flag;
-use crate::laboratory::Patient;
+use crate::laboratory::Assignment;
 use crate::turns::Ratio;
 use crate::words::{counted, percent, rate, time};
 use std::ops::RangeInclusive;
@@ -38,7 +38,7 @@ pub struct Advised<'a> {
     /// Where it is asked, if that was said.
     pub url: Option<&'a str>,
     /// How it was loaded, and for how long.
-    pub patient: &'a Patient,
+    pub assignment: &'a Assignment,
     /// How long a request takes on its own, in seconds, if that is known.
     pub alone: Option<f64>,
 }
@@ -60,8 +60,8 @@ impl Advised<'_> {
 
     /// The part of the connections on which a request was worked on, rather than waiting for another.
     fn at_work(&self, way: usize) -> Option<f64> {
-        let plan = &self.patient.plan;
-        let in_flight = plan.connections.min(self.patient.max_connections) * usize::from(plan.depth);
+        let plan = &self.assignment.plan;
+        let in_flight = plan.connections.min(self.assignment.max_connections) * usize::from(plan.depth);
         Some(self.rows[way].rps * self.alone? / in_flight as f64)
     }
 
@@ -72,16 +72,16 @@ impl Advised<'_> {
 
     /// How many connections to press with, where these limit the throughput: within what is allowed at most.
     fn more_connections(&self) -> usize {
-        let asked = self.patient.plan.connections;
-        let is_bounded = self.patient.again.doctor.iter().any(|(name, _)| name == "--max-connections");
-        if is_bounded { (4 * asked).min(self.patient.max_connections) } else { 4 * asked }
+        let asked = self.assignment.plan.connections;
+        let is_bounded = self.assignment.again.doctor.iter().any(|(name, _)| name == "--max-connections");
+        if is_bounded { (4 * asked).min(self.assignment.max_connections) } else { 4 * asked }
     }
 
     pub fn conclude(&self) -> Conclusion {
         let (chosen, rows) = (self.counts[self.chosen], self.rows);
         let workers = counted(chosen, "worker");
         let (all_same, still_grows) = (self.chosen == 0, self.still_grows());
-        let connections = counted(self.patient.plan.connections, "connection");
+        let connections = counted(self.assignment.plan.connections, "connection");
         let binds = self.binds(self.chosen);
         let summary = match all_same {
             _ if rows[self.best].mostly_fails() => {
@@ -129,11 +129,11 @@ impl Advised<'_> {
             (!self.binds(0)).then(|| self.rule()),
         ];
         let says_something = self.recommended().is_some();
-        let few = self.patient.plan.connections < self.counts.last().copied().unwrap_or(1);
+        let few = self.assignment.plan.connections < self.counts.last().copied().unwrap_or(1);
         let advice = [
             says_something.then(|| format!("start it with {workers}: {chosen} in the place of '{{n}}'")),
             binds.then(|| match self.more_connections() {
-                more if more > self.patient.plan.connections => format!("press with more connections: -c {more}"),
+                more if more > self.assignment.plan.connections => format!("press with more connections: -c {more}"),
                 _ => "press with more connections: raise -c and --max-connections".to_owned(),
             }),
             self.fewer.filter(Ratio::is_vague).map(|_| {
@@ -143,7 +143,7 @@ impl Advised<'_> {
             (few && !binds).then(|| {
                 format!(
                     "only {} pressed it: give more with -c than there are workers",
-                    counted(self.patient.plan.connections, "connection")
+                    counted(self.assignment.plan.connections, "connection")
                 )
             }),
             (all_same && !binds).then(|| "if that is less than it should give, 'torr doctor' names what limits it".to_owned()),
@@ -210,7 +210,7 @@ impl Advised<'_> {
             false => self.counts[at.saturating_sub(1)..=at + 1].to_vec(),
         };
         // More numbers than were tried need more time.
-        let budget = self.patient.budget.mul_f64((counts.len() as f64 / self.counts.len() as f64).max(1.0));
+        let budget = self.assignment.budget.mul_f64((counts.len() as f64 / self.counts.len() as f64).max(1.0));
         let budget = format!("{}s", budget.as_secs_f64().ceil());
         let counts = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let more = self.more_connections();
@@ -218,10 +218,10 @@ impl Advised<'_> {
             ("--sweep", &"workers"),
             ("--counts", &counts),
             ("--command", &self.command),
-            ("-c", if binds { &more } else { &self.patient.plan.connections }),
+            ("-c", if binds { &more } else { &self.assignment.plan.connections }),
             ("--budget", &budget),
         ];
-        self.patient.again.doctor_at(self.url, flags)
+        self.assignment.again.doctor_at(self.url, flags)
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
     fn told(rates: &[(usize, f64)], connections: usize) -> (Conclusion, Option<usize>) {
         let target = Target::parse("http://127.0.0.1:1/").expect("it is a URL");
         let request = Requests::get(&target, true).expect("it can be asked for");
-        let patient = Patient {
+        let assignment = Assignment {
             plan: Plan { connections, ..Plan::new(target, vec![], request) },
             options: Options::default(),
             again: crate::Invocation::default(),
@@ -258,7 +258,7 @@ mod tests {
             cores: 2,
             command: "server {port} {n}",
             url: None,
-            patient: &patient,
+            assignment: &assignment,
             alone: Some(0.02),
         };
         (advised.conclude(), advised.recommended())

@@ -5,7 +5,7 @@ mod render;
 mod sweep;
 
 use super::progress::Shown;
-use super::{halted, patient, plan, put, remote};
+use super::{assignment, halted, plan, put, remote};
 use crate::cli::{DoctorArgs, TlsArgs, TlsResumption, TransportArgs};
 use crate::exit::{self, Stop};
 use crate::interrupt;
@@ -15,13 +15,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use torr_doctor::compare::{Comparison, Secured, Transport, Way, paths, tls, via};
-use torr_doctor::{Halt, Observer, Step};
+use torr_doctor::{ExperimentStart, Halt, Observer};
 use torr_press::{Plan, Target};
 
 /// Who is told of the steps, and what ends them.
 struct Course<'c> {
     stop: Arc<AtomicBool>,
-    tell: &'c mut dyn FnMut(Step<'_>),
+    tell: &'c mut dyn FnMut(ExperimentStart<'_>),
 }
 
 /// What is wrong with the command line, or else what came of the comparison.
@@ -63,7 +63,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
     let way = |(path, (plan, _)): (&String, &(Plan, _))| way(path, plan, &observer);
     let ways: Vec<_> = paths_asked.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
-    Ok(paths(&patient(args, first, options)?, &ways, &course.stop, course.tell))
+    Ok(paths(&assignment(args, first, options)?, &ways, &course.stop, course.tell))
 }
 
 fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
@@ -74,7 +74,7 @@ fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
     let (through, _) = plan(args, &args.transport, &proxy.whole_as_user(path), !args.no_keepalive)?;
     let observers = [observer(args, &direct)?, observer(args, &through)?];
     let ways = [way("directly", &direct, &observers[0]), way("through the proxy", &through, &observers[1])];
-    Ok(via(&patient(args, direct, options)?, &ways, &course.stop, course.tell))
+    Ok(via(&assignment(args, direct, options)?, &ways, &course.stop, course.tell))
 }
 
 fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found {
@@ -97,7 +97,7 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
     };
     let ways: Vec<_> = transports.iter().zip(&plans).map(way).collect();
     let (first, options) = plans[0].clone();
-    Ok(tls(&patient(args, first, options)?, &transports, &ways, &course.stop, course.tell))
+    Ok(tls(&assignment(args, first, options)?, &transports, &ways, &course.stop, course.tell))
 }
 
 /// The URL without TLS, if there is one, and the one with it.

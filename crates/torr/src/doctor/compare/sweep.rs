@@ -3,7 +3,7 @@
 use super::launch::{Launched, Launcher};
 use super::{Course, Found};
 use crate::cli::DoctorArgs;
-use crate::doctor::{patient, plan};
+use crate::doctor::{assignment, plan};
 use crate::exit::Stop;
 use crate::press::cpus;
 use std::net::{SocketAddr, TcpListener};
@@ -34,7 +34,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
     let planned = |port: u16| plan(args, &args.transport, &url.replace(PORT, &port.to_string()), !args.no_keepalive);
     // All that is wrong with it shows before anything is started.
     let (first, options) = planned(free_port()?)?;
-    let patient = patient(args, first, options)?;
+    let assignment = assignment(args, first, options)?;
     let patience = args.budget / 2;
     let stop = course.stop.clone();
     let mut start = |count: usize| -> Result<Subject, Halt> {
@@ -48,7 +48,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
         Ok(Subject { plan, observer, running: Box::new(launched) })
     };
     let sweep = Sweep { start: &mut start, counts, cores: cpus(), command, url: args.url.as_deref() };
-    Ok(workers(&patient, sweep, &course.stop, course.tell))
+    Ok(workers(&assignment, sweep, &course.stop, course.tell))
 }
 
 /// Both the command and the URL have the places that they need.

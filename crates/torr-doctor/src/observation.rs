@@ -12,7 +12,7 @@ const LOADS_APART: f64 = 2.0;
 
 /// An experiment that is about to be made, for who watches.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<'s> {
+pub struct ExperimentStart<'s> {
     /// What is done.
     pub experiment: &'s str,
     /// What it is to tell.
@@ -32,7 +32,7 @@ pub struct Seen {
 
 /// One experiment and what came of it.
 #[derive(Debug, Serialize)]
-pub struct Trial {
+pub struct Observation {
     /// What was done.
     pub experiment: String,
     /// What it was to tell.
@@ -50,7 +50,7 @@ pub struct Trial {
     pub sample: Sample,
 }
 
-impl Trial {
+impl Observation {
     /// Keeps what was measured.
     pub fn new(experiment: &str, why: &str, measured: Measured, seen: Seen) -> Self {
         let Measured { result, total, .. } = measured;
@@ -116,10 +116,10 @@ impl Trial {
     /// under a `gentle` one is the server's doing, and what is opened all the time is that of other programs. `None` if the kernel does
     /// not tell, or if the loads are too much alike.
     pub fn upstream_opens(&self, gentle: &Self) -> Option<f64> {
-        let per_second = |trial: &Self| {
-            let seconds = trial.signals.as_ref()?.seconds;
-            let opened = trial.opened_by_others()?;
-            (seconds > 0.0).then(|| (opened as f64 / seconds, trial.answers() as f64 / seconds))
+        let per_second = |observation: &Self| {
+            let seconds = observation.signals.as_ref()?.seconds;
+            let opened = observation.opened_by_others()?;
+            (seconds > 0.0).then(|| (opened as f64 / seconds, observation.answers() as f64 / seconds))
         };
         let ((opened, answered), (less_opened, less_answered)) = (per_second(self)?, per_second(gentle)?);
         let apart = answered >= LOADS_APART * less_answered;
@@ -158,7 +158,7 @@ mod tests {
     use serde_json::json;
 
     /// A second of so many requests, in which so many connections were opened beside the generator's one.
-    fn trial(requests: u64, opened: u64) -> Trial {
+    fn observation(requests: u64, opened: u64) -> Observation {
         let run = json!({
             "schema": "torr.run/1", "torr": "0", "target": "http://h/", "started_at": "",
             "plan": {"connections": 1, "threads": 1, "keep_alive": true, "protocol": "http/1.1", "method": "GET", "timeout_s": 10.0},
@@ -170,7 +170,7 @@ mod tests {
             "generator": {"cpu_us_per_request": 2.0, "cpu_share": 0.2, "busy_share": 0.3, "saturated": false}
         });
         let signals = json!({"seconds": 1.0, "network": {"active_opens": opened + 1}});
-        Trial {
+        Observation {
             experiment: String::new(),
             why: String::new(),
             run: serde_json::from_value(run).expect("it has the schema's form"),
@@ -189,8 +189,8 @@ mod tests {
             ("others have stopped meanwhile", (80, 150), (400, 10), Some(0.0)),
             ("a service that does no more under load", (80, 90), (100, 130), None),
         ] {
-            let trial = |(requests, opened)| trial(requests, opened);
-            assert_eq!(trial(full).upstream_opens(&trial(gentle)), each, "{what}");
+            let observation = |(requests, opened)| observation(requests, opened);
+            assert_eq!(observation(full).upstream_opens(&observation(gentle)), each, "{what}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a patient after the experiments that are always made, as figures that the rules read.
+//! What is known of an assignment after the experiments that are always made, as figures that the rules read.
 
 use crate::ladder::Ladder;
 use crate::words::rate;
@@ -51,9 +51,9 @@ pub fn server_fills(server: f64, generator: f64) -> bool {
 
 /// What is known.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Case {
+pub struct Figures {
     /// The connections that the user means to load the service with.
-    pub asked: usize,
+    pub connections: usize,
     /// The requests that are under way at a time with those.
     pub in_flight: usize,
     /// What a service that does nothing reaches here with as many connections, per second.
@@ -133,7 +133,7 @@ pub struct Beside {
     pub response_s: Option<f64>,
 }
 
-impl Case {
+impl Figures {
     /// How long a request takes on its own without its way, in seconds. Where the way is most of it, what is left is too
     /// little to be told exactly, and rather too much is said.
     pub fn service_s(&self) -> f64 {
@@ -148,7 +148,7 @@ impl Case {
 
     /// The user's throughput.
     pub fn rps(&self) -> f64 {
-        self.ladder.at(self.asked).unwrap_or_else(|| self.ladder.most())
+        self.ladder.at(self.connections).unwrap_or_else(|| self.ladder.most())
     }
 
     /// The share of the user's connections that are at work rather than in a queue: 1 where each answer takes as long as one
@@ -385,21 +385,21 @@ mod tests {
     use torr_gauge::signals::{ClientsUse, MachineUse};
 
     /// A service that takes 5 ms for a request, of which so many go on at a time.
-    fn case(held: f64) -> Case {
+    fn figures(held: f64) -> Figures {
         let rung = |connections: usize| Rung {
             connections,
             rps: 200.0 * held.min(connections as f64),
             median_s: 0.005 * (connections as f64 / held).max(1.0),
         };
-        Case {
-            asked: 100,
+        Figures {
+            connections: 100,
             in_flight: 100,
             alone_least_s: 0.005,
             alone_mean_s: 0.005,
             alone_median_s: 0.005,
             ladder: Ladder([1, 2, 4, 8, 100].map(rung).into()),
             cheap: Some(Cheap { what: "another path".into(), alone_s: 0.0002, connect_s: 0.0001 }),
-            ..Case::default()
+            ..Figures::default()
         }
     }
 
@@ -409,14 +409,14 @@ mod tests {
 
     #[test]
     fn parallelism_and_utilisation_follow_from_the_ladder() {
-        let four = case(4.0);
+        let four = figures(4.0);
         assert!((four.parallelism() - 4.0).abs() < 0.01 && (four.utilisation() - 0.04).abs() < 0.001);
-        assert!((case(1000.0).utilisation() - 1.0).abs() < 0.001, "nobody queues");
+        assert!((figures(1000.0).utilisation() - 1.0).abs() < 0.001, "nobody queues");
     }
 
     #[test]
     fn where_the_way_is_most_of_a_request_no_parallelism_below_one_is_made_up() {
-        let far = Case { round_trip_s: Some(0.0052), ..case(1.0) };
+        let far = Figures { round_trip_s: Some(0.0052), ..figures(1.0) };
         assert!(far.service_s() > 0.0005, "{}", far.service_s());
     }
 
@@ -425,11 +425,11 @@ mod tests {
         for (response, expected) in
             [(Some(0.0003), Some(false)), (Some(0.004), Some(true)), (None, Some(true)), (Some(0.0011), None)]
         {
-            assert_eq!(Case { beside: beside(response), ..case(4.0) }.others_wait(), expected, "{response:?}");
+            assert_eq!(Figures { beside: beside(response), ..figures(4.0) }.others_wait(), expected, "{response:?}");
         }
-        assert_eq!(case(4.0).others_wait(), None, "nobody was asked");
+        assert_eq!(figures(4.0).others_wait(), None, "nobody was asked");
         let dear = Cheap { what: "no less work".into(), alone_s: 0.005, connect_s: 0.0001 };
-        assert_eq!(Case { cheap: Some(dear), beside: beside(Some(0.02)), ..case(4.0) }.others_wait(), None);
+        assert_eq!(Figures { cheap: Some(dear), beside: beside(Some(0.02)), ..figures(4.0) }.others_wait(), None);
     }
 
     #[test]
@@ -451,21 +451,21 @@ mod tests {
         let processes = vec![ProcessUse { threads, ..ProcessUse::default() }];
         let clients = Some(ClientsUse { established: 100.0, unread: 84.0, ..ClientsUse::default() });
         let signals = Some(Signals { processes, clients, ..Signals::default() });
-        let case = Case { signals, ..case(1.0) };
-        assert_eq!((case.taking_turns(), case.holding(), case.in_hands()), (2, 1, Some(16.0)));
-        assert_eq!(Case::default().in_hands(), None, "unknown is not none");
+        let figures = Figures { signals, ..figures(1.0) };
+        assert_eq!((figures.taking_turns(), figures.holding(), figures.in_hands()), (2, 1, Some(16.0)));
+        assert_eq!(Figures::default().in_hands(), None, "unknown is not none");
     }
 
     #[test]
     fn what_is_behind_a_proxy_is_not_judged_by_the_proxys_workers() {
-        let mut case = Case { idle_workers: 1, beside: beside(Some(0.001)), ..case(1.0) };
-        case.look_behind(&[]);
-        assert!(case.idle_workers == 0 && case.beside.is_none() && case.cheap.is_none());
+        let mut figures = Figures { idle_workers: 1, beside: beside(Some(0.001)), ..figures(1.0) };
+        figures.look_behind(&[]);
+        assert!(figures.idle_workers == 0 && figures.beside.is_none() && figures.cheap.is_none());
     }
 
     #[test]
     fn a_worker_that_gets_no_cpu_is_told_from_a_helper() {
-        let case = |others: &[(f64, f64)]| {
+        let figures = |others: &[(f64, f64)]| {
             let threads = [(0.96, 0.02)].iter().chain(others).zip(1..);
             let thread = |(&(cores, queued), tid): (&(f64, f64), i32)| ThreadUse {
                 tid,
@@ -474,9 +474,9 @@ mod tests {
                 ..ThreadUse::default()
             };
             let processes = vec![ProcessUse { threads: threads.map(thread).collect(), ..ProcessUse::default() }];
-            Case { signals: Some(Signals { processes, ..Signals::default() }), ..case(1.0) }
+            Figures { signals: Some(Signals { processes, ..Signals::default() }), ..figures(1.0) }
         };
-        let told = |others: &[(f64, f64)]| (case(others).another_starves(), case(others).server_waits_for_cpu());
+        let told = |others: &[(f64, f64)]| (figures(others).another_starves(), figures(others).server_waits_for_cpu());
         assert_eq!(told(&[]), (false, Some(0.02)));
         assert_eq!(told(&[(0.03, 0.9)]), (false, Some(0.02)), "it has next to nothing to do");
         assert_eq!(told(&[(0.17, 0.81)]), (true, Some(0.81)));
@@ -485,20 +485,22 @@ mod tests {
 
     #[test]
     fn what_connections_cost_is_told_by_a_service_that_does_nothing() {
-        let case = Case { null_rps: Some(100_000.0), null_rps_connecting: Some(25_000.0), ..case(1.0) };
+        let figures = Figures { null_rps: Some(100_000.0), null_rps_connecting: Some(25_000.0), ..figures(1.0) };
         // 30 us for a connection, 200 of them a second.
-        let share = case.connecting_share(1.0).expect("both were measured");
+        let share = figures.connecting_share(1.0).expect("both were measured");
         assert!((share - 0.006).abs() < 1e-6, "{share}");
         // A target that opens more connections than the service that does nothing could is not measured by it.
-        let fast =
-            Case { ladder: Ladder(vec![Rung { connections: 100, rps: 26_000.0, median_s: 0.004 }]), ..case.clone() };
+        let fast = Figures {
+            ladder: Ladder(vec![Rung { connections: 100, rps: 26_000.0, median_s: 0.004 }]),
+            ..figures.clone()
+        };
         assert_eq!((fast.connecting_share(1.0), fast.connecting_share(0.5).is_some()), (None, true));
-        assert_eq!(Case::default().connecting_share(1.0), None);
+        assert_eq!(Figures::default().connecting_share(1.0), None);
     }
 
     #[test]
     fn what_is_slower_than_the_thing_it_measures_is_no_yardstick() {
-        let with = |null_rps| Case { null_rps, ..case(4.0) };
+        let with = |null_rps| Figures { null_rps, ..figures(4.0) };
         assert_eq!(with(Some(1_000.0)).yardstick(), Some(1_000.0), "the target reaches 800/s");
         let told = "a service that does nothing reaches 1000/s here, this one 800/s";
         assert_eq!(with(Some(1_000.0)).yardstick_told().as_deref(), Some(told));
@@ -520,9 +522,10 @@ mod tests {
         let machine = MachineUse { cores: 2, cpu_share: 0.5, steal_share: Some(0.2), cpu_pressure: None };
         let processes = vec![ProcessUse { cores: 0.6, ..ProcessUse::default() }];
         let seen = Signals { machine: Some(machine), processes, ..Signals::default() };
-        let case = Case { signals: Some(seen.as_wanted()), ..case(1.0) };
-        let (wanted, got) = (case.server_cores().expect("it is seen"), case.least_server_cores().expect("it is seen"));
+        let figures = Figures { signals: Some(seen.as_wanted()), ..figures(1.0) };
+        let (wanted, got) =
+            (figures.server_cores().expect("it is seen"), figures.least_server_cores().expect("it is seen"));
         assert!((wanted - 1.0).abs() < 1e-9 && (got - 0.6).abs() < 1e-9, "{wanted} {got}");
-        assert_eq!(case.stolen_share(), 0.2);
+        assert_eq!(figures.stolen_share(), 0.2);
     }
 }
