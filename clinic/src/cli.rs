@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::error::Error;
-use crate::{patient, relay};
+use crate::{relay, service};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Cli {
 pub enum Role {
     /// A service with chosen faults
     #[command(hide = true)]
-    Patient(patient::Options),
+    Service(service::Options),
     /// A link with a delay
     #[command(hide = true)]
     Relay(relay::Options),

@@ -1,8 +1,8 @@
 //! Presses a subject without judging it: is it up, and ill in the way it says?
 
+use crate::environment::{Environment, Process};
 use crate::error::Error;
 use crate::subject::Subject;
-use crate::ward::{Bed, Process};
 use serde_json::Value;
 use std::fs;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use std::time::Duration;
 ///
 /// # Errors
 /// If the subject cannot be pressed.
-pub fn press(bed: &Bed, subject: &Subject, url: &str) -> Result<String, Error> {
+pub fn press(environment: &Environment, subject: &Subject, url: &str) -> Result<String, Error> {
     // First, for what a full run leaves unanswered is still waited for when it has ended; and short, for the ports' sake.
     let alone = [&without_connections(subject.arguments)[..], &["-c", "1", "-n", "50", "-d", "500ms"]].concat();
-    let alone = run(bed, &alone, url)?;
-    let full = run(bed, &[subject.arguments, &["-d", "2s"]].concat(), url)?;
+    let alone = run(environment, &alone, url)?;
+    let full = run(environment, &[subject.arguments, &["-d", "2s"]].concat(), url)?;
     let number = |result: &Value, at: &str| result.pointer(at).and_then(Value::as_f64).unwrap_or(f64::NAN);
     let rate = number(&full, "/rps");
     let base = number(&alone, "/latency_us/p50");
@@ -48,11 +48,11 @@ fn without_connections(arguments: &[&'static str]) -> Vec<&'static str> {
     }
 }
 
-fn run(bed: &Bed, arguments: &[&str], url: &str) -> Result<Value, Error> {
-    let file = bed.folder().join("dry.json");
-    let mut command = bed.doctor.command(bed.torr());
+fn run(environment: &Environment, arguments: &[&str], url: &str) -> Result<Value, Error> {
+    let file = environment.folder().join("dry.json");
+    let mut command = environment.generator.command(environment.torr());
     command.args(arguments).args(["-q", "--json"]).arg(&file).arg(url);
-    let ended = Process::start("press", &mut command, bed.folder())?.end(Duration::from_secs(30))?;
-    let written = fs::read_to_string(&file).map_err(|_| Error::failed(ended.last_words))?;
+    let ended = Process::start("press", &mut command, environment.folder())?.end(Duration::from_secs(30))?;
+    let written = fs::read_to_string(&file).map_err(|_| Error::failed(ended.last_line))?;
     serde_json::from_str(&written).map_err(Error::at("torr's result"))
 }

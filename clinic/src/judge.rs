@@ -1,8 +1,8 @@
 //! Has Torr judge a subject that is up: by its doctor, or by a plain run.
 
+use crate::environment::{Environment, Process};
 use crate::error::Error;
 use crate::subject::Subject;
-use crate::ward::{Bed, Process};
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
@@ -40,10 +40,10 @@ impl Judge {
     ///
     /// # Errors
     /// If the judge fails, or does not end, or writes no verdict.
-    pub fn examine(self, bed: &Bed, subject: &Subject, url: &str) -> Result<Finding, Error> {
-        let file = bed.folder().join("finding.json");
+    pub fn examine(self, environment: &Environment, subject: &Subject, url: &str) -> Result<Finding, Error> {
+        let file = environment.folder().join("finding.json");
         let _ = fs::remove_file(&file);
-        let mut command = bed.doctor.command(bed.torr());
+        let mut command = environment.generator.command(environment.torr());
         let budget = match self {
             Self::Doctor(budget) => {
                 command.args(["doctor", "--budget", &format!("{}s", budget.as_secs_f64())]);
@@ -54,12 +54,12 @@ impl Judge {
                 Duration::ZERO
             }
         };
-        command.arg(url).args(subject.arguments).arg("--json").arg(&file).arg("-q").current_dir(bed.folder());
+        command.arg(url).args(subject.arguments).arg("--json").arg(&file).arg("-q").current_dir(environment.folder());
         let begin = Instant::now();
-        let ended = Process::start("judge", &mut command, bed.folder())?.end(budget + PATIENCE)?;
+        let ended = Process::start("judge", &mut command, environment.folder())?.end(budget + PATIENCE)?;
         let seconds = begin.elapsed().as_secs_f64();
         let written = fs::read_to_string(&file)
-            .map_err(|_| Error::failed(format!("torr wrote no finding ({}): {}", ended.status, ended.last_words)))?;
+            .map_err(|_| Error::failed(format!("torr wrote no finding ({}): {}", ended.status, ended.last_line)))?;
         let trail: Value = serde_json::from_str(&written).map_err(Error::at("torr's finding"))?;
         Finding::read(trail, seconds)
     }

@@ -6,15 +6,15 @@
 
 mod cli;
 mod dry;
+mod environment;
 mod judge;
-mod patient;
-mod record;
+mod outcome;
 mod relay;
-mod rounds;
+mod round;
+mod service;
 mod subject;
 mod subjects;
 mod totals;
-mod ward;
 
 use crate::cli::{Cli, Role};
 use clap::Parser;
@@ -24,9 +24,9 @@ use torr_test_support::{error, interrupt};
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.role {
-        Some(Role::Patient(options)) => patient::run(options).map(|()| true),
+        Some(Role::Service(options)) => service::run(options).map(|()| true),
         Some(Role::Relay(options)) => relay::run(&options).map(|()| true),
-        None => rounds::make(&cli.options),
+        None => round::run(&cli.options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

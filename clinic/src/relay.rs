@@ -1,6 +1,6 @@
-//! A link with a delay: packets from either of two TUN devices come out of the other one after a while.
+//! A link with a delay: packets from either of two TUN devices leave the other one after the delay.
 //!
-//! A relay of connections would hide the way's length from both sides' kernels; one of packets is a long way.
+//! A relay of connections would hide the round-trip time from both kernels. A relay of packets does not.
 
 use crate::error::Error;
 use clap::Args;
@@ -9,18 +9,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Larger than any packet of these devices.
+/// The size of the buffer for a packet, above the MTU of the devices.
 const PACKET: usize = 2048;
-/// Packets under way in one direction; more are lost, as in any router's queue.
+/// The most packets on the link in one direction. More are dropped, as by a router's queue.
 const QUEUE: usize = 20_000;
 
-/// Which link.
+/// The options of a link.
 #[derive(Args)]
 pub struct Options {
-    /// Names of the two devices, which are made, and left for somebody to move and enable
+    /// The names of the two devices, which are created but neither moved nor enabled
     #[arg(long, num_args = 2)]
     devices: Vec<String>,
-    /// How long a packet takes, in either direction
+    /// The delay of a packet in each direction
     #[arg(long, value_parser = humantime::parse_duration)]
     delay: Duration,
 }
@@ -28,7 +28,7 @@ pub struct Options {
 /// Relays until it is killed.
 ///
 /// # Errors
-/// If the devices cannot be made.
+/// If the devices cannot be created.
 pub fn run(options: &Options) -> Result<(), Error> {
     let devices: Vec<_> = options.devices.iter().map(|name| device(name)).collect::<Result<_, _>>()?;
     let [one, other] = &devices[..] else { return Err(Error::Usage("a link has two devices".into())) };
@@ -51,7 +51,7 @@ fn receive(from: &SyncDevice, put: &mpsc::SyncSender<(Instant, Vec<u8>)>) {
     loop {
         match from.recv(&mut buffer) {
             Ok(length) => drop(put.try_send((Instant::now(), buffer[..length].to_vec()))),
-            // It is down until somebody enables it.
+            // The device is down until it is enabled.
             Err(_) => thread::sleep(Duration::from_millis(1)),
         }
     }
@@ -60,7 +60,7 @@ fn receive(from: &SyncDevice, put: &mpsc::SyncSender<(Instant, Vec<u8>)>) {
 fn deliver(to: &SyncDevice, take: &mpsc::Receiver<(Instant, Vec<u8>)>, delay: Duration) {
     for (came, packet) in take {
         thread::sleep((came + delay).saturating_duration_since(Instant::now()));
-        // A device that is down loses what it is given, like any other.
+        // A device that is down drops packets.
         let _ = to.send(&packet);
     }
 }

@@ -1,7 +1,7 @@
 //! A service of the clinic: its name, what is wrong with it, and how it is started.
 
+use crate::environment::Environment;
 use crate::error::Error;
-use crate::ward::Bed;
 use serde::Serialize;
 use torr_gauge::Factor;
 
@@ -35,7 +35,7 @@ impl std::fmt::Display for Label {
 }
 
 /// Starts all of a service's programs, and gives its URL.
-pub type Start = fn(&mut Bed) -> Result<String, Error>;
+pub type Start = fn(&mut Environment) -> Result<String, Error>;
 
 /// A service that is judged.
 pub struct Subject {

@@ -1,6 +1,6 @@
 //! The confusion matrix of a run, its counts, and whether they reach the figures that are asked for.
 
-use crate::record::{Case, Record};
+use crate::outcome::{Outcome, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of the faults that the doctor must name: 28 of 30.
@@ -10,18 +10,18 @@ const ENOUGH_PASSIVE: f64 = 20.0 / 30.0;
 
 /// Prints both, and says whether it is good enough.
 pub fn tell(record: &Record, passive: bool) -> bool {
-    let (faults, healthy): (Vec<&Case>, Vec<&Case>) = record.cases.iter().partition(|case| case.label.fault);
+    let (faults, healthy): (Vec<&Outcome>, Vec<&Outcome>) = record.cases.iter().partition(|case| case.label.fault);
     if !record.cases.is_empty() {
         println!("\n{}", matrix(&record.cases));
     }
-    let count = |cases: &[&Case], of: fn(&Case) -> bool| cases.iter().filter(|case| of(case)).count();
+    let count = |cases: &[&Outcome], of: fn(&Outcome) -> bool| cases.iter().filter(|case| of(case)).count();
     let right = count(&faults, |case| case.right);
-    let surely_wrong = count(&faults, Case::surely_wrong) + count(&healthy, Case::surely_wrong);
+    let surely_wrong = count(&faults, Outcome::surely_wrong) + count(&healthy, Outcome::surely_wrong);
     let slandered = count(&healthy, |case| !case.right);
     let late = count(&faults, |case| case.late) + count(&healthy, |case| case.late);
     println!("faults named rightly        {right} of {}", faults.len());
     println!("faults not known            {}", count(&faults, |case| !case.right && !case.wrong()));
-    let wrong = count(&faults, Case::wrong);
+    let wrong = count(&faults, Outcome::wrong);
     println!("faults named wrongly        {wrong}");
     println!("wrong and 'certain'         {surely_wrong}");
     println!("healthy, called ill         {slandered} of {}", healthy.len());
@@ -32,8 +32,8 @@ pub fn tell(record: &Record, passive: bool) -> bool {
 }
 
 /// Labels down, verdicts across.
-fn matrix(cases: &[Case]) -> String {
-    let row_of = |case: &Case| format!("{}{}", if case.label.fault { "" } else { "healthy " }, case.label.main());
+fn matrix(cases: &[Outcome]) -> String {
+    let row_of = |case: &Outcome| format!("{}{}", if case.label.fault { "" } else { "healthy " }, case.label.main());
     let mut rows = BTreeMap::<String, BTreeMap<String, usize>>::new();
     let mut columns = BTreeSet::new();
     for case in cases {

@@ -1,0 +1,14 @@
+//! The environment of a subject: processes, ports, namespaces, quotas, databases and proxies, all of which end with the subject.
+
+pub mod databases;
+pub mod hosts;
+mod placement;
+mod ports;
+mod process;
+pub mod programs;
+pub mod proxies;
+mod quota;
+mod resources;
+
+pub use process::Process;
+pub use resources::Environment;

@@ -1,0 +1,67 @@
+//! A service with chosen faults: a kind of server, what its handler does, and how responses are sent.
+
+mod burn;
+mod database;
+mod event_loop;
+mod handler;
+mod http;
+mod limiter;
+mod listener;
+mod response;
+mod server;
+mod threads;
+mod worker_pool;
+
+use crate::error::Error;
+use clap::Args;
+use server::Server;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The options of the service.
+#[derive(Args)]
+pub struct Options {
+    /// The address to listen on
+    #[arg(long)]
+    listen: SocketAddr,
+    /// The kind of server: loop, loops=N, pool=N, threads=N, threads
+    #[arg(long, default_value = "loops=2", value_parser = Server::parse)]
+    server: Server,
+    /// What the handler does; see `handler.rs`
+    #[arg(long, default_value = "none")]
+    handler: String,
+    /// The only path on which the handler does that
+    #[arg(long)]
+    path: Option<String>,
+    /// How responses are sent; see `response.rs`
+    #[arg(long, default_value = "keep", value_parser = response::ResponseMode::parse)]
+    response: response::ResponseMode,
+    /// The URL of a PostgreSQL that the handler queries
+    #[arg(long)]
+    database: Option<String>,
+    /// The connections to that database
+    #[arg(long, default_value_t = 4)]
+    database_pool: usize,
+    /// The connections that may wait in the accept queue
+    #[arg(long, default_value_t = 4096)]
+    backlog: i32,
+    /// The time to wait after each accepted connection
+    #[arg(long, value_parser = humantime::parse_duration)]
+    accept_every: Option<std::time::Duration>,
+}
+
+/// Serves until it is killed.
+///
+/// # Errors
+/// If the service cannot listen, or its options contradict each other.
+pub fn run(options: Options) -> Result<(), Error> {
+    let route = handler::Route::parse(&options.handler, options.path.clone(), || database::Pool::new(&options))?;
+    let listener =
+        listener::Listener::open(options.listen, options.backlog, options.accept_every, options.response.nagle())?;
+    let mode = Arc::new(options.response);
+    match options.server {
+        Server::Threads(most) => threads::serve(&listener, most, route, &mode),
+        Server::Loops(threads) => event_loop::serve(listener, threads, None, route, &mode),
+        Server::Pool(workers) => event_loop::serve(listener, 1, Some(workers), route, &mode),
+    }
+}

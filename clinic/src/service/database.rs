@@ -1,0 +1,87 @@
+//! Handlers that query a PostgreSQL over a pool of connections.
+
+use super::Options;
+use super::burn::burn;
+use super::handler::{Handler, later};
+use super::http::Response;
+use crate::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OnceCell, Semaphore};
+use tokio_postgres::{Client, NoTls};
+
+/// The CPU time of the object that a heavy ORM makes of each row.
+const PER_ROW: Duration = Duration::from_micros(20);
+
+/// A pool of connections, which are opened with the first request.
+#[derive(Clone)]
+pub struct Pool(Arc<Inner>);
+
+struct Inner {
+    url: String,
+    size: usize,
+    free: Semaphore,
+    idle: Mutex<Vec<Client>>,
+    opened: OnceCell<()>,
+}
+
+impl Pool {
+    /// Creates a pool without connections.
+    ///
+    /// # Errors
+    /// If the command line names no database.
+    pub fn new(options: &Options) -> Result<Self, Error> {
+        let url = options.database.clone().ok_or_else(|| Error::Usage("this handler needs a --database".into()))?;
+        let size = options.database_pool;
+        let free = Semaphore::new(size);
+        Ok(Self(Arc::new(Inner { url, size, free, idle: Mutex::default(), opened: OnceCell::new() })))
+    }
+
+    /// Returns a handler that executes a statement `times` times, one after another.
+    pub fn statements(self, times: u32, sql: &str) -> Handler {
+        self.handler(times, sql, Duration::ZERO)
+    }
+
+    /// Returns a handler that makes an object of each row of a statement's result.
+    pub fn rows(self, sql: &str) -> Handler {
+        self.handler(1, sql, PER_ROW)
+    }
+
+    fn handler(self, times: u32, sql: &str, per_row: Duration) -> Handler {
+        let sql: Arc<str> = sql.into();
+        later(move |_| {
+            let (pool, sql) = (self.clone(), sql.clone());
+            async move {
+                match pool.query(times, &sql, per_row).await {
+                    Ok(()) => Response::hello(),
+                    Err(error) => {
+                        eprintln!("{error}");
+                        Response::status(500)
+                    }
+                }
+            }
+        })
+    }
+
+    async fn query(&self, times: u32, sql: &str, per_row: Duration) -> Result<(), tokio_postgres::Error> {
+        let Inner { url, size, free, idle, opened } = &*self.0;
+        opened.get_or_try_init(|| open(url, *size, idle)).await?;
+        let _permit = free.acquire().await.expect("the semaphore is never closed");
+        let client = idle.lock().await.pop().expect("there is a connection for each permit");
+        let mut done = Ok(());
+        for _ in 0..times {
+            done = client.simple_query(sql).await.map(|rows| burn(per_row * rows.len() as u32));
+        }
+        idle.lock().await.push(client);
+        done
+    }
+}
+
+async fn open(url: &str, size: usize, idle: &Mutex<Vec<Client>>) -> Result<(), tokio_postgres::Error> {
+    for _ in 0..size {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        tokio::spawn(connection);
+        idle.lock().await.push(client);
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! All subjects. Most faults stand beside one that looks alike.
+
+mod connections;
+mod contention;
+mod cpu;
+mod databases;
+mod healthy;
+mod limits;
+mod load;
+mod network;
+mod proxies;
+
+use crate::subject::Subject;
+
+/// In the order in which they are visited.
+pub fn all() -> Vec<Subject> {
+    let parts = [
+        contention::subjects,
+        cpu::subjects,
+        databases::subjects,
+        limits::subjects,
+        network::subjects,
+        connections::subjects,
+        proxies::subjects,
+        load::subjects,
+        healthy::subjects,
+    ];
+    parts.into_iter().flat_map(|part| part()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all;
+    use std::collections::BTreeSet;
+    use torr_gauge::Factor;
+
+    /// Names the factors one by one, so that a new one cannot be forgotten here.
+    fn next(factor: Factor) -> Option<Factor> {
+        use Factor::*;
+        Some(match factor {
+            Generator => Connections,
+            Connections => NetworkDelay,
+            NetworkDelay => Bandwidth,
+            Bandwidth => KeepAlive,
+            KeepAlive => ClientPorts,
+            ClientPorts => AcceptBacklog,
+            AcceptBacklog => TlsHandshake,
+            TlsHandshake => Proxy,
+            Proxy => ServerCpu,
+            ServerCpu => SingleCore,
+            SingleCore => CpuQuota,
+            CpuQuota => Workers,
+            Workers => Database,
+            Database => Orm,
+            Orm => Lock,
+            Lock => RateLimit,
+            RateLimit => DelayedAck,
+            DelayedAck => Errors,
+            Errors => None,
+            None => Unknown,
+            Unknown => return Option::None,
+        })
+    }
+
+    #[test]
+    fn every_factor_has_a_fault() {
+        let planted: BTreeSet<_> = all()
+            .iter()
+            .filter(|subject| subject.label.fault)
+            .map(|subject| subject.label.main().to_string())
+            .collect();
+        let factors = std::iter::successors(Some(Factor::Generator), |factor| next(*factor));
+        for factor in factors.filter(|factor| ![Factor::None, Factor::Unknown].contains(factor)) {
+            assert!(planted.contains(&factor.to_string()), "no fault is labelled {factor}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_there_are_enough_of_each() {
+        let subjects = all();
+        let names: BTreeSet<_> = subjects.iter().map(|subject| subject.name).collect();
+        assert_eq!(names.len(), subjects.len());
+        let faults = subjects.iter().filter(|subject| subject.label.fault).count();
+        assert!(faults >= 32 && subjects.len() - faults >= 7, "{faults} of {}", subjects.len());
+    }
+}

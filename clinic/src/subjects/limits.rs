@@ -1,0 +1,50 @@
+//! Limits of a rate, said aloud or kept silent.
+
+use crate::environment::Environment;
+use crate::environment::proxies::{Haproxy, Nginx};
+use crate::error::Error;
+use crate::subject::Subject;
+use torr_gauge::Factor::{Connections, Errors, RateLimit};
+
+/// An nginx of files that limits `/` to a rate; `return` would come before the limit.
+fn limited(env: &mut Environment, rate: &str, how: &str, status: &str) -> Result<String, Error> {
+    env.write("index.html", "<p>Hello, world!</p>")?;
+    env.nginx(&Nginx {
+        workers: 1,
+        http: &format!("limit_req_zone $server_port zone=all:1m rate={rate}r/s; limit_req_status {status};"),
+        server: &format!("root {};", env.folder().display()),
+        location: &format!("limit_req zone=all {how};"),
+        ..Nginx::default()
+    })
+}
+
+pub fn subjects() -> Vec<Subject> {
+    vec![
+        Subject::fault("rate-nginx-503", RateLimit, |env| limited(env, "100", "burst=5 nodelay", "503"))
+            .needs(&["nginx"]),
+        Subject::fault("rate-nginx-429", RateLimit, |env| limited(env, "500", "burst=20 nodelay", "429"))
+            .needs(&["nginx"]),
+        Subject::fault("rate-nginx-delays", RateLimit, |env| limited(env, "500", "burst=1000", "429"))
+            .needs(&["nginx"]),
+        Subject::fault("rate-silent-bucket", RateLimit, |env| env.service(&["--handler", "bucket=400"])),
+        // Each further connection does bring more: that there are too few of them is as true.
+        Subject::fault("rate-per-connection", RateLimit, |env| env.service(&["--handler", "pace=10"])).or(Connections),
+        Subject::fault("rate-per-address", RateLimit, |env| env.service(&["--handler", "per-address=200"])),
+        Subject::fault("rate-haproxy-429", RateLimit, |env| {
+            let behind = env.torr_serve(&[])?;
+            let frontend = "stick-table type ip size 1k expire 10s store http_req_rate(1s)\n  \
+                            http-request track-sc0 src\n  \
+                            http-request deny deny_status 429 if { sc_http_req_rate(0) gt 300 }";
+            Ok(env.haproxy(&Haproxy { frontend, behind: &behind, ..Haproxy::default() })? + "/")
+        })
+        .needs(&["haproxy"]),
+        Subject::fault("errors-500", Errors, |env| env.service(&["--handler", "errors=30"])),
+        Subject::fault("errors-bad-gateway", Errors, |env| {
+            // Nobody listens there.
+            let location = format!("proxy_pass http://{};", env.address()?);
+            env.nginx(&Nginx { workers: 2, location: &location, ..Nginx::default() })
+        })
+        .needs(&["nginx"]),
+        Subject::fault("errors-resets", Errors, |env| env.service(&["--response", "resets=20"])),
+    ]
+}
