@@ -6,7 +6,7 @@ use torr_gauge::Latency;
 use torr_gauge::sample::Statuses;
 use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, Requests, Target};
 use torr_wire::request::{self, Limits};
-use torr_wire::response::{HeadMemory, ResponseReader};
+use torr_wire::response::{HeadCache, ResponseReader};
 use torr_wire::{WireError, encode};
 
 /// What `torr` sends to a service, and what `torr serve` answers.
@@ -37,8 +37,8 @@ fn main() -> ExitCode {
 
 fn parse_request(times: u64) -> Result<(), WireError> {
     for _ in 0..times {
-        let mut slots = request::slots();
-        let head = request::parse(black_box(REQUEST), &mut slots, black_box(LIMITS))?;
+        let mut headers = request::header_buffer();
+        let head = request::parse(black_box(REQUEST), &mut headers, black_box(LIMITS))?;
         black_box(head.map(|head| (head.len, head.framing, head.keep_alive)));
     }
     Ok(())
@@ -91,7 +91,7 @@ fn session(times: u64) -> Result<(), WireError> {
     let request = Requests::get(&target, true).expect("it is a request");
     let (mut session, mut cursor) = (Http1::<()>::default(), request.cursor(0, 1));
     let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
-    let (mut memory, mut gathered) = (HeadMemory::default(), FailedResponseBuffer::default());
+    let (mut memory, mut gathered) = (HeadCache::default(), FailedResponseBuffer::default());
     session.open(&mut out);
     for _ in 0..times {
         out.clear();

@@ -9,7 +9,7 @@ use crate::ward::Ward;
 use crate::words::{rate, time};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::{Confidence, Factor, Kind, Verdict};
+use torr_gauge::{Confidence, Factor, FailureKind, Verdict};
 use torr_press::{Plan, RunError};
 
 /// The share of the highest rate that is allowed from which it is what limits.
@@ -69,7 +69,7 @@ pub fn diagnose(
         Ok(verdict) => verdict,
         // Not even one connection came about, after others had taken all ports.
         Err(Halt::Run(RunError::Unreachable { failure, .. }))
-            if failure.kind == Kind::Ports && !ward.lab.trail.is_empty() =>
+            if failure.kind == FailureKind::Ports && !ward.lab.trail.is_empty() =>
         {
             factors::out_of_ports().because(failure.what.to_string())
         }
@@ -158,7 +158,7 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
         seen.zip(figures.machine_share())
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
     )
-    .because_if(figures.others_told());
+    .because_if(figures.busiest_others());
     let verdict = match ward.lab.has_time() {
         true => verdict,
         false => verdict.advice("give it more time with --budget: there was none left for further experiments"),

@@ -164,7 +164,7 @@ impl Figures {
 
     /// From here on the server is what is behind the proxy.
     pub fn look_behind(&mut self, behind: &[PeerUse]) {
-        self.behind = behind.iter().map(PeerUse::told).collect();
+        self.behind = behind.iter().map(PeerUse::label).collect();
         if let Some(signals) = &mut self.signals {
             signals.processes = behind.iter().flat_map(|peer| peer.processes.clone()).collect();
             signals.processes.dedup_by_key(|process| process.pid);
@@ -236,8 +236,8 @@ impl Figures {
     }
 
     /// The other programs that used most of the server's machine's CPU, by name, as evidence.
-    pub fn others_told(&self) -> Option<String> {
-        let told = self.signals.as_ref()?.others_told(WORTH_TELLING)?;
+    pub fn busiest_others(&self) -> Option<String> {
+        let told = self.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
         Some(format!("the busiest other programs there: {told}"))
     }
 
@@ -248,7 +248,7 @@ impl Figures {
 
     /// The least CPU in cores that the server used: what it got, and not what the hypervisor took from it.
     pub fn least_server_cores(&self) -> Option<f64> {
-        Some(self.server_cores()? / self.signals.as_ref().map_or(1.0, Signals::stretch))
+        Some(self.server_cores()? / self.signals.as_ref().map_or(1.0, Signals::steal_factor))
     }
 
     /// The share of the time in which a thread of the server that does its work was ready to run but had no CPU: the thread to which
@@ -276,7 +276,7 @@ impl Figures {
 
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
-        self.threads().filter(|thread| thread.wanted() >= FULL_THREAD && thread.cores >= 0.4).count()
+        self.threads().filter(|thread| thread.demand() >= FULL_THREAD && thread.cores >= 0.4).count()
     }
 
     /// The server's thread that used most CPU.
@@ -348,8 +348,8 @@ impl Figures {
 
     /// How many of the user's requests were in the application's hands at a time, as a mean. The others waited in the kernel
     /// to be accepted or read. `None` if the kernel does not tell.
-    pub fn in_hands(&self) -> Option<f64> {
-        self.signals.as_ref()?.in_hands()
+    pub fn in_service(&self) -> Option<f64> {
+        self.signals.as_ref()?.in_service()
     }
 
     /// What a service that does nothing reaches here, per second. `None` if it was not measured, or if it was slower than the target:
@@ -452,8 +452,8 @@ mod tests {
         let clients = Some(ClientsUse { established: 100.0, unread: 84.0, ..ClientsUse::default() });
         let signals = Some(Signals { processes, clients, ..Signals::default() });
         let figures = Figures { signals, ..figures(1.0) };
-        assert_eq!((figures.taking_turns(), figures.holding(), figures.in_hands()), (2, 1, Some(16.0)));
-        assert_eq!(Figures::default().in_hands(), None, "unknown is not none");
+        assert_eq!((figures.taking_turns(), figures.holding(), figures.in_service()), (2, 1, Some(16.0)));
+        assert_eq!(Figures::default().in_service(), None, "unknown is not none");
     }
 
     #[test]
@@ -522,7 +522,7 @@ mod tests {
         let machine = MachineUse { cores: 2, cpu_share: 0.5, steal_share: Some(0.2), cpu_pressure: None };
         let processes = vec![ProcessUse { cores: 0.6, ..ProcessUse::default() }];
         let seen = Signals { machine: Some(machine), processes, ..Signals::default() };
-        let figures = Figures { signals: Some(seen.as_wanted()), ..figures(1.0) };
+        let figures = Figures { signals: Some(seen.without_steal()), ..figures(1.0) };
         let (wanted, got) =
             (figures.server_cores().expect("it is seen"), figures.least_server_cores().expect("it is seen"));
         assert!((wanted - 1.0).abs() < 1e-9 && (got - 0.6).abs() < 1e-9, "{wanted} {got}");

@@ -54,7 +54,7 @@ impl Bounds {
         Self {
             connections: figures.in_flight as f64 / (alone_s * rps).max(1e-9),
             cpu: figures.room(),
-            thread: figures.busiest_thread().map(|thread| thread.wanted()).filter(|cores| *cores > 0.0).map(f64::recip),
+            thread: figures.busiest_thread().map(|thread| thread.demand()).filter(|cores| *cores > 0.0).map(f64::recip),
             cheaper: cheaper.unwrap_or(CHEAPER),
             null: null.map(|null| null / rps),
         }

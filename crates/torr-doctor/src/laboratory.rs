@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use torr_gauge::Signals;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 use torr_gauge::signals::{QuotaUse, Reading, Watcher, own_quota};
 use torr_press::request::{Options, RequestError};
 use torr_press::{Plan, RunError, TargetError};
@@ -313,7 +313,7 @@ impl<'l> Laboratory<'l> {
         Ok(())
     }
 
-    fn keep(&mut self, experiment: &str, why: &str, measured: Measured, seen: Seen) -> Result<&Observation, Halt> {
+    fn keep(&mut self, experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Result<&Observation, Halt> {
         self.go_on()?;
         self.trail.push(Observation::new(experiment, why, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::time::Duration;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;
 use torr_gauge::signals::QuotaUse;
 use torr_gauge::{RunResult, Sample, Signals};
@@ -52,8 +52,8 @@ pub struct Observation {
 
 impl Observation {
     /// Keeps what was measured.
-    pub fn new(experiment: &str, why: &str, measured: Measured, seen: Seen) -> Self {
-        let Measured { result, total, .. } = measured;
+    pub fn new(experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Self {
+        let Measurement { result, total, .. } = measured;
         Self {
             experiment: experiment.into(),
             why: why.into(),

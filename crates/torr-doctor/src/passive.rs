@@ -66,7 +66,7 @@ fn likely(factor: Factor, summary: impl Into<String>) -> Verdict {
 
 /// The other programs that used the server's machine, by name, as evidence.
 fn others(run: &RunResult) -> Option<String> {
-    let told = run.signals.as_ref()?.others_told(WORTH_TELLING)?;
+    let told = run.signals.as_ref()?.busiest_others(WORTH_TELLING)?;
     Some(format!("the busiest other programs here: {told}"))
 }
 
@@ -157,7 +157,7 @@ fn disturbed(run: &RunResult) -> Option<Verdict> {
     (others >= DISTURBING).then(|| {
         let summary =
             "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
-        let named = run.signals.as_ref().and_then(|signals| signals.others_told(WORTH_TELLING));
+        let named = run.signals.as_ref().and_then(|signals| signals.busiest_others(WORTH_TELLING));
         let named = named.map_or(String::new(), |named| format!(": {named}"));
         undecided(summary)
             .because(format!("the machine's CPU was used to {}", percent(host.cpu_share)))

@@ -7,7 +7,7 @@ use exchange::{Answer, Exchange};
 use serde_json::Value;
 use std::time::Instant;
 use thiserror::Error;
-use torr_gauge::shown;
+use torr_gauge::redact;
 use torr_gauge::signals::Reading;
 
 /// Somebody on the server's machine who tells what can be seen there.
@@ -110,12 +110,12 @@ fn reading(answer: &Answer) -> Option<Reading> {
 /// Writes out what a terminal would act on in all texts: names of processes and addresses are what another machine says.
 fn make_printable(value: &mut Value) {
     match value {
-        Value::String(text) => *text = shown::printable(text).into_owned(),
+        Value::String(text) => *text = redact::printable(text).into_owned(),
         Value::Array(values) => values.iter_mut().for_each(make_printable),
         Value::Object(fields) => {
             for (name, mut value) in std::mem::take(fields) {
                 make_printable(&mut value);
-                fields.insert(shown::printable(&name).into_owned(), value);
+                fields.insert(redact::printable(&name).into_owned(), value);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

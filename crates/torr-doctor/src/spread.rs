@@ -11,12 +11,12 @@ const IDLES: f64 = 0.5;
 
 /// How many workers had little to do while another was full, though they did work in other experiments.
 pub fn idle_workers<'s>(seen: &Signals, others: impl Iterator<Item = &'s Signals> + Clone) -> usize {
-    if !seen.threads().any(|thread| thread.wanted() >= FULL_THREAD) {
+    if !seen.threads().any(|thread| thread.demand() >= FULL_THREAD) {
         return 0;
     }
     let worked =
         |tid: i32| others.clone().flat_map(Signals::threads).any(|other| other.tid == tid && other.cores >= WORKS);
-    seen.threads().filter(|thread| thread.wanted() < IDLES && worked(thread.tid)).count()
+    seen.threads().filter(|thread| thread.demand() < IDLES && worked(thread.tid)).count()
 }
 
 #[cfg(test)]

@@ -260,9 +260,9 @@ impl<'l> Ward<'l> {
         let full = &self.lab.trail[self.full];
         self.figures.generator_busy = full.run.generator.busy_share;
         self.figures.same_machine = self.lab.sees_here();
-        let stretch = full.signals.as_ref().filter(|_| self.figures.same_machine).map_or(1.0, Signals::stretch);
+        let stretch = full.signals.as_ref().filter(|_| self.figures.same_machine).map_or(1.0, Signals::steal_factor);
         self.figures.generator_cores = full.generator_cores() * stretch;
-        self.figures.signals = full.signals.clone().map(Signals::as_wanted);
+        self.figures.signals = full.signals.clone().map(Signals::without_steal);
         self.figures.own_quota = full.own_quota.clone();
         let double = (2 * asked).min(self.lab.assignment.max_connections);
         if double > asked {

@@ -1,7 +1,7 @@
 //! What can be wrong with a command line, whatever program's it is.
 
 use std::ffi::OsString;
-use torr_gauge::shown;
+use torr_gauge::redact;
 
 /// A mistake in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub struct UsageError {
 impl UsageError {
     /// One that the program shows its usage with.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { message: shown::line(&message.into()), with_usage: true }
+        Self { message: redact::line(&message.into()), with_usage: true }
     }
 
     /// One that the program tells in one line.
     pub fn plain(message: impl Into<String>) -> Self {
-        Self { message: shown::line(&message.into()), with_usage: false }
+        Self { message: redact::line(&message.into()), with_usage: false }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Merges the samples of all threads into one result.
 
 use crate::failed_response::FailedResponse;
-use crate::failure::Kind;
-use crate::generator::{Generator, ThreadUse, round3};
+use crate::failure::FailureKind;
+use crate::generator::{Generator, ThreadCost, round3};
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
@@ -21,7 +21,7 @@ const SLIVER: f64 = 0.1;
 /// Takes the threads' samples in any order of threads, and each thread's in order.
 #[derive(Debug)]
 pub struct Collector {
-    threads: Vec<ThreadCounts>,
+    threads: Vec<ThreadTotals>,
     thread_rates: Latency,
     /// In which interval each thread ended that has ended.
     ended: Vec<u64>,
@@ -36,24 +36,24 @@ pub struct Collector {
 
 /// A run as it was measured: the result, and what it was made from.
 #[derive(Debug)]
-pub struct Measured {
+pub struct Measurement {
     /// What every output tells.
     pub result: RunResult,
     /// All threads' samples together.
     pub total: Sample,
     /// Each thread's own counts.
-    pub threads: Vec<ThreadCounts>,
+    pub threads: Vec<ThreadTotals>,
     /// What came about since the last progress: intervals that the end of the run cut short.
     pub rest: Option<Progress>,
     /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
     pub thread_rates: Latency,
     /// The first answer, if the plan asked to keep it.
-    pub first: Option<FirstAnswer>,
+    pub first: Option<FirstResponse>,
 }
 
 /// What is told of the run's first answer: where all are alike, it stands for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FirstAnswer {
+pub struct FirstResponse {
     /// Its status code.
     pub status: u16,
     /// Its header fields, as they came.
@@ -62,7 +62,7 @@ pub struct FirstAnswer {
     pub body: u64,
 }
 
-impl FirstAnswer {
+impl FirstResponse {
     /// The value of a header field, as text.
     pub fn header(&self, name: &str) -> Option<String> {
         let (_, value) = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
@@ -72,7 +72,7 @@ impl FirstAnswer {
 
 /// What one thread did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ThreadCounts {
+pub struct ThreadTotals {
     /// Connections that were established.
     pub opened: u64,
     /// Requests that were answered in full.
@@ -87,7 +87,7 @@ pub struct ThreadCounts {
     pub body: u64,
 }
 
-impl ThreadCounts {
+impl ThreadTotals {
     fn add(&mut self, sample: &Sample) {
         self.opened += sample.opened;
         self.answered += sample.answered.count();
@@ -145,13 +145,13 @@ pub struct RunFacts {
     /// The most source addresses that a thread used.
     pub sources: u64,
     /// What each thread used.
-    pub threads: Vec<ThreadUse>,
+    pub threads: Vec<ThreadCost>,
     /// What is known of TLS, if it was spoken, beside the counts.
     pub tls: Option<Tls>,
     /// What the server's machine told, where it could be looked at.
     pub signals: Option<Signals>,
     /// The first answer, if the plan asked to keep it.
-    pub first: Option<FirstAnswer>,
+    pub first: Option<FirstResponse>,
     /// The first response with a status of 400 or more, if there was one.
     pub failed_response: Option<FailedResponse>,
     /// The names of the checks of each answer.
@@ -162,7 +162,7 @@ impl Collector {
     /// For so many threads that report once an interval, of a run that begins now.
     pub fn new(threads: usize, interval: Duration) -> Self {
         Self {
-            threads: vec![ThreadCounts::default(); threads],
+            threads: vec![ThreadTotals::default(); threads],
             thread_rates: Latency::default(),
             ended: Vec::new(),
             interval,
@@ -220,7 +220,7 @@ impl Collector {
     }
 
     /// The result, once all threads have reported their last.
-    pub fn finish(mut self, facts: RunFacts) -> Measured {
+    pub fn finish(mut self, facts: RunFacts) -> Measurement {
         // The last intervals are those that not all threads lived to see whole.
         let duration_s = facts.duration.as_secs_f64();
         let open: Vec<_> = self.open.keys().copied().collect();
@@ -256,14 +256,14 @@ impl Collector {
             status: total.status.iter().collect(),
             bytes: Bytes { sent: total.sent, received: total.received, body: total.body },
             errors: Errors {
-                connect: of(Kind::Connect),
-                tls: of(Kind::Tls),
-                timeout: of(Kind::Timeout),
-                read: of(Kind::Read),
-                write: of(Kind::Write),
-                protocol: of(Kind::Protocol),
+                connect: of(FailureKind::Connect),
+                tls: of(FailureKind::Tls),
+                timeout: of(FailureKind::Timeout),
+                read: of(FailureKind::Read),
+                write: of(FailureKind::Write),
+                protocol: of(FailureKind::Protocol),
                 status: total.status.errors(),
-                ports: of(Kind::Ports),
+                ports: of(FailureKind::Ports),
             },
             causes: causes(&total.failures),
             error_times: total.error_times.spans(),
@@ -305,7 +305,7 @@ impl Collector {
         };
         let unseen = Unseen { sent: total.lag.count(), gaps: &total.gaps, steal: self.steal.read() };
         result.validity = Some(validity::judge(&result, &unseen));
-        Measured { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
+        Measurement { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
     }
 }
 
@@ -380,9 +380,9 @@ mod tests {
         collector.take(0, 0, &first, false);
         collector.take(0, 1, &sample(100), true);
         let cpu = Duration::from_millis(22);
-        let threads = vec![ThreadUse { wall: Duration::from_secs(3), cpu, ..ThreadUse::default() }];
+        let threads = vec![ThreadCost { wall: Duration::from_secs(3), cpu, ..ThreadCost::default() }];
         let facts = RunFacts { duration: Duration::from_secs(2), threads, ..RunFacts::default() };
-        let Measured { result, .. } = collector.finish(facts);
+        let Measurement { result, .. } = collector.finish(facts);
         assert_eq!((result.requests, result.completed(), result.rps), (190, 200, 100.0));
         assert_eq!((result.good_rps(), result.received_per_s(), result.bytes.received), (99.5, 500.0, 900));
         let points: Vec<_> = result.series.iter().map(|point| (point.requests, point.errors)).collect();

@@ -1,14 +1,14 @@
 //! When errors happened: the first and the last of each sort.
 
-use crate::Kind;
+use crate::FailureKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What errors are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
+pub enum ErrorClass {
     /// A request without a whole response, by the step that failed.
-    Kind(Kind),
+    Kind(FailureKind),
     /// A response with this status, 400 or more.
     Status(u16),
 }
@@ -16,7 +16,7 @@ pub enum Sort {
 /// First, last and number of the errors of each sort. Its size does not depend on how many there are: a status has three
 /// digits.
 #[derive(Debug, Default)]
-pub struct ErrorTimes(BTreeMap<Sort, Span>);
+pub struct ErrorTimes(BTreeMap<ErrorClass, Span>);
 
 /// Errors of one sort: times in nanoseconds since the measurement began.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ struct Span {
 
 impl ErrorTimes {
     /// Records an error that happened so many nanoseconds after the measurement had begun.
-    pub fn record(&mut self, sort: Sort, at: u64) {
+    pub fn record(&mut self, sort: ErrorClass, at: u64) {
         self.merge(sort, Span { first: at, last: at, count: 1 });
     }
 
@@ -37,7 +37,7 @@ impl ErrorTimes {
         other.0.iter().for_each(|(&sort, &span)| self.merge(sort, span));
     }
 
-    fn merge(&mut self, sort: Sort, span: Span) {
+    fn merge(&mut self, sort: ErrorClass, span: Span) {
         let known = self.0.entry(sort).or_insert(Span { count: 0, ..span });
         known.first = known.first.min(span.first);
         known.last = known.last.max(span.last);
@@ -52,12 +52,12 @@ impl ErrorTimes {
         all.into_iter()
             .map(|(&sort, span)| ErrorSpan {
                 kind: match sort {
-                    Sort::Kind(kind) => kind,
-                    Sort::Status(_) => Kind::Status,
+                    ErrorClass::Kind(kind) => kind,
+                    ErrorClass::Status(_) => FailureKind::Status,
                 },
                 status: match sort {
-                    Sort::Kind(_) => None,
-                    Sort::Status(status) => Some(status),
+                    ErrorClass::Kind(_) => None,
+                    ErrorClass::Status(status) => Some(status),
                 },
                 count: span.count,
                 first_s: seconds(span.first),
@@ -71,7 +71,7 @@ impl ErrorTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ErrorSpan {
     /// The step that failed; `status` for a whole response with a status of 400 or more.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// That status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
@@ -92,19 +92,19 @@ mod tests {
         let (mut one, mut all) = (ErrorTimes::default(), ErrorTimes::default());
         let ms = |ms: u64| ms * 1_000_000;
         for at in [4000, 2900, 5800] {
-            one.record(Sort::Status(503), ms(at));
+            one.record(ErrorClass::Status(503), ms(at));
         }
-        one.record(Sort::Kind(Kind::Timeout), ms(1200));
-        all.record(Sort::Status(503), ms(6100));
-        all.record(Sort::Status(404), ms(0));
+        one.record(ErrorClass::Kind(FailureKind::Timeout), ms(1200));
+        all.record(ErrorClass::Status(503), ms(6100));
+        all.record(ErrorClass::Status(404), ms(0));
         all.add(&one);
         let told = all.spans();
         let told: Vec<_> =
             told.iter().map(|span| (span.kind, span.status, span.count, span.first_s, span.last_s)).collect();
         let expected = [
-            (Kind::Status, Some(404), 1, 0.0, 0.0),
-            (Kind::Timeout, None, 1, 1.2, 1.2),
-            (Kind::Status, Some(503), 4, 2.9, 6.1),
+            (FailureKind::Status, Some(404), 1, 0.0, 0.0),
+            (FailureKind::Timeout, None, 1, 1.2, 1.2),
+            (FailureKind::Status, Some(503), 4, 2.9, 6.1),
         ];
         assert_eq!(told, expected);
     }

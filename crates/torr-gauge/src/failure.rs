@@ -7,7 +7,7 @@ use std::fmt;
 /// The step that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FailureKind {
     /// No connection came about.
     Connect,
     /// The TLS handshake failed.
@@ -26,7 +26,7 @@ pub enum Kind {
     Ports,
 }
 
-impl Kind {
+impl FailureKind {
     /// All kinds, in the order of the result's fields.
     pub const ALL: [Self; 8] =
         [Self::Connect, Self::Tls, Self::Timeout, Self::Read, Self::Write, Self::Protocol, Self::Status, Self::Ports];
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Kind {
 /// Where the cause lies, as far as this side can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
+pub enum FailureSide {
     /// This machine, such as a limit of files or ports.
     Client,
     /// Between the two.
@@ -68,16 +68,16 @@ pub enum Side {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Failure {
     /// The step that failed.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// Whose side the cause is on.
-    pub side: Side,
+    pub side: FailureSide,
     /// What happened, in words.
     pub what: Cow<'static, str>,
 }
 
 impl Failure {
     /// A failure described by a constant or made text.
-    pub fn new(kind: Kind, side: Side, what: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(kind: FailureKind, side: FailureSide, what: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, side, what: what.into() }
     }
 }

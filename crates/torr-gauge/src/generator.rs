@@ -18,7 +18,7 @@ pub struct ThreadMeter {
 
 /// What one thread used.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ThreadUse {
+pub struct ThreadCost {
     /// Time that passed.
     pub wall: Duration,
     /// CPU time used.
@@ -37,8 +37,8 @@ impl ThreadMeter {
 
     /// What the calling thread, which must be the one that started, has used since. The thread itself knows how long
     /// it was idle.
-    pub fn read(&self, idle: Duration) -> ThreadUse {
-        ThreadUse {
+    pub fn read(&self, idle: Duration) -> ThreadCost {
+        ThreadCost {
             wall: self.started.elapsed(),
             cpu: thread_cpu().saturating_sub(self.cpu),
             queued: run_queue_wait().zip(self.queued).map(|(now, then)| now.saturating_sub(then)),
@@ -79,10 +79,10 @@ pub struct Generator {
 
 impl Generator {
     /// Sums up the threads of a run that answered so many requests, and lagged so much behind its schedule.
-    pub fn of(threads: &[ThreadUse], requests: u64, lag: &Latency) -> Self {
-        let sum = |part: fn(&ThreadUse) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();
+    pub fn of(threads: &[ThreadCost], requests: u64, lag: &Latency) -> Self {
+        let sum = |part: fn(&ThreadCost) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();
         let wall = sum(|t| t.wall).max(f64::MIN_POSITIVE);
-        let busy = |t: &ThreadUse| 1.0 - t.idle.as_secs_f64() / t.wall.as_secs_f64().max(f64::MIN_POSITIVE);
+        let busy = |t: &ThreadCost| 1.0 - t.idle.as_secs_f64() / t.wall.as_secs_f64().max(f64::MIN_POSITIVE);
         let busy_share = threads.iter().map(busy).fold(0.0, f64::max).clamp(0.0, 1.0);
         let queued: Option<Duration> = threads.iter().map(|t| t.queued).sum();
         Self {
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn one_saturated_thread_is_enough() {
         let second = Duration::from_secs(1);
-        let busy = ThreadUse { wall: second, cpu: second / 2, queued: Some(second / 4), idle: Duration::ZERO };
-        let idle = ThreadUse { wall: second, cpu: second / 10, queued: None, idle: second / 2 };
+        let busy = ThreadCost { wall: second, cpu: second / 2, queued: Some(second / 4), idle: Duration::ZERO };
+        let idle = ThreadCost { wall: second, cpu: second / 10, queued: None, idle: second / 2 };
         let both = Generator::of(&[busy, idle], 600_000, &Latency::default());
         assert_eq!((both.cpu_us_per_request, both.cpu_share, both.busy_share, both.saturated), (1.0, 0.3, 1.0, true));
         assert_eq!(both.queued_share, None, "unknown for one is unknown for all");

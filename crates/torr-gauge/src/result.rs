@@ -2,7 +2,7 @@
 
 use crate::error_times::ErrorSpan;
 use crate::failed_response::FailedResponse;
-use crate::failure::{Kind, Side};
+use crate::failure::{FailureKind, FailureSide};
 use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
@@ -262,45 +262,45 @@ pub struct Bytes {
     pub body: u64,
 }
 
-/// Failed requests by [`Kind`].
+/// Failed requests by [`FailureKind`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Errors {
-    /// [`Kind::Connect`].
+    /// [`FailureKind::Connect`].
     pub connect: u64,
-    /// [`Kind::Tls`].
+    /// [`FailureKind::Tls`].
     pub tls: u64,
-    /// [`Kind::Timeout`].
+    /// [`FailureKind::Timeout`].
     pub timeout: u64,
-    /// [`Kind::Read`].
+    /// [`FailureKind::Read`].
     pub read: u64,
-    /// [`Kind::Write`].
+    /// [`FailureKind::Write`].
     pub write: u64,
-    /// [`Kind::Protocol`].
+    /// [`FailureKind::Protocol`].
     pub protocol: u64,
-    /// [`Kind::Status`]: these were answered, so `requests` counts them too.
+    /// [`FailureKind::Status`]: these were answered, so `requests` counts them too.
     pub status: u64,
-    /// [`Kind::Ports`].
+    /// [`FailureKind::Ports`].
     pub ports: u64,
 }
 
 impl Errors {
     /// The count of a kind.
-    pub fn of(&self, kind: Kind) -> u64 {
+    pub fn of(&self, kind: FailureKind) -> u64 {
         match kind {
-            Kind::Connect => self.connect,
-            Kind::Tls => self.tls,
-            Kind::Timeout => self.timeout,
-            Kind::Read => self.read,
-            Kind::Write => self.write,
-            Kind::Protocol => self.protocol,
-            Kind::Status => self.status,
-            Kind::Ports => self.ports,
+            FailureKind::Connect => self.connect,
+            FailureKind::Tls => self.tls,
+            FailureKind::Timeout => self.timeout,
+            FailureKind::Read => self.read,
+            FailureKind::Write => self.write,
+            FailureKind::Protocol => self.protocol,
+            FailureKind::Status => self.status,
+            FailureKind::Ports => self.ports,
         }
     }
 
     /// All of them.
     pub fn total(&self) -> u64 {
-        Kind::ALL.iter().map(|&kind| self.of(kind)).sum()
+        FailureKind::ALL.iter().map(|&kind| self.of(kind)).sum()
     }
 
     /// Those that got no whole answer.
@@ -313,9 +313,9 @@ impl Errors {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The step that failed.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// Whose side it is on.
-    pub side: Side,
+    pub side: FailureSide,
     /// What happened.
     pub what: String,
     /// How often.

@@ -2,7 +2,7 @@
 
 use crate::error_times::ErrorTimes;
 use crate::sockets::SocketTally;
-use crate::{Failure, Kind, Latency};
+use crate::{Failure, FailureKind, Latency};
 use std::collections::BTreeMap;
 
 /// Distinct failure texts that are told apart; further ones count under their kind alone.
@@ -260,7 +260,7 @@ impl Statuses {
 /// Failed requests by kind, and as far as there are not too many, by cause.
 #[derive(Debug, Default)]
 pub struct Failures {
-    kinds: BTreeMap<Kind, u64>,
+    kinds: BTreeMap<FailureKind, u64>,
     causes: BTreeMap<Failure, u64>,
 }
 
@@ -278,7 +278,7 @@ impl Failures {
     }
 
     /// How many of a kind.
-    pub fn of(&self, kind: Kind) -> u64 {
+    pub fn of(&self, kind: FailureKind) -> u64 {
         self.kinds.get(&kind).copied().unwrap_or(0)
     }
 
@@ -306,7 +306,7 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Side;
+    use crate::FailureSide;
 
     #[test]
     fn a_cleared_sample_is_as_good_as_new() {
@@ -315,14 +315,14 @@ mod tests {
         used.ended_idle = Some(8);
         used.record_gap(7);
         used.status.count(200);
-        used.failures.count(Failure::new(Kind::Read, Side::Server, "gone"));
+        used.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "gone"));
         let parts = [&mut used.answered, &mut used.unanswered, &mut used.first_apart];
         let more = [&mut used.last_apart, &mut used.connect, &mut used.lag, &mut used.tls];
         let detailed = [&mut used.processing, &mut used.waiting];
         parts.into_iter().chain(more).chain(detailed).for_each(|l| l.record(1000));
         used.count_checks(5);
-        used.sockets.take(crate::sockets::Look::default(), None);
-        used.error_times.record(crate::error_times::Sort::Status(503), 9);
+        used.sockets.take(crate::sockets::SocketReading::default(), None);
+        used.error_times.record(crate::error_times::ErrorClass::Status(503), 9);
         used.carried = Carried { answered: 1, status_errors: 2, failed: 3, received: 4 };
         (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
         assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));
@@ -332,11 +332,11 @@ mod tests {
     fn failures_of_endless_variety_are_all_counted_in_bounded_room() {
         let (mut one, mut sum) = (Failures::default(), Failures::default());
         for n in 0..1000 {
-            one.count(Failure::new(Kind::Read, Side::Server, format!("cause {n}")));
+            one.count(Failure::new(FailureKind::Read, FailureSide::Server, format!("cause {n}")));
         }
         sum.add(&one);
         sum.add(&one);
-        assert_eq!((one.of(Kind::Read), sum.of(Kind::Read), sum.total()), (1000, 2000, 2000));
+        assert_eq!((one.of(FailureKind::Read), sum.of(FailureKind::Read), sum.total()), (1000, 2000, 2000));
         assert_eq!(sum.causes().count(), MAX_DISTINCT);
     }
 }

@@ -42,7 +42,7 @@ pub struct Sockets {
 
 /// One look at one connection. What the kernel does not tell is `None`; times are microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Look {
+pub struct SocketReading {
     /// The least round trip time.
     pub min_rtt: Option<u64>,
     /// The smoothed one.
@@ -53,7 +53,7 @@ pub struct Look {
 
 /// What only grows on a connection. What the kernel does not tell is `None`; times are microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Growing {
+pub struct SocketCounters {
     /// Segments that were sent again.
     pub retransmits: Option<u64>,
     /// Segments that were sent.
@@ -66,7 +66,7 @@ pub struct Growing {
     pub buffer_limited: Option<u64>,
 }
 
-impl Growing {
+impl SocketCounters {
     /// By how much it has grown since an earlier look at the same connection.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
@@ -96,12 +96,12 @@ pub struct SocketTally {
     rtt: Mean,
     rtt_max: Option<u64>,
     receiver_rtt: Mean,
-    grown: Growing,
+    grown: SocketCounters,
 }
 
 impl SocketTally {
     /// Takes in a look, and what has grown since the look before, if that is known.
-    pub fn take(&mut self, look: Look, grown: Option<Growing>) {
+    pub fn take(&mut self, look: SocketReading, grown: Option<SocketCounters>) {
         self.add(&Self {
             looks: 1,
             min_rtt: look.min_rtt,
@@ -169,23 +169,25 @@ mod tests {
     fn what_nobody_told_is_absent_and_not_zero() {
         let mut tally = SocketTally::default();
         assert_eq!(tally.summary(), None);
-        tally.take(Look::default(), None);
+        tally.take(SocketReading::default(), None);
         assert_eq!(tally.summary(), Some(Sockets { looked_at: 1, ..Sockets::default() }));
     }
 
     #[test]
     fn looks_are_summed_up() {
-        let counts = |retransmits, segments| Growing {
+        let counts = |retransmits, segments| SocketCounters {
             retransmits: Some(retransmits),
             segments: Some(segments),
             busy: Some(10 * segments),
-            ..Growing::default()
+            ..SocketCounters::default()
         };
         let (mut one, mut other) = (SocketTally::default(), SocketTally::default());
-        one.take(Look { min_rtt: Some(20), rtt: Some(30), receiver_rtt: None }, Some(counts(1, 50)));
-        other.take(Look { min_rtt: Some(10), rtt: Some(50), receiver_rtt: Some(70) }, None);
-        other
-            .take(Look { min_rtt: None, rtt: Some(40), receiver_rtt: None }, Some(counts(4, 200).since(counts(2, 50))));
+        one.take(SocketReading { min_rtt: Some(20), rtt: Some(30), receiver_rtt: None }, Some(counts(1, 50)));
+        other.take(SocketReading { min_rtt: Some(10), rtt: Some(50), receiver_rtt: Some(70) }, None);
+        other.take(
+            SocketReading { min_rtt: None, rtt: Some(40), receiver_rtt: None },
+            Some(counts(4, 200).since(counts(2, 50))),
+        );
         one.add(&other);
         let expected = Sockets {
             looked_at: 3,

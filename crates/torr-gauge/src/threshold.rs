@@ -2,10 +2,10 @@
 
 mod objective;
 
-pub use objective::{Kept, Objective, ObjectiveError};
+pub use objective::{Objective, ObjectiveError, ObjectiveResult};
 
-use crate::Kind;
-use crate::collector::Measured;
+use crate::FailureKind;
+use crate::collector::Measurement;
 use crate::number::number;
 use crate::result::Threshold;
 use std::fmt;
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// A metric, a comparison and a limit. A run for which it holds has failed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rule {
+pub struct ThresholdRule {
     text: String,
     metric: Metric,
     comparison: Comparison,
@@ -24,7 +24,7 @@ pub struct Rule {
 
 /// Why a text is no rule.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RuleError {
+pub enum ThresholdRuleError {
     /// There is no comparison in it.
     #[error("no comparison (>, >=, < or <=) as in 'p99>50ms'")]
     NoComparison,
@@ -71,7 +71,7 @@ enum Metric {
     Percentile(f64),
     Rps,
     Errors,
-    Kind(Kind),
+    Kind(FailureKind),
     Unfinished,
 }
 
@@ -95,23 +95,23 @@ enum Unit {
     Number,
 }
 
-impl Rule {
+impl ThresholdRule {
     /// Reads a rule such as `p99>50ms`, `errors>=0.1%` or `rps<20k`.
     ///
     /// # Errors
-    /// [`RuleError`], which says what is wrong.
-    pub fn parse(text: &str) -> Result<Self, RuleError> {
+    /// [`ThresholdRuleError`], which says what is wrong.
+    pub fn parse(text: &str) -> Result<Self, ThresholdRuleError> {
         let text = text.trim();
-        let (metric, rest) = text.split_at(text.find(['<', '>']).ok_or(RuleError::NoComparison)?);
+        let (metric, rest) = text.split_at(text.find(['<', '>']).ok_or(ThresholdRuleError::NoComparison)?);
         let (name, (comparison, limit)) = (metric.trim(), Comparison::split(rest));
-        let metric = Metric::parse(name).ok_or_else(|| RuleError::UnknownMetric(name.to_owned()))?;
+        let metric = Metric::parse(name).ok_or_else(|| ThresholdRuleError::UnknownMetric(name.to_owned()))?;
         let digits = limit.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(limit.len());
         let (digits, unit) = (&limit[..digits], limit[digits..].trim());
         let plain = number(&format!("{digits}{unit}")).filter(|_| metric.is_counted());
         let (limit, unit) = match plain {
             Some(limit) => (limit, Unit::Number),
             None => (
-                number(digits).ok_or_else(|| RuleError::NoNumber(limit.to_owned()))?,
+                number(digits).ok_or_else(|| ThresholdRuleError::NoNumber(limit.to_owned()))?,
                 metric.unit(unit).ok_or_else(|| metric.misfit(name, limit))?,
             ),
         };
@@ -119,7 +119,7 @@ impl Rule {
     }
 
     /// Whether the run failed by it. What cannot be told, such as a percentile of too few samples, counts as failed.
-    pub fn judge(&self, run: &Measured) -> Threshold {
+    pub fn judge(&self, run: &Measurement) -> Threshold {
         let measured = self.measure(run);
         Threshold {
             rule: self.text.clone(),
@@ -129,13 +129,13 @@ impl Rule {
     }
 
     /// Whether it holds, as far as that can be told.
-    fn holds(&self, run: &Measured) -> Option<bool> {
+    fn holds(&self, run: &Measurement) -> Option<bool> {
         Some(self.comparison.holds(self.measure(run)?, self.limit))
     }
 
     /// In the unit of the limit. Measured figures are divided rather than limits multiplied: a quotient of whole
     /// numbers is the very number that its decimal notation is read as.
-    fn measure(&self, run: &Measured) -> Option<f64> {
+    fn measure(&self, run: &Measurement) -> Option<f64> {
         let result = &run.result;
         let latency = result.latency_us.as_ref();
         let figure = match self.metric {
@@ -166,23 +166,23 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for ThresholdRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl FromStr for Rule {
-    type Err = RuleError;
+impl FromStr for ThresholdRule {
+    type Err = ThresholdRuleError;
 
-    fn from_str(text: &str) -> Result<Self, RuleError> {
+    fn from_str(text: &str) -> Result<Self, ThresholdRuleError> {
         Self::parse(text)
     }
 }
 
 impl Metric {
     fn parse(name: &str) -> Option<Self> {
-        let kind = |name: &str| Kind::ALL.into_iter().find(|kind| kind.name() == name);
+        let kind = |name: &str| FailureKind::ALL.into_iter().find(|kind| kind.name() == name);
         Some(match name {
             "min" => Self::Min,
             "mean" => Self::Mean,
@@ -220,12 +220,12 @@ impl Metric {
     }
 
     /// Why a limit does not fit.
-    fn misfit(self, name: &str, limit: &str) -> RuleError {
+    fn misfit(self, name: &str, limit: &str) -> ThresholdRuleError {
         let (metric, limit) = (name.to_owned(), limit.to_owned());
         match self {
-            Self::Rps => RuleError::NoRate(limit),
-            Self::Errors | Self::Kind(_) | Self::Unfinished => RuleError::NoCount { metric, limit },
-            _ => RuleError::NoTime { metric, limit },
+            Self::Rps => ThresholdRuleError::NoRate(limit),
+            Self::Errors | Self::Kind(_) | Self::Unfinished => ThresholdRuleError::NoCount { metric, limit },
+            _ => ThresholdRuleError::NoTime { metric, limit },
         }
     }
 }
@@ -261,18 +261,18 @@ impl Comparison {
 mod tests {
     use super::*;
     use crate::collector::RunFacts;
-    use crate::{Collector, Failure, Sample, Side};
+    use crate::{Collector, Failure, FailureSide, Sample};
     use std::time::Duration;
 
     /// 1,000 requests in 2 seconds: 990 answered after 1 to 990 ms, 7 of them with status 500; 7 timed out, 3 unfinished.
-    fn run() -> Measured {
+    fn run() -> Measurement {
         let mut sample = Sample::default();
         for ms in 1..=990 {
             sample.answered.record(ms * 1_000_000);
             sample.status.count(if ms <= 7 { 500 } else { 200 });
         }
         for _ in 0..7 {
-            sample.failures.count(Failure::new(Kind::Timeout, Side::Server, "no answer"));
+            sample.failures.count(Failure::new(FailureKind::Timeout, FailureSide::Server, "no answer"));
             sample.unanswered.record(2_000_000_000);
         }
         sample.unfinished = 3;
@@ -317,12 +317,12 @@ mod tests {
             ("p99.9>1m", None, true),
         ];
         for (text, measured, failed) in cases {
-            let rule = Rule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             let told = rule.judge(&run);
             assert_eq!((told.rule.as_str(), told.measured.as_deref(), told.failed), (text, measured, failed), "{text}");
         }
         for (text, (low, high)) in [("mean>1s", (495.0, 520.0)), ("stddev>1s", (280.0, 330.0))] {
-            let told = Rule::parse(&text.replace("1s", "1ms")).unwrap().judge(&run);
+            let told = ThresholdRule::parse(&text.replace("1s", "1ms")).unwrap().judge(&run);
             let figure: f64 = told.measured.as_deref().and_then(|m| m.strip_suffix("ms")).unwrap().parse().unwrap();
             assert!(figure > low && figure < high && told.failed, "{told:?}");
         }
@@ -338,7 +338,7 @@ mod tests {
             ("errors>0", Some("0"), false),
             ("rps<1", Some("0"), true),
         ] {
-            let told = Rule::parse(text).unwrap().judge(&nothing);
+            let told = ThresholdRule::parse(text).unwrap().judge(&nothing);
             assert_eq!((told.measured.as_deref(), told.failed), (measured, failed), "{text}");
         }
     }
@@ -376,7 +376,7 @@ mod tests {
             ("rps<5%", "requests per second"),
             ("rps<5 ms", "requests per second"),
         ] {
-            let error = Rule::parse(text).expect_err(text).to_string();
+            let error = ThresholdRule::parse(text).expect_err(text).to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
     }

@@ -42,12 +42,12 @@ pub struct Validity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// What.
-    pub what: What,
+    pub what: Criterion,
     /// Whether it is as it should be.
     pub ok: bool,
-    /// What was measured, in the unit that [`What`] tells.
+    /// What was measured, in the unit that [`Criterion`] tells.
     pub value: f64,
-    /// How far from 0 it may be; how much there has to be, for [`What::Samples`].
+    /// How far from 0 it may be; how much there has to be, for [`Criterion::Samples`].
     pub limit: f64,
     /// How likely so much is by chance; it is not bad unless that is below [`CHANCE`], or the change is one clean step.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -62,7 +62,7 @@ pub struct Finding {
 /// What is examined of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum Criterion {
     /// The share by which throughput changed from the first third of the run to the last.
     Throughput,
     /// The share by which the median response time did.
@@ -116,7 +116,7 @@ pub fn judge(run: &RunResult, unseen: &Unseen<'_>) -> Validity {
 
 impl Finding {
     /// One that is good up to its limit.
-    fn at_most(what: What, value: f64, limit: f64, note: String) -> Self {
+    fn at_most(what: Criterion, value: f64, limit: f64, note: String) -> Self {
         Self { what, ok: value <= limit, value: round4(value), limit, p: None, note, advice: None }
     }
 
@@ -141,20 +141,20 @@ fn generator(run: &RunResult) -> Finding {
         None => "the run may show Torr's limit, not the service's: press from another machine, or with more threads",
         Some(_) => "latency is not the service's alone: ask for less, or press from another machine",
     };
-    Finding { ok: !run.generator.saturated, ..Finding::at_most(What::Generator, busy, limit, note) }.or(advice)
+    Finding { ok: !run.generator.saturated, ..Finding::at_most(Criterion::Generator, busy, limit, note) }.or(advice)
 }
 
 fn queued(share: f64, run: &RunResult) -> Finding {
-    let others = run.signals.as_ref().filter(|_| share > QUEUED).and_then(|signals| signals.others_told(OTHERS));
+    let others = run.signals.as_ref().filter(|_| share > QUEUED).and_then(|signals| signals.busiest_others(OTHERS));
     let others = others.map_or(String::new(), |others| format!(", while other programs used it: {others}"));
     let note = format!("the generator's threads waited for a CPU for {} of the time{others}", percent(share));
-    Finding::at_most(What::Queued, share, QUEUED, note)
+    Finding::at_most(Criterion::Queued, share, QUEUED, note)
         .or("latency is not the service's alone: press from another machine, or leave this one a CPU free")
 }
 
 fn steal(share: f64) -> Finding {
     let note = format!("the hypervisor gave {} of this machine's CPU time to others", percent(share));
-    Finding::at_most(What::Steal, share, STOLEN, note)
+    Finding::at_most(Criterion::Steal, share, STOLEN, note)
         .or("response times have the pauses in them: press again, or on a machine of its own")
 }
 
@@ -177,7 +177,7 @@ fn samples(run: &RunResult) -> Option<Finding> {
     };
     let note = format!("{samples} response times: {left_out}");
     Some(
-        Finding { ok: s.p99.is_some(), ..Finding::at_most(What::Samples, samples as f64, SAMPLES as f64, note) }
+        Finding { ok: s.p99.is_some(), ..Finding::at_most(Criterion::Samples, samples as f64, SAMPLES as f64, note) }
             .or("press longer: the 99th percentile takes 500 of them"),
     )
 }

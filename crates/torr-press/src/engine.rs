@@ -26,9 +26,9 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
-use torr_gauge::collector::FirstAnswer;
+use torr_gauge::collector::FirstResponse;
 use torr_gauge::failed_response::FailedResponse;
-use torr_gauge::{Failure, Kind, Sample};
+use torr_gauge::{Failure, FailureKind, Sample};
 use torr_net::tls::NegotiatedTls;
 use torr_net::{Address, Clock, Event, Events, Interest, Nanos, Poller, Token, backoff, clock, socket};
 
@@ -103,7 +103,7 @@ pub(crate) struct Ended {
     pub sources: usize,
     /// How the first connection was secured.
     pub secured: Option<NegotiatedTls>,
-    pub first: Option<FirstAnswer>,
+    pub first: Option<FirstResponse>,
     /// The first response with a status of 400 or more.
     pub failed_response: Option<FailedResponse>,
 }
@@ -325,7 +325,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let failure = failures::transfer(Kind::Read, &error);
+                    let failure = failures::transfer(FailureKind::Read, &error);
                     self.lose(ready.token.index(), failure);
                 }
             }
@@ -640,7 +640,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
                 Err(error) if connection.stage == Stage::Connecting => {
                     self.lose(at as usize, failures::connect(&error));
                 }
-                Err(error) => self.lose(at as usize, failures::transfer(Kind::Write, &error)),
+                Err(error) => self.lose(at as usize, failures::transfer(FailureKind::Write, &error)),
             }
         }
         // A connection that has come about meanwhile has more to be sent.

@@ -3,7 +3,7 @@
 use crate::decode::Encoding;
 use torr_gauge::failed_response::FailedResponse;
 use torr_wire::Header;
-use torr_wire::response::{HeadMemory, Observer, ResponseReader};
+use torr_wire::response::{HeadCache, Observer, ResponseReader};
 
 /// The most bytes that are gathered of one response.
 const MOST: usize = 16 * 1024;
@@ -73,7 +73,7 @@ impl FailedResponseBuffer {
             None => {
                 let mut parts = ParsedResponse { cut: self.raw.len() == MOST, ..ParsedResponse::default() };
                 // Its framing was found sound before; if some of it is missing, the rest is shown as far as it goes.
-                let _ = ResponseReader::default().observe(&self.raw, false, &mut HeadMemory::default(), &mut parts);
+                let _ = ResponseReader::default().observe(&self.raw, false, &mut HeadCache::default(), &mut parts);
                 (status_line(&self.raw, parts.status)?, parts)
             }
         };

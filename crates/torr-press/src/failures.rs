@@ -1,7 +1,7 @@
 //! From what the system or the protocol says to a failure with kind and side.
 
 use std::io::{self, ErrorKind};
-use torr_gauge::{Failure, Kind, Side};
+use torr_gauge::{Failure, FailureKind, FailureSide};
 use torr_net::errors::describe;
 use torr_net::tls::TlsError;
 use torr_wire::WireError;
@@ -10,24 +10,26 @@ use torr_wire::WireError;
 pub(crate) fn connect(error: &io::Error) -> Failure {
     let (kind, side) = match error.kind() {
         ErrorKind::AddrNotAvailable | ErrorKind::AddrInUse => {
-            return Failure::new(Kind::Ports, Side::Client, "no local port is free");
+            return Failure::new(FailureKind::Ports, FailureSide::Client, "no local port is free");
         }
-        ErrorKind::NotFound => return Failure::new(Kind::Connect, Side::Client, "there is no such socket"),
-        ErrorKind::WouldBlock => return Failure::new(Kind::Connect, Side::Server, "its backlog is full"),
-        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => (Kind::Connect, Side::Server),
+        ErrorKind::NotFound => {
+            return Failure::new(FailureKind::Connect, FailureSide::Client, "there is no such socket");
+        }
+        ErrorKind::WouldBlock => return Failure::new(FailureKind::Connect, FailureSide::Server, "its backlog is full"),
+        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => (FailureKind::Connect, FailureSide::Server),
         ErrorKind::TimedOut | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
-            (Kind::Connect, Side::Network)
+            (FailureKind::Connect, FailureSide::Network)
         }
-        _ => (Kind::Connect, Side::Client),
+        _ => (FailureKind::Connect, FailureSide::Client),
     };
     Failure::new(kind, side, describe(error))
 }
 
 /// Why receiving or sending failed.
-pub(crate) fn transfer(kind: Kind, error: &io::Error) -> Failure {
+pub(crate) fn transfer(kind: FailureKind, error: &io::Error) -> Failure {
     let side = match error.kind() {
-        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => Side::Server,
-        _ => Side::Network,
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => FailureSide::Server,
+        _ => FailureSide::Network,
     };
     Failure::new(kind, side, describe(error))
 }
@@ -35,18 +37,20 @@ pub(crate) fn transfer(kind: Kind, error: &io::Error) -> Failure {
 /// What is wrong with an answer.
 pub(crate) fn protocol(error: WireError) -> Failure {
     match error {
-        WireError::Truncated => Failure::new(Kind::Read, Side::Server, "closed in the middle of an answer"),
-        error => Failure::new(Kind::Protocol, Side::Server, error.to_string()),
+        WireError::Truncated => {
+            Failure::new(FailureKind::Read, FailureSide::Server, "closed in the middle of an answer")
+        }
+        error => Failure::new(FailureKind::Protocol, FailureSide::Server, error.to_string()),
     }
 }
 
 pub(crate) fn closed_unanswered() -> Failure {
-    Failure::new(Kind::Read, Side::Server, "closed before answering")
+    Failure::new(FailureKind::Read, FailureSide::Server, "closed before answering")
 }
 
 /// What goes wrong with TLS, which both sides have a part in; it is the server that cannot be spoken to.
 pub(crate) fn tls(error: TlsError) -> Failure {
-    Failure::new(Kind::Tls, Side::Server, error.to_string())
+    Failure::new(FailureKind::Tls, FailureSide::Server, error.to_string())
 }
 
 /// What begins the first bytes of a TLS server that was sent something else: the header of an alert (RFC 8446, section 5.1).
@@ -55,31 +59,35 @@ const TLS_ALERT: &[u8] = &[21, 3];
 /// Returns the failure of a request in describe text to a server that speaks TLS, if these are a server's first bytes.
 pub(crate) fn plain_to_tls(first_bytes: &[u8]) -> Option<Failure> {
     let what = "the server speaks TLS on this port: is the URL https:// and not http://?";
-    first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(Kind::Protocol, Side::Server, what))
+    first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(FailureKind::Protocol, FailureSide::Server, what))
 }
 
 /// The server ended the connection without saying so in TLS: something may have been cut off.
 pub(crate) fn cut_off() -> Failure {
-    Failure::new(Kind::Read, Side::Server, "ended without TLS's close_notify, so that the answer may be cut off")
+    Failure::new(
+        FailureKind::Read,
+        FailureSide::Server,
+        "ended without TLS's close_notify, so that the answer may be cut off",
+    )
 }
 
 pub(crate) fn closed_unready() -> Failure {
-    Failure::new(Kind::Connect, Side::Server, "closed before it was ready for requests")
+    Failure::new(FailureKind::Connect, FailureSide::Server, "closed before it was ready for requests")
 }
 
 /// A proxy does not connect further.
 pub(crate) fn no_tunnel(status: u16) -> Failure {
-    Failure::new(Kind::Connect, Side::Network, format!("the proxy answered {status}"))
+    Failure::new(FailureKind::Connect, FailureSide::Network, format!("the proxy answered {status}"))
 }
 
 pub(crate) fn surplus() -> Failure {
-    Failure::new(Kind::Protocol, Side::Server, "more bytes than the answer should have")
+    Failure::new(FailureKind::Protocol, FailureSide::Server, "more bytes than the answer should have")
 }
 
 pub(crate) fn no_connection_in_time() -> Failure {
-    Failure::new(Kind::Timeout, Side::Network, "no connection in time")
+    Failure::new(FailureKind::Timeout, FailureSide::Network, "no connection in time")
 }
 
 pub(crate) fn no_answer_in_time() -> Failure {
-    Failure::new(Kind::Timeout, Side::Server, "no answer in time")
+    Failure::new(FailureKind::Timeout, FailureSide::Server, "no answer in time")
 }

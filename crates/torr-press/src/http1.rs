@@ -6,9 +6,9 @@ use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::request::Cursor;
 use std::num::NonZero;
 use torr_gauge::Failure;
-use torr_gauge::collector::FirstAnswer;
+use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
-use torr_wire::response::{HeadMemory, Response, ResponseReader};
+use torr_wire::response::{HeadCache, Response, ResponseReader};
 
 /// HTTP/1.1: answers come in the order of their requests. Somebody may look at them.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl<I: Inspect> Http1<I> {
 impl<I: Inspect> Protocol for Http1<I> {
     const BUFFERS_EVENTS: bool = false;
     const MULTIPLEXES: bool = false;
-    type ThreadState = HeadMemory;
+    type ThreadState = HeadCache;
 
     fn open(&mut self, _out: &mut Vec<u8>) {
         self.reader.reset();
@@ -49,7 +49,7 @@ impl<I: Inspect> Protocol for Http1<I> {
     }
 
     #[inline]
-    fn start(&mut self, _shared: &mut HeadMemory, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
+    fn start(&mut self, _shared: &mut HeadCache, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
         if let Some(request) = self.inspector.again() {
             out.extend_from_slice(&request);
             return request.starts_with(b"HEAD ");
@@ -63,7 +63,7 @@ impl<I: Inspect> Protocol for Http1<I> {
     #[inline]
     fn receive(
         &mut self,
-        shared: &mut HeadMemory,
+        shared: &mut HeadCache,
         input: &mut [u8],
         at: Nanos,
         in_flight: InFlight<'_>,
@@ -72,7 +72,7 @@ impl<I: Inspect> Protocol for Http1<I> {
         if in_flight.count == 0 && !input.is_empty() {
             return Err(failures::surplus());
         }
-        let is_first = !self.reader.is_inside();
+        let is_first = !self.reader.is_mid_response();
         match self.reader.observe(input, in_flight.oldest_is_head, shared, &mut self.inspector) {
             // Nothing may come that was not asked for.
             Ok((used, Some(_))) if used < input.len() && in_flight.count == 1 => Err(failures::surplus()),
@@ -121,7 +121,7 @@ impl<I: Inspect> Protocol for Http1<I> {
         self.inspector.forget();
     }
 
-    fn first_response(&mut self) -> Option<FirstAnswer> {
+    fn first_response(&mut self) -> Option<FirstResponse> {
         self.inspector.first()
     }
 }

@@ -4,7 +4,7 @@ use crate::checks::{Check, MOST_BODY, meant};
 use crate::decode::Encoding;
 use crate::redirect;
 use crate::target::Target;
-use torr_gauge::collector::FirstAnswer;
+use torr_gauge::collector::FirstResponse;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
 
@@ -57,7 +57,7 @@ pub trait Inspect: Observer {
     }
 
     /// The first answer, if that was to be kept.
-    fn first(&mut self) -> Option<FirstAnswer> {
+    fn first(&mut self) -> Option<FirstResponse> {
         None
     }
 }
@@ -99,7 +99,7 @@ pub struct Inspector<'p> {
     kept: Option<Vec<u8>>,
     leaving: bool,
     redirects: u8,
-    first: Option<FirstAnswer>,
+    first: Option<FirstResponse>,
     has_first: bool,
 }
 
@@ -142,7 +142,7 @@ impl<'p> Inspector<'p> {
         }
         if !self.has_first {
             let headers = fields.iter().map(|f| (f.name.to_owned(), f.value.to_vec())).collect();
-            self.first = Some(FirstAnswer { status, headers, body: 0 });
+            self.first = Some(FirstResponse { status, headers, body: 0 });
         }
     }
 }
@@ -218,7 +218,7 @@ impl Inspect for Inspector<'_> {
         std::mem::take(&mut self.redirects)
     }
 
-    fn first(&mut self) -> Option<FirstAnswer> {
+    fn first(&mut self) -> Option<FirstResponse> {
         self.first.take()
     }
 }

@@ -4,7 +4,7 @@ use crate::failed_response::FailedResponseBuffer;
 use crate::request::Cursor;
 use std::num::NonZero;
 use torr_gauge::Failure;
-use torr_gauge::collector::FirstAnswer;
+use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
 use torr_net::tls::NegotiatedTls;
 use torr_wire::response::Response;
@@ -79,7 +79,7 @@ pub trait Protocol {
     }
 
     /// Takes the first response of the run, if it was to be kept and arrived here.
-    fn first_response(&mut self) -> Option<FirstAnswer> {
+    fn first_response(&mut self) -> Option<FirstResponse> {
         None
     }
 

@@ -16,8 +16,8 @@ use std::sync::{Mutex, MutexGuard, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
-use torr_gauge::collector::{Collector, Measured, Progress, RunFacts};
-use torr_gauge::generator::{ThreadMeter, ThreadUse};
+use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
+use torr_gauge::generator::{ThreadCost, ThreadMeter};
 use torr_gauge::result::Tls;
 use torr_gauge::signals::Watcher;
 use torr_gauge::{Failure, Sample, Signals};
@@ -52,7 +52,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError`]; whatever happens to single requests is in the result instead.
-pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<Measured, RunError> {
+pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> Result<Measurement, RunError> {
     // Each thread has a poller of its own.
     let files = (plan.connections + plan.thread_count()) as u64;
     let fit = file_limit::raise_for_connections(files);
@@ -60,7 +60,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         return Err(RunError::Files { wanted: plan.connections, fit });
     }
     // Gently, since it takes of the generator's CPU.
-    let watcher = if plan.watch_server { plan.watcher().map(Watcher::gently) } else { None };
+    let watcher = if plan.watch_server { plan.watcher().map(Watcher::low_overhead) } else { None };
     let before = watcher.as_ref().map(Watcher::reading);
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
@@ -96,7 +96,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         let join = |handle: thread::ScopedJoinHandle<'_, _>| {
             handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        handles.into_iter().map(join).collect::<io::Result<Vec<(Ended, ThreadUse)>>>()
+        handles.into_iter().map(join).collect::<io::Result<Vec<(Ended, ThreadCost)>>>()
     })?;
 
     if let Some(failure) = shared.unreachable() {
@@ -140,7 +140,7 @@ fn press(
     budget: &Budget,
     link: &ThreadLink<'_>,
     time: Clock,
-) -> io::Result<(Ended, ThreadUse)> {
+) -> io::Result<(Ended, ThreadCost)> {
     // TLS sessions are kept by thread, so that threads do not meet over them.
     let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
@@ -165,7 +165,7 @@ fn press_by<S: Protocol>(
     link: &ThreadLink<'_>,
     time: Clock,
     session: impl Fn() -> S,
-) -> io::Result<(Ended, ThreadUse)> {
+) -> io::Result<(Ended, ThreadCost)> {
     let meter = ThreadMeter::start();
     let threads = plan.thread_count();
     let numbers = share(plan.connections, threads, number);

@@ -3,7 +3,7 @@
 use crate::url_parts::split;
 use http::Uri;
 use thiserror::Error;
-use torr_gauge::shown;
+use torr_gauge::redact;
 
 /// Why a plan cannot be made; each is the user's to mend.
 #[derive(Debug, Error)]
@@ -69,7 +69,7 @@ impl Target {
     /// # Errors
     /// [`TargetError::Url`] and [`TargetError::Scheme`].
     pub fn parse(url: &str) -> Result<Self, TargetError> {
-        let bad = |why: &str| TargetError::Url { url: shown::url(url).into_owned(), why: why.to_owned() };
+        let bad = |why: &str| TargetError::Url { url: redact::url(url).into_owned(), why: why.to_owned() };
         let parts = split(url);
         let scheme = parts.scheme.unwrap_or("http").to_ascii_lowercase();
         if parts.authority.contains(['{', '}']) {
@@ -80,7 +80,7 @@ impl Target {
         let tls = match scheme.as_str() {
             "http" => false,
             "https" => true,
-            _ => return Err(TargetError::Scheme(shown::url(url).into_owned())),
+            _ => return Err(TargetError::Scheme(redact::url(url).into_owned())),
         };
         let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');

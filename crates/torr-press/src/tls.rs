@@ -4,7 +4,7 @@ use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::request::Cursor;
 use torr_gauge::Failure;
-use torr_gauge::collector::FirstAnswer;
+use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
 use torr_net::tls::{NegotiatedTls, TlsClient};
 
@@ -133,7 +133,7 @@ impl<S: Protocol> Protocol for OverTls<S> {
         }
     }
 
-    fn first_response(&mut self) -> Option<FirstAnswer> {
+    fn first_response(&mut self) -> Option<FirstResponse> {
         self.inner.first_response()
     }
 

@@ -59,12 +59,14 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::Kind;
+    use torr_gauge::FailureKind;
     use torr_gauge::failed_response::Field;
 
     #[test]
     fn times_are_told_in_few_words() {
-        let of = |status, first_s, last_s| span(&ErrorSpan { kind: Kind::Timeout, status, count: 2, first_s, last_s });
+        let of = |status, first_s, last_s| {
+            span(&ErrorSpan { kind: FailureKind::Timeout, status, count: 2, first_s, last_s })
+        };
         assert_eq!(of(Some(503), 2.9, 5.8), "503 from 2.90 s to 5.80 s");
         assert_eq!(of(None, 0.41, 0.41), "timeout at 410 ms");
     }

@@ -5,7 +5,7 @@ use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use torr_gauge::Latency;
-use torr_gauge::collector::{Measured, Progress};
+use torr_gauge::collector::{Measurement, Progress};
 
 /// Other programs tell by these lines what they have before them.
 const FORMAT: &str = "[Histogram log format version 1.3]";
@@ -55,7 +55,7 @@ impl<W: Write> HistogramLog<W> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self, run: &Measured) -> io::Result<()> {
+    pub fn finish(mut self, run: &Measurement) -> io::Result<()> {
         match &run.rest {
             Some(rest) if rest.latency.count() > 0 => self.interval(rest),
             _ => Ok(()),

@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
-use torr_gauge::{Rule, RunResult};
+use torr_gauge::{RunResult, ThresholdRule};
 
 use crate::expectations;
 
@@ -37,7 +37,7 @@ pub fn run(run: &RunResult) -> Result<String, SerializeError> {
 ///
 /// # Errors
 /// Never for what the command line lets through; the writer cannot promise that.
-pub fn unreached(target: &str, rules: &[Rule], why: &str) -> Result<String, SerializeError> {
+pub fn unreached(target: &str, rules: &[ThresholdRule], why: &str) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(target);
     suite.add_test_case(case(REACHED, status("unreachable", Some(why.to_owned()))));
     suite.add_test_cases(rules.iter().map(|rule| case(&rule.to_string(), TestCaseStatus::skipped())));

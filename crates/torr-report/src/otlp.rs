@@ -12,8 +12,8 @@ use percent_encoding::percent_decode_str;
 use prost::Message;
 use std::time::{Duration, UNIX_EPOCH};
 use thiserror::Error;
-use torr_gauge::collector::Measured;
-use torr_gauge::{Kind, RunResult, shown};
+use torr_gauge::collector::Measurement;
+use torr_gauge::{FailureKind, RunResult, redact};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue, Uri};
 
@@ -96,14 +96,14 @@ impl Collector {
 
     /// Where it is, without user and password.
     pub fn url(&self) -> String {
-        shown::url(&self.url.to_string()).into_owned()
+        redact::url(&self.url.to_string()).into_owned()
     }
 
     /// Sends the figures, once.
     ///
     /// # Errors
     /// If they were not all taken.
-    pub fn send(&self, run: &Measured) -> Result<(), SendError> {
+    pub fn send(&self, run: &Measurement) -> Result<(), SendError> {
         let agent: Agent = Agent::config_builder()
             .timeout_global(Some(PATIENCE))
             .max_redirects(0)
@@ -123,7 +123,7 @@ impl Collector {
         let body = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().unwrap_or_default();
         match ExportMetricsServiceResponse::decode(&body[..]).ok().and_then(|answer| answer.partial_success) {
             Some(part) if part.rejected_data_points > 0 => {
-                Err(SendError::Refused(part.rejected_data_points, shown::line(&part.error_message)))
+                Err(SendError::Refused(part.rejected_data_points, redact::line(&part.error_message)))
             }
             _ => Ok(()),
         }
@@ -131,7 +131,7 @@ impl Collector {
 }
 
 /// All metrics of a run.
-pub fn metrics(run: &Measured) -> ExportMetricsServiceRequest {
+pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
     let result = &run.result;
     let points = Points::new(result);
     let scope = InstrumentationScope {
@@ -147,8 +147,9 @@ pub fn metrics(run: &Measured) -> ExportMetricsServiceRequest {
         .status
         .iter()
         .map(|(&status, &n)| points.count(n, vec![number("http.response.status_code", i64::from(status))]));
-    let by_kind =
-        Kind::ALL.iter().map(|&kind| points.count(result.errors.of(kind), vec![text("error.type", kind.name())]));
+    let by_kind = FailureKind::ALL
+        .iter()
+        .map(|&kind| points.count(result.errors.of(kind), vec![text("error.type", kind.name())]));
     let directions = [("transmit", result.bytes.sent), ("receive", result.bytes.received)];
     let bytes = directions.map(|(direction, n)| points.count(n, vec![text("network.io.direction", direction)]));
     let metrics = vec![
@@ -223,7 +224,7 @@ impl Points {
         self.point(number_data_point::Value::AsDouble(value), Vec::new())
     }
 
-    fn latency(&self, run: &Measured) -> HistogramDataPoint {
+    fn latency(&self, run: &Measurement) -> HistogramDataPoint {
         let latency = run.total.latency();
         let (bounds, up_to): (Vec<f64>, Vec<u64>) = buckets::cumulative(&latency).unzip();
         // Each bucket for itself, and one more for what is longer than all bounds.

@@ -3,16 +3,16 @@
 use crate::buckets;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
 use prometheus::{Result, TextEncoder};
-use torr_gauge::collector::Measured;
-use torr_gauge::{Kind, RunResult};
+use torr_gauge::collector::Measurement;
+use torr_gauge::{FailureKind, RunResult};
 
 /// All of them, with the target and the method as labels.
 ///
 /// # Errors
 /// Never for a result that a run made; the encoder cannot promise that.
-pub fn text(run: &Measured) -> Result<String> {
+pub fn text(run: &Measurement) -> Result<String> {
     let result = &run.result;
-    let errors = Kind::ALL.map(|kind| ([("kind", kind.name().to_owned())], result.errors.of(kind)));
+    let errors = FailureKind::ALL.map(|kind| ([("kind", kind.name().to_owned())], result.errors.of(kind)));
     let bytes = [("sent", result.bytes.sent), ("received", result.bytes.received)];
     let page = Page { result };
     let families = [
@@ -81,7 +81,7 @@ impl Page<'_> {
         family(name, help, MetricType::GAUGE, metrics)
     }
 
-    fn histogram(&self, run: &Measured) -> MetricFamily {
+    fn histogram(&self, run: &Measurement) -> MetricFamily {
         let latency = run.total.latency();
         let buckets = buckets::cumulative(&latency).map(|(bound, count)| {
             let mut bucket = Bucket::default();

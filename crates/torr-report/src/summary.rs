@@ -55,7 +55,7 @@ mod tests {
     use std::time::Duration;
     use torr_gauge::collector::RunFacts;
     use torr_gauge::result::PlanSummary;
-    use torr_gauge::{Collector, Factor, Failure, Kind, Sample, Side};
+    use torr_gauge::{Collector, Factor, Failure, FailureKind, FailureSide, Sample};
 
     /// A run of 2 s with so many answers, each after a millisecond, and so many failures.
     fn run(answers: u64, failures: u64) -> RunResult {
@@ -64,7 +64,8 @@ mod tests {
             sample.answered.record(1_000_000);
             sample.status.count(200);
         }
-        (0..failures).for_each(|_| sample.failures.count(Failure::new(Kind::Read, Side::Server, "closed")));
+        (0..failures)
+            .for_each(|_| sample.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "closed")));
         let mut collector = Collector::new(1, Duration::from_secs(1));
         collector.take(0, 0, &sample, true);
         let facts = RunFacts { duration: Duration::from_secs(2), asked: answers + failures, ..RunFacts::default() };

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
-use torr_gauge::{Confidence, Factor, Gain, Kind, Validity, Verdict};
+use torr_gauge::{Confidence, Factor, FailureKind, Gain, Validity, Verdict};
 
 /// Columns before each line but the heading.
 const INDENT: usize = 2;
@@ -106,7 +106,7 @@ fn errors(run: &RunResult) -> String {
     if run.errors.total() == 0 {
         return format!("{}{unfinished}", paint(GOOD, "none"));
     }
-    let kinds = Kind::ALL.iter().filter(|&&kind| run.errors.of(kind) > 0);
+    let kinds = FailureKind::ALL.iter().filter(|&&kind| run.errors.of(kind) > 0);
     let kinds: Vec<_> = kinds.map(|&kind| format!("{kind} {}", count(run.errors.of(kind)))).collect();
     let share = percent(run.errors.total() as f64 / run.asked.max(1) as f64);
     let mut text =
@@ -253,7 +253,7 @@ fn indent(lines: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use torr_gauge::validity::What;
+    use torr_gauge::validity::Criterion;
 
     #[test]
     fn only_what_is_bad_is_shown_and_on_one_line() {
@@ -266,7 +266,8 @@ mod tests {
             note: format!("{what:?} is 31%"),
             advice: (!ok).then(|| "press again".to_owned()),
         };
-        let findings = vec![finding(What::Queued, false), finding(What::Steal, true), finding(What::Rate, false)];
+        let findings =
+            vec![finding(Criterion::Queued, false), finding(Criterion::Steal, true), finding(Criterion::Rate, false)];
         let text = anstream::adapter::strip_str(&cautions(&Validity { ok: false, findings })).to_string();
         assert_eq!(text, "  caution      Queued is 31%; press again\n  caution      Rate is 31%; press again\n");
     }

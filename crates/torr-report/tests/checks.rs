@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 use torr_gauge::Collector;
-use torr_gauge::collector::{Measured, RunFacts};
+use torr_gauge::collector::{Measurement, RunFacts};
 use torr_gauge::result::{Check, PlanSummary, Threshold};
 use torr_report::{csv, expectations, junit, otlp, prometheus, text};
 
 /// A run in which nothing happened.
-fn nothing() -> Measured {
+fn nothing() -> Measurement {
     Collector::new(1, Duration::from_secs(1)).finish(RunFacts {
         target: "http://x/?a=\"<b>\"".into(),
         plan: PlanSummary { method: "GET".into(), ..PlanSummary::default() },
@@ -17,7 +17,7 @@ fn nothing() -> Measured {
     })
 }
 
-fn checked() -> Measured {
+fn checked() -> Measurement {
     let mut run = nothing();
     let check = |name: &str, failed| Check { name: name.into(), passed: 1000, failed };
     run.result.checks = vec![check("status 200", 0), check("body \"<ok>\"", 234)];

@@ -1,13 +1,13 @@
 //! The layouts of other programs, from measurements whose every figure is known.
 
 use std::time::Duration;
-use torr_gauge::collector::{Collector, FirstAnswer, Measured, RunFacts};
+use torr_gauge::collector::{Collector, FirstResponse, Measurement, RunFacts};
 use torr_gauge::result::{PlanSummary, Tls};
-use torr_gauge::{Failure, Kind, Sample, Side};
+use torr_gauge::{Failure, FailureKind, FailureSide, Sample};
 use torr_report::fronts::{ab, httpress, press, wrk};
 
 /// A run of two seconds on two threads.
-fn measured(first: Option<FirstAnswer>, peak: u64, make: impl Fn(&mut Sample)) -> Measured {
+fn measured(first: Option<FirstResponse>, peak: u64, make: impl Fn(&mut Sample)) -> Measurement {
     let mut collector = Collector::new(2, Duration::from_secs(1));
     for thread in 0..2 {
         let mut sample = Sample::default();
@@ -39,8 +39,8 @@ fn hundred(sample: &mut Sample) {
     (sample.opened, sample.received, sample.body, sample.sent) = (2, 100 * 120, 100 * 20, 100 * 50);
 }
 
-fn first() -> Option<FirstAnswer> {
-    Some(FirstAnswer { status: 200, headers: vec![("server".into(), b"nginx/1 (x)".to_vec())], body: 20 })
+fn first() -> Option<FirstResponse> {
+    Some(FirstResponse { status: 200, headers: vec![("server".into(), b"nginx/1 (x)".to_vec())], body: 20 })
 }
 
 fn settings() -> ab::Settings {
@@ -132,10 +132,14 @@ fn what_failed_is_told_by_kind_and_lengths_may_differ() {
         sample.body += 1;
         sample.status.count(302);
         sample.closed_by_server = 30;
-        for (kind, count) in
-            [(Kind::Connect, 1), (Kind::Ports, 2), (Kind::Read, 3), (Kind::Timeout, 4), (Kind::Write, 5)]
-        {
-            (0..count).for_each(|_| sample.failures.count(Failure::new(kind, Side::Server, "x")));
+        for (kind, count) in [
+            (FailureKind::Connect, 1),
+            (FailureKind::Ports, 2),
+            (FailureKind::Read, 3),
+            (FailureKind::Timeout, 4),
+            (FailureKind::Write, 5),
+        ] {
+            (0..count).for_each(|_| sample.failures.count(Failure::new(kind, FailureSide::Server, "x")));
         }
     };
     let measured = measured(first(), 4, failing);
@@ -198,7 +202,8 @@ fn tls_has_the_names_that_openssl_has_for_it() {
 
 #[test]
 fn nothing_answered_leaves_out_what_would_divide_by_it() {
-    let refused = |sample: &mut Sample| sample.failures.count(Failure::new(Kind::Read, Side::Server, "x"));
+    let refused =
+        |sample: &mut Sample| sample.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "x"));
     let measured = measured(None, 1, refused);
     let page = ab::report(&measured, &settings());
     assert!(page.ends_with("HTML transferred:       0 bytes\n"), "{page}");
@@ -286,7 +291,7 @@ fn the_text_of_httpress_and_of_press() {
         hundred(sample);
         (0..10).for_each(|_| sample.status.count(404));
         (0..10).for_each(|_| sample.answered.record(1_000_000));
-        sample.failures.count(Failure::new(Kind::Read, Side::Server, "x"));
+        sample.failures.count(Failure::new(FailureKind::Read, FailureSide::Server, "x"));
     };
     let measured = measured(None, 4, with_errors);
     // 200 x 50.5 ms and 20 x 1 ms in 2 s are 5.1 at a time.

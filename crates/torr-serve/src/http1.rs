@@ -259,7 +259,7 @@ impl Http1 {
                 return (at, Next::GoOn);
             }
             let rest = &input[at..];
-            let mut slots = request::slots();
+            let mut slots = request::header_buffer();
             let head = match request::parse(rest, &mut slots, cx.settings.limits()) {
                 Ok(Some(head)) => head,
                 Ok(None) => break,
@@ -365,7 +365,7 @@ impl Http1 {
             self.unfinished = Some(unfinished);
             return (used, Some(Next::Receive));
         }
-        let mut slots = request::slots();
+        let mut slots = request::header_buffer();
         match request::parse(&unfinished.head, &mut slots, cx.settings.limits()) {
             Ok(Some(head)) => (used, self.respond(&head, Content::Whole(&unfinished.body), cx, out)),
             // It was parsed before, and has not changed.
@@ -419,7 +419,7 @@ impl Http1 {
     /// Notes a request whose head was kept.
     #[cold]
     fn take_note_again(&mut self, head: &[u8], cx: &Context) {
-        let mut slots = request::slots();
+        let mut slots = request::header_buffer();
         if cx.visits.are_noted()
             && let Ok(Some(head)) = request::parse(head, &mut slots, cx.settings.limits())
         {

@@ -23,11 +23,11 @@ pub const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub const MAX_HEADERS: usize = 256;
 
 /// Room for the header fields of one head; costs nothing to make.
-pub type Slots<'b> = [MaybeUninit<Header<'b>>; MAX_HEADERS];
+pub type HeaderBuffer<'b> = [MaybeUninit<Header<'b>>; MAX_HEADERS];
 
 /// Room for [`parse`] to put header fields in.
 #[inline]
-pub const fn slots<'b>() -> Slots<'b> {
+pub const fn header_buffer<'b>() -> HeaderBuffer<'b> {
     [const { MaybeUninit::uninit() }; MAX_HEADERS]
 }
 
@@ -101,11 +101,11 @@ fn name_host<'b>(headers: &mut [Header<'b>], authority: &'b str) {
 #[inline]
 pub fn parse<'h, 'b>(
     input: &'b [u8],
-    slots: &'h mut Slots<'b>,
+    headers: &'h mut HeaderBuffer<'b>,
     limits: Limits,
 ) -> Result<Option<RequestHead<'h, 'b>>, WireError> {
     let mut request = httparse::Request::new(&mut []);
-    let room = &mut slots[..limits.headers.min(MAX_HEADERS)];
+    let room = &mut headers[..limits.headers.min(MAX_HEADERS)];
     // What lies beyond the limits may not have come yet, and must not change the answer.
     let most = if input.len() < limits.head { usize::MAX } else { allowed(input, limits.head) };
     let input = &input[..input.len().min(most)];
@@ -239,7 +239,7 @@ mod tests {
     const LIMITS: Limits = Limits { head: 1024, headers: 10 };
 
     fn check<T>(input: &str, with: impl FnOnce(Result<Option<RequestHead<'_, '_>>, WireError>) -> T) -> T {
-        with(parse(input.as_bytes(), &mut slots(), LIMITS))
+        with(parse(input.as_bytes(), &mut header_buffer(), LIMITS))
     }
 
     fn error(input: &str) -> WireError {
@@ -342,7 +342,7 @@ mod tests {
         }
         for bytes in [&b"\xff"[..], b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80"] {
             let request = [b"GET /", bytes, b" HTTP/1.1\r\nHost: x\r\n\r\n"].concat();
-            assert!(parse(&request, &mut slots(), LIMITS).is_err(), "{bytes:x?}");
+            assert!(parse(&request, &mut header_buffer(), LIMITS).is_err(), "{bytes:x?}");
         }
     }
 

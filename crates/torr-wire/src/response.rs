@@ -47,7 +47,7 @@ impl Observer for Forgetful {}
 /// Remembers the last head that was parsed, since servers mostly send the same one again: to compare it takes a tenth of
 /// the time that it takes to parse it. One for all connections of a thread serves best.
 #[derive(Debug, Default)]
-pub struct HeadMemory {
+pub struct HeadCache {
     bytes: Vec<u8>,
     to_head: bool,
     head: Option<Head>,
@@ -60,7 +60,7 @@ const MEMORABLE: usize = 1024;
 /// After so many heads in a row that were all different, only each so-many-th is remembered.
 const VARIED: u32 = 32;
 
-impl HeadMemory {
+impl HeadCache {
     /// What is known of a head that `input` begins with.
     #[inline]
     fn recall(&self, input: &[u8], to_head: bool) -> Option<Head> {
@@ -116,7 +116,7 @@ enum Completed {
 
 impl ResponseReader {
     /// Whether part of an answer has been read, so that the end of the connection would cut it short.
-    pub fn is_inside(&self) -> bool {
+    pub fn is_mid_response(&self) -> bool {
         self.unfinished.is_some()
     }
 
@@ -133,7 +133,7 @@ impl ResponseReader {
     /// Each [`WireError`] that an answer can have. The connection is of no more use then.
     #[inline]
     pub fn read(&mut self, input: &[u8], to_head: bool) -> Result<(usize, Option<Response>), WireError> {
-        self.observe(input, to_head, &mut HeadMemory::default(), &mut Forgetful)
+        self.observe(input, to_head, &mut HeadCache::default(), &mut Forgetful)
     }
 
     /// The same, and shows the observer what is read.
@@ -145,7 +145,7 @@ impl ResponseReader {
         &mut self,
         input: &[u8],
         to_head: bool,
-        memory: &mut HeadMemory,
+        memory: &mut HeadCache,
         observer: &mut impl Observer,
     ) -> Result<(usize, Option<Response>), WireError> {
         let mut at = 0;
@@ -265,7 +265,7 @@ fn has_blank_line(bytes: &[u8]) -> bool {
 fn parse_unless_known<O: Observer>(
     input: &[u8],
     to_head: bool,
-    memory: &mut HeadMemory,
+    memory: &mut HeadCache,
     observer: &mut O,
 ) -> Result<Option<Head>, WireError> {
     if O::SEES_HEADS {

@@ -3,7 +3,7 @@
 use std::iter::once;
 use torr_wire::WireError::{self, HeadTooLarge, Length, Syntax, TargetTooLong, TooManyHeaders, Version};
 use torr_wire::body::Framing;
-use torr_wire::request::{self, Limits, slots};
+use torr_wire::request::{self, Limits, header_buffer};
 
 const HOST: WireError = WireError::Host;
 const ENCODING: WireError = WireError::TransferEncoding;
@@ -234,7 +234,7 @@ const REFUSED_HOSTS: &[&[u8]] = &[
 ];
 
 fn parse(input: &[u8], limits: Limits) -> Result<Option<Framing>, WireError> {
-    request::parse(input, &mut slots(), limits).map(|head| head.map(|head| head.framing))
+    request::parse(input, &mut header_buffer(), limits).map(|head| head.map(|head| head.framing))
 }
 
 /// Checks that a request is refused in this way, however much has arrived: a shorter part of it is either not
@@ -381,8 +381,8 @@ fn what_a_head_says_of_its_connection() {
         ("1.1", "Expect: 200-ok\r\n", (true, false, false)),
     ] {
         let input = format!("GET / HTTP/{version}\r\nHost: x\r\n{fields}\r\n");
-        let mut slots = slots();
-        let head = request::parse(input.as_bytes(), &mut slots, LIMITS).unwrap().expect(&input);
+        let mut headers = header_buffer();
+        let head = request::parse(input.as_bytes(), &mut headers, LIMITS).unwrap().expect(&input);
         assert_eq!((head.keep_alive, head.expect_continue, head.upgrade), expect, "{input:?}");
     }
 }

@@ -139,10 +139,10 @@ fn every_part_of_a_framed_response_is_cut_short() {
             let mut reader = ResponseReader::default();
             let got = reader.read(&whole.as_bytes()[..len], false);
             assert_eq!(got, Ok((len, None)), "the first {len} bytes of {whole:?}");
-            assert!(reader.is_inside(), "the first {len} bytes of {whole:?}");
+            assert!(reader.is_mid_response(), "the first {len} bytes of {whole:?}");
             assert_eq!(reader.end(), Err(Truncated), "the first {len} bytes of {whole:?}");
             // What was cut short does not reach into the next connection.
-            assert!(!reader.is_inside(), "after the end, the first {len} bytes of {whole:?}");
+            assert!(!reader.is_mid_response(), "after the end, the first {len} bytes of {whole:?}");
         }
     }
 }
@@ -207,7 +207,7 @@ fn blank_lines_between_responses_are_nothing() {
             for piece in blank.chunks(size) {
                 assert_eq!(reader.read(piece, false), Ok((piece.len(), None)), "{line:?} in pieces of {size}");
             }
-            assert!(!reader.is_inside(), "{line:?} in pieces of {size}");
+            assert!(!reader.is_mid_response(), "{line:?} in pieces of {size}");
             assert_eq!(reader.end(), Ok(None), "{line:?} in pieces of {size}");
             for lines in 0..4 {
                 let some = line.repeat(lines).into_bytes();
@@ -320,7 +320,7 @@ fn the_end_after_an_interim_response_gives_nothing() {
     let mut reader = ResponseReader::default();
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
     assert_eq!(reader.read(interim, false), Ok((interim.len(), None)));
-    assert!(!reader.is_inside());
+    assert!(!reader.is_mid_response());
     assert_eq!(reader.end(), Ok(None));
 }
 
@@ -330,7 +330,7 @@ fn a_reset_forgets_what_was_read() {
         let mut reader = ResponseReader::default();
         assert_eq!(reader.read(start.as_bytes(), false), Ok((start.len(), None)), "{start:?}");
         reader.reset();
-        assert!(!reader.is_inside(), "{start:?}");
+        assert!(!reader.is_mid_response(), "{start:?}");
         let (wire, answer) = (b"HTTP/1.1 204 \r\n\r\n", Response { status: 204, keep_alive: true, body: 0 });
         assert_eq!(reader.read(wire, false), Ok((wire.len(), Some(answer))), "{start:?}");
     }

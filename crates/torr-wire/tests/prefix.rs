@@ -4,14 +4,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use torr_wire::WireError;
-use torr_wire::request::{self, Limits, slots};
+use torr_wire::request::{self, Limits, header_buffer};
 
 const LIMITS: Limits = Limits { head: 4096, headers: 20 };
 
 /// All that a parse gave: the length of the head, and the whole of it as text.
 fn parsed(input: &[u8]) -> Result<Option<(usize, String)>, WireError> {
-    let mut slots = slots();
-    Ok(request::parse(input, &mut slots, LIMITS)?.map(|head| (head.len, format!("{head:?}"))))
+    let mut headers = header_buffer();
+    Ok(request::parse(input, &mut headers, LIMITS)?.map(|head| (head.len, format!("{head:?}"))))
 }
 
 fn request_head() -> impl Strategy<Value = Vec<u8>> {

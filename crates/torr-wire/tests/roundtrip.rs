@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use torr_wire::body::{BodyReader, Framing};
 use torr_wire::encode;
-use torr_wire::request::{self, Limits, slots};
+use torr_wire::request::{self, Limits, header_buffer};
 use torr_wire::response::{Response, ResponseReader};
 
 const LIMITS: Limits = Limits { head: 16 * 1024, headers: 64 };
@@ -83,8 +83,8 @@ proptest! {
         prop_assert!(wire.starts_with(b"what was there before"), "{}", wire.escape_ascii());
         let (wire, text) = (&wire[start..], wire[start..].escape_ascii());
 
-        let mut slots = slots();
-        let head = request::parse(wire, &mut slots, LIMITS);
+        let mut headers = header_buffer();
+        let head = request::parse(wire, &mut headers, LIMITS);
         let Ok(Some(head)) = head else { return Err(TestCaseError::fail(format!("{head:?} for {text}"))) };
         prop_assert_eq!((head.method, head.target), (&*method, &*target), "{}", text);
         prop_assert!(head.http_1_1 && head.keep_alive && !head.expect_continue && !head.upgrade, "{}", text);
@@ -114,8 +114,8 @@ proptest! {
         encode::last_chunk(&mut wire);
         let text = wire.escape_ascii();
 
-        let mut slots = slots();
-        let head = request::parse(&wire, &mut slots, LIMITS);
+        let mut headers = header_buffer();
+        let head = request::parse(&wire, &mut headers, LIMITS);
         let Ok(Some(head)) = head else { return Err(TestCaseError::fail(format!("{head:?} for {text}"))) };
         prop_assert_eq!(head.framing, Framing::Chunked, "{}", text);
         prop_assert_eq!(read_body(head.framing, &wire[head.len..]), pieces.concat(), "{}", text);
@@ -126,7 +126,7 @@ proptest! {
         let mut wire = b"PUT / HTTP/1.1\r\nHost: x\r\n".to_vec();
         encode::content_length(&mut wire, length);
         wire.extend_from_slice(b"\r\n");
-        let framing = request::parse(&wire, &mut slots(), LIMITS).map(|head| head.map(|head| head.framing));
+        let framing = request::parse(&wire, &mut header_buffer(), LIMITS).map(|head| head.map(|head| head.framing));
         prop_assert_eq!(framing, Ok(Some(Framing::Length(length))), "{}", wire.escape_ascii());
     }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use torr_wire::WireError;
 use torr_wire::body::{BodyReader, Framing};
-use torr_wire::response::{HeadMemory, Response, ResponseReader};
+use torr_wire::response::{HeadCache, Response, ResponseReader};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
@@ -145,7 +145,7 @@ fn read(pieces: &[&[u8]], to_head: &[bool], eager: bool) -> Got {
             Err(error) => return Got { answers, end: Err(error) },
         }
     }
-    let was_inside = reader.is_inside();
+    let was_inside = reader.is_mid_response();
     let end = reader.end();
     assert_eq!(was_inside, end != Ok(None), "whether the end was inside an answer");
     Got { answers, end }
@@ -301,7 +301,7 @@ fn what_is_remembered_of_heads_changes_no_answer() {
         "HTTP/1.1 100 Continue\r\n\r\n",
         "nonsense\r\n\r\n",
     ];
-    let mut memory = HeadMemory::default();
+    let mut memory = HeadCache::default();
     let mut random = 12_345_u32;
     for _ in 0..20_000 {
         // A small generator of one's own is random enough.
@@ -313,6 +313,6 @@ fn what_is_remembered_of_heads_changes_no_answer() {
         let expected = plain.read(&input, to_head);
         let got = remembering.observe(&input, to_head, &mut memory, &mut ());
         assert_eq!(got, expected, "{:?} to a HEAD: {to_head}", input.escape_ascii().to_string());
-        assert_eq!(remembering.is_inside(), plain.is_inside());
+        assert_eq!(remembering.is_mid_response(), plain.is_mid_response());
     }
 }

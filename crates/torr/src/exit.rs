@@ -3,7 +3,7 @@
 use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::process::ExitCode;
-use torr_gauge::shown;
+use torr_gauge::redact;
 
 /// Why the program ends without having done what was asked.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,14 +24,14 @@ impl Stop {
             Self::Usage(line) => (2, line),
             Self::Unreachable(line) => (3, line),
         };
-        output::note(&shown::line(&line));
+        output::note(&redact::line(&line));
         ExitCode::from(code)
     }
 }
 
 /// The work was done, but not all is well: a line for each thing that is not, and exit code 1. `None` if all is.
 pub fn failed(lines: &[String]) -> Option<ExitCode> {
-    lines.iter().for_each(|line| output::note(&shown::line(line)));
+    lines.iter().for_each(|line| output::note(&redact::line(line)));
     (!lines.is_empty()).then(|| ExitCode::from(1))
 }
 

@@ -6,7 +6,7 @@ use crate::input::{Input, Piece};
 use torr_gauge::Failure;
 use torr_press::request::Options;
 use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, ProtocolEvent, ReceivedResponse, Requests, Target};
-use torr_wire::response::HeadMemory;
+use torr_wire::response::HeadCache;
 
 /// Checks one input.
 pub fn check(bytes: &[u8]) {
@@ -15,10 +15,10 @@ pub fn check(bytes: &[u8]) {
     let target = Target::parse("http://127.0.0.1/").expect("it is a URL");
     let options = Options { method: Some(method.into()), ..Options::default() };
     let request = Requests::new(&[target.into()], &options).expect("it is a method");
-    let (mut used, mut memory) = (Http1::default(), HeadMemory::default());
+    let (mut used, mut memory) = (Http1::default(), HeadCache::default());
     for connection in input.pieces().split_inclusive(|piece| piece.marked) {
         let got = connect(&mut used, &mut memory, &request, connection);
-        let fresh = connect(&mut Http1::default(), &mut HeadMemory::default(), &request, connection);
+        let fresh = connect(&mut Http1::default(), &mut HeadCache::default(), &request, connection);
         assert_eq!(got, fresh, "a connection depends on those before it");
     }
 }
@@ -26,7 +26,7 @@ pub fn check(bytes: &[u8]) {
 /// What became of one connection: its answers, and its end.
 fn connect(
     session: &mut Http1,
-    memory: &mut HeadMemory,
+    memory: &mut HeadCache,
     request: &Requests,
     pieces: &[Piece<'_>],
 ) -> (Vec<ReceivedResponse>, Result<Option<ProtocolEvent>, Failure>) {

@@ -5,7 +5,7 @@
 use crate::input::Input;
 use torr_wire::WireError;
 use torr_wire::body::Framing;
-use torr_wire::request::{self, Limits, slots};
+use torr_wire::request::{self, Limits, header_buffer};
 
 const LIMITS: Limits = Limits { head: 8 * 1024, headers: 100 };
 const SMALL: Limits = Limits { head: 200, headers: 4 };
@@ -40,8 +40,8 @@ pub fn check(bytes: &[u8]) {
 
 /// All that a parse gave: the length of the head, and the whole of it as text.
 fn parsed(input: &[u8], limits: Limits) -> Result<Option<(usize, String)>, WireError> {
-    let mut slots = slots();
-    let Some(head) = request::parse(input, &mut slots, limits)? else {
+    let mut headers = header_buffer();
+    let Some(head) = request::parse(input, &mut headers, limits)? else {
         // The request line and the header section have the same limit, each.
         assert!(input.len() < 2 * limits.head, "{} bytes, and no end in sight", input.len());
         return Ok(None);

@@ -40,7 +40,7 @@ fn read(pieces: &[Piece<'_>], heads: u8) -> Got {
             consumed += used;
             match answer {
                 Some(answer) => {
-                    assert!(used > 0 && !reader.is_inside(), "an answer of nothing");
+                    assert!(used > 0 && !reader.is_mid_response(), "an answer of nothing");
                     assert!(answer.status == 101 || (200..1000).contains(&answer.status));
                     assert!(answer.body <= consumed as u64);
                     answers.push((answer, consumed));
@@ -50,7 +50,7 @@ fn read(pieces: &[Piece<'_>], heads: u8) -> Got {
             rest = &rest[used..];
         }
     }
-    let was_inside = reader.is_inside();
+    let was_inside = reader.is_mid_response();
     let end = reader.end();
     assert_eq!(was_inside, end != Ok(None), "whether the end was inside an answer");
     assert_eq!(reader.end(), Ok(None), "an end after the end");

@@ -221,7 +221,7 @@ fn whose(through: &[&Observation], direct: &[SocketAddr]) -> Option<Whose> {
     Some(Whose {
         proxy: names.join(", "),
         proxy_cores: median(seen.iter().map(|(signals, ..)| signals.server_cores()).collect()),
-        service: service.told(),
+        service: service.label(),
         service_cores: median(seen.iter().map(|(_, service, _)| service.cores()).collect()),
         machine_share: median(seen.iter().map(|(.., share)| *share).collect()),
     })

@@ -9,7 +9,7 @@ use crate::observation::ExperimentStart;
 use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use torr_gauge::shown;
+use torr_gauge::redact;
 use torr_press::Plan;
 
 mod advising;
@@ -75,7 +75,7 @@ pub fn workers(
     rows.iter_mut().zip(&counts).for_each(|(row, &count)| row.workers = Some(count));
     let (best, chosen) = chosen(&rows.iter().map(|row| row.rps).collect::<Vec<_>>());
     // What is printed and kept has no password of a database in it. A command that is run again needs it filled in.
-    let (command, url) = (shown::line(sweep.command), sweep.url.map(shown::url));
+    let (command, url) = (redact::line(sweep.command), sweep.url.map(redact::url));
     let advised = advising::Advised {
         counts: &counts,
         rows: &rows,

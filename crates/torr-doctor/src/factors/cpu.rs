@@ -207,7 +207,7 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     };
     Some(
         Verdict::new(Factor::Database, confidence, "The database behind the service is busy with its queries.")
-            .because(format!("{} used {theirs:.2} of {cores} CPUs, the server itself {ours:.2}", peer.told()))
+            .because(format!("{} used {theirs:.2} of {cores} CPUs, the server itself {ours:.2}", peer.label()))
             .because_if(throttled.then(|| "a CPU quota of its own throttled it".into()))
             .because_if(flatness(ward).map(|told| told.1))
             .because_if(contrast)

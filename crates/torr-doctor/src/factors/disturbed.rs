@@ -28,7 +28,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because(format!("the machine's CPUs were used to {}", percent(machine.cpu_share)))
             .because(format!("the server, what it talks to and the generator used {} of them", percent(known / cores)))
             .because_counted((others * 100.0).round() as u64, |others| format!("other programs used {others}%"))
-            .because_if(figures.others_told())
+            .because_if(figures.busiest_others())
             .because_if((stolen > 0.01).then(|| format!("the hypervisor gave {} to other machines", percent(stolen))))
             .advice("examine it again when nothing else runs here"),
     ))

@@ -85,7 +85,7 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let starved = rps < 0.7 * most;
     let is_busy = ward.figures.full_threads() > 0 || ward.figures.wants_cpu();
     // Workers that are taken have a request each in their hands while others wait to be accepted.
-    let has_none = ward.figures.in_hands().is_some_and(|hands| hands < LEAST_HELD);
+    let has_none = ward.figures.in_service().is_some_and(|hands| hands < LEAST_HELD);
     if is_busy || (held >= LEAST_HELD && !starved && !has_none) {
         return Ok(None);
     }

@@ -140,7 +140,7 @@ fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before 
     Before {
         proxy: names.join(", "),
         proxy_cores: figures.server_cores().unwrap_or(0.0),
-        behind: behind.iter().map(PeerUse::told).collect::<Vec<_>>().join(", "),
+        behind: behind.iter().map(PeerUse::label).collect::<Vec<_>>().join(", "),
         behind_cores: behind.iter().map(PeerUse::cores).sum(),
         contrast: contrast.to_string(),
     }

@@ -93,7 +93,7 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
             figures.taking_turns()
         ));
     }
-    if let Some(hands) = figures.in_hands().filter(|hands| hands.round() > 0.0) {
+    if let Some(hands) = figures.in_service().filter(|hands| hands.round() > 0.0) {
         told.push(format!(
             "of {} requests {hands:.0} were in the server's hands at a time, the others it had not read yet",
             figures.connections
@@ -123,7 +123,7 @@ fn by_threads(ward: &Ward<'_>, held: f64) -> Option<bool> {
 
 /// The same by how many requests the server has taken: all that go on, and no more, or more than that.
 fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    let (hands, asked) = (ward.figures.in_hands()?, ward.figures.connections as f64);
+    let (hands, asked) = (ward.figures.in_service()?, ward.figures.connections as f64);
     match hands {
         hands if hands > 2.0 * held + 2.0 => Some(true),
         hands if hands < 1.4 * held + 1.0 && asked > 2.0 * held + 2.0 => Some(false),
@@ -219,7 +219,7 @@ fn number_of_workers(ward: &Ward<'_>, held: f64) -> f64 {
 fn without_lock(ward: &Ward<'_>, held: f64) -> Gain {
     let change = "once requests do not exclude each other";
     let at_a_time = match ward.figures.taking_turns() {
-        0 | 1 => ward.figures.in_hands().filter(|hands| *hands >= 1.0),
+        0 | 1 => ward.figures.in_service().filter(|hands| *hands >= 1.0),
         turns => Some(turns as f64),
     };
     match at_a_time {

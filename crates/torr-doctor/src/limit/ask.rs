@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use torr_gauge::Latency;
-use torr_gauge::collector::{Measured, Progress};
+use torr_gauge::collector::{Measurement, Progress};
 use torr_press::RunError;
 
 use super::Slo;
@@ -63,7 +63,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// As [`torr_press::run`].
-    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measured, RunError>;
+    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measurement, RunError>;
 
     /// The time since some beginning.
     fn now(&self) -> Duration;

@@ -4,7 +4,7 @@ use super::ask::{Ask, Bench, Load};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_gauge::collector::{Measured, Progress};
+use torr_gauge::collector::{Measurement, Progress};
 use torr_press::{Arrivals, Pace, Plan, RunError, Schedule};
 
 /// How often a step is looked at.
@@ -47,7 +47,7 @@ impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
 }
 
 impl<S: FnMut(&Ask, Duration, Option<&Progress>)> Bench for Press<'_, S> {
-    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measured, RunError> {
+    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measurement, RunError> {
         let plan = self.plan_for(ask);
         let begun = self.started.elapsed();
         (self.show)(ask, begun, None);

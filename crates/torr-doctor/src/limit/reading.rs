@@ -4,12 +4,12 @@ use super::Slo;
 use super::ask::{Ask, Load, Purpose};
 use super::disturbance::Taken;
 use serde::{Deserialize, Serialize};
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{Arrivals, RunResult};
-use torr_gauge::threshold::Kept;
-use torr_gauge::validity::What;
-use torr_gauge::{Factor, Side, Verdict};
+use torr_gauge::threshold::ObjectiveResult;
+use torr_gauge::validity::Criterion;
+use torr_gauge::{Factor, FailureSide, Verdict};
 
 /// The share of what is due that must be answered once the load is steady.
 const KEEPS_UP: f64 = 0.97;
@@ -48,7 +48,7 @@ pub struct Reading {
     /// The most connections at a time.
     pub connections: u64,
     /// Each objective.
-    pub objectives: Vec<Kept>,
+    pub objectives: Vec<ObjectiveResult>,
     /// Whether all were kept to, and the service kept up with what was asked.
     pub kept: bool,
     /// Why not, in words.
@@ -71,7 +71,7 @@ pub struct Reading {
 
 impl Reading {
     /// Of a step that was pressed.
-    pub(super) fn of(ask: &Ask, slo: &Slo, run: &Measured, at_s: f64, ended_early: bool) -> Self {
+    pub(super) fn of(ask: &Ask, slo: &Slo, run: &Measurement, at_s: f64, ended_early: bool) -> Self {
         let result = &run.result;
         let seconds = result.duration_s.max(1e-9);
         let objectives = slo.judge(run);
@@ -182,7 +182,7 @@ fn keeps_growing(run: &RunResult) -> Option<String> {
 }
 
 /// An objective that was not kept to, with what there is to say of the cause.
-fn in_words(kept: &Kept, run: &RunResult) -> String {
+fn in_words(kept: &ObjectiveResult, run: &RunResult) -> String {
     if kept.objective.starts_with("errors") || run.errors.total() > 0 && kept.times_limit.is_none() {
         let refused =
             run.status.iter().filter(|(status, _)| **status >= 400).map(|(status, n)| (*n, status.to_string()));
@@ -200,8 +200,8 @@ fn in_words(kept: &Kept, run: &RunResult) -> String {
 }
 
 /// Why the step may have failed by the generator's own limits.
-fn generator_to_blame(run: &RunResult, objectives: &[Kept], verdict: &Verdict) -> Option<String> {
-    let own = run.causes.iter().filter(|cause| cause.side == Side::Client);
+fn generator_to_blame(run: &RunResult, objectives: &[ObjectiveResult], verdict: &Verdict) -> Option<String> {
+    let own = run.causes.iter().filter(|cause| cause.side == FailureSide::Client);
     if let Some(cause) = own.clone().max_by_key(|cause| cause.count) {
         let count: u64 = own.map(|cause| cause.count).sum();
         if count as f64 >= MOSTLY * run.errors.total() as f64 {
@@ -220,7 +220,7 @@ fn generator_to_blame(run: &RunResult, objectives: &[Kept], verdict: &Verdict) -
         ));
     }
     let findings = run.validity.as_ref().map_or(&[][..], |validity| &validity.findings);
-    let lag = findings.iter().find(|finding| finding.what == What::SendLag && !finding.ok);
+    let lag = findings.iter().find(|finding| finding.what == Criterion::SendLag && !finding.ok);
     let tail = run.latency_us.map_or(0.0, |latency| latency.p99.unwrap_or(latency.max) as f64);
     if let Some(lag) = lag.filter(|lag| lag.value >= MATTERS * tail) {
         return Some(lag.note.clone());

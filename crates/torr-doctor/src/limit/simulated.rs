@@ -5,11 +5,11 @@ use fastrand::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
-use torr_gauge::collector::{Measured, Progress, RunFacts};
-use torr_gauge::generator::ThreadUse;
+use torr_gauge::collector::{Measurement, Progress, RunFacts};
+use torr_gauge::generator::ThreadCost;
 use torr_gauge::result::{Arrivals, PlanSummary};
 use torr_gauge::signals::{MachineUse, ProcessUse};
-use torr_gauge::{Collector, Failure, Kind, Sample, Side, Signals};
+use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Signals};
 use torr_press::RunError;
 
 /// Nanoseconds.
@@ -248,7 +248,7 @@ impl Samples {
 }
 
 impl Bench for Simulated {
-    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measured, RunError> {
+    fn press(&mut self, ask: &Ask, fails: &mut dyn FnMut(&Progress) -> bool) -> Result<Measurement, RunError> {
         self.asks.push(ask.clone());
         let counts = self.clock + nanos(ask.warmup.as_secs_f64());
         let end = counts + nanos(ask.length.as_secs_f64());
@@ -258,7 +258,7 @@ impl Bench for Simulated {
             && rate >= breaks_at
         {
             self.clock = end;
-            let failure = Failure::new(Kind::Connect, Side::Server, "connection refused");
+            let failure = Failure::new(FailureKind::Connect, FailureSide::Server, "connection refused");
             return Err(RunError::Unreachable { target: "simulated".into(), failure });
         }
         let mut idle = 0.5;
@@ -291,7 +291,7 @@ impl Bench for Simulated {
         for (at, sample) in samples.each.iter().enumerate() {
             collector.take(0, at as u64, sample, at == last);
         }
-        let thread = ThreadUse { wall: duration, cpu: duration / 10, queued: None, idle: duration.mul_f64(idle) };
+        let thread = ThreadCost { wall: duration, cpu: duration / 10, queued: None, idle: duration.mul_f64(idle) };
         Ok(collector.finish(RunFacts {
             plan,
             duration,

@@ -1,9 +1,9 @@
 //! What the service is to keep to: all of several objectives.
 
 use std::fmt;
-use torr_gauge::collector::Measured;
-use torr_gauge::threshold::{Kept, Objective, ObjectiveError};
-use torr_gauge::{Latency, Rule};
+use torr_gauge::collector::Measurement;
+use torr_gauge::threshold::{Objective, ObjectiveError, ObjectiveResult};
+use torr_gauge::{Latency, ThresholdRule};
 
 /// Objectives of which all are to be kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ impl Slo {
     }
 
     /// What became of each in a run.
-    pub(super) fn judge(&self, run: &Measured) -> Vec<Kept> {
+    pub(super) fn judge(&self, run: &Measurement) -> Vec<ObjectiveResult> {
         self.0.iter().map(|objective| objective.judge(run)).collect()
     }
 
@@ -32,7 +32,7 @@ impl Slo {
     }
 
     /// The rules by which `--fail-if` finds a run that does not keep to this.
-    pub fn breaches(&self) -> Vec<Rule> {
+    pub fn breaches(&self) -> Vec<ThresholdRule> {
         self.0.iter().map(Objective::breach).collect()
     }
 

@@ -114,7 +114,7 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
 /// What the run tells of a figures: its signals, and the only rung of a ladder.
 fn figures(run: &RunResult) -> Figures {
     let rung = Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 };
-    let (asked, signals) = (run.plan.connections, run.signals.clone().map(Signals::as_wanted));
+    let (asked, signals) = (run.plan.connections, run.signals.clone().map(Signals::without_steal));
     Figures { connections: asked, signals, ladder: Ladder(vec![rung]), ..Figures::default() }
 }
 
@@ -128,7 +128,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
         return None;
     }
     let held = at_a_time(run)?;
-    let hands = signals.in_hands()?;
+    let hands = signals.in_service()?;
     let many = run.plan.connections as f64;
     // Requests wait only where nearly all connections have one under way: with pauses, or fewer connections at times, none may wait.
     let latency = run.latency_us?;

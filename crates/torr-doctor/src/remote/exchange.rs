@@ -4,8 +4,8 @@ use super::RemoteError;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
-use torr_gauge::shown;
-use torr_wire::response::{HeadMemory, Observer, ResponseReader};
+use torr_gauge::redact;
+use torr_wire::response::{HeadCache, Observer, ResponseReader};
 use torr_wire::{encode, response};
 
 /// How long a connection may take to come about, and an answer to come.
@@ -46,7 +46,7 @@ impl Exchange {
         let port = bare.rsplit_once(':').and_then(|(host, port)| port.parse::<u16>().ok().filter(|_| !host.is_empty()));
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if port.is_none() || !plain(bare) || address.starts_with("https:") {
-            return Err(RemoteError::Address(shown::url(address).into_owned()));
+            return Err(RemoteError::Address(redact::url(address).into_owned()));
         }
         if token.is_some_and(|token| !plain(token)) {
             return Err(RemoteError::Token(bare.to_owned()));
@@ -63,7 +63,7 @@ impl Exchange {
         let failed = |error| RemoteError::Unreachable(self.address.clone(), error);
         let mut stream = self.connect().map_err(failed)?;
         stream.write_all(&request).map_err(failed)?;
-        let (mut reader, mut memory, mut body) = (ResponseReader::default(), HeadMemory::default(), Body(vec![]));
+        let (mut reader, mut memory, mut body) = (ResponseReader::default(), HeadCache::default(), Body(vec![]));
         let not_http = |error| RemoteError::NotHttp(self.address.clone(), error);
         let whole = |response: response::Response, body: Body| Answer {
             status: response.status,
@@ -109,7 +109,7 @@ impl Exchange {
         let line = answer.text.lines().next().and_then(|line| line.strip_prefix("torr watch: "));
         match (answer.status, line) {
             (401, _) => RemoteError::Token(address),
-            (_, Some(line)) => RemoteError::Refused(address, shown::printable(line).into_owned()),
+            (_, Some(line)) => RemoteError::Refused(address, redact::printable(line).into_owned()),
             _ => RemoteError::Stranger(address),
         }
     }

@@ -283,9 +283,9 @@ mod tests {
         let seen = Signals::between(&earlier, &later);
         let told: Vec<_> = seen.others.iter().map(|program| (program.name.as_str(), program.cores)).collect();
         assert_eq!(told, [("new", 0.5), ("cc", 0.2)]);
-        assert_eq!(seen.others_told(0.3).as_deref(), Some("new 0.50 CPUs"));
-        assert_eq!(seen.others_told(0.1).as_deref(), Some("new 0.50 CPUs, cc 0.20"));
-        assert_eq!(seen.others_told(0.6), None);
+        assert_eq!(seen.busiest_others(0.3).as_deref(), Some("new 0.50 CPUs"));
+        assert_eq!(seen.busiest_others(0.1).as_deref(), Some("new 0.50 CPUs, cc 0.20"));
+        assert_eq!(seen.busiest_others(0.6), None);
     }
 
     #[test]

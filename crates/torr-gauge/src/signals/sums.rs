@@ -23,7 +23,7 @@ impl Signals {
 
     /// The programs that have no part in the run and used at least so much CPU in cores, for people: the three busiest. `None` if
     /// there are none or they cannot be seen.
-    pub fn others_told(&self, least_cores: f64) -> Option<String> {
+    pub fn busiest_others(&self, least_cores: f64) -> Option<String> {
         let busy = self.others.iter().filter(|program| program.cores >= least_cores).take(3);
         let told: Vec<_> = busy
             .zip(0..)
@@ -52,15 +52,15 @@ impl Signals {
 
     /// How many times as much CPU those that ran had wanted than they got: what the hypervisor gives to others, it takes from who
     /// runs. 1 where it took nothing or does not tell.
-    pub fn stretch(&self) -> f64 {
+    pub fn steal_factor(&self) -> f64 {
         let Some(machine) = &self.machine else { return 1.0 };
         let got = machine.cpu_share - self.stolen_share();
         if got > 0.0 { (machine.cpu_share / got).clamp(1.0, MOST_STRETCH) } else { 1.0 }
     }
 
-    /// The same with the CPU time that processes and threads had wanted, in place of what they got (see [`Signals::stretch`]).
-    pub fn as_wanted(mut self) -> Self {
-        let stretch = self.stretch();
+    /// The same with the CPU time that processes and threads had wanted, in place of what they got (see [`Signals::steal_factor`]).
+    pub fn without_steal(mut self) -> Self {
+        let stretch = self.steal_factor();
         let peers = self.peers.iter_mut().flat_map(|peer| &mut peer.processes);
         for process in self.processes.iter_mut().chain(peers) {
             process.cores *= stretch;
@@ -79,7 +79,7 @@ impl Signals {
 
     /// How many connections had nothing that the server had still to read, as a mean: with a request under way on each, these
     /// are the requests in its hands. `None` if the kernel does not tell.
-    pub fn in_hands(&self) -> Option<f64> {
+    pub fn in_service(&self) -> Option<f64> {
         let clients = self.clients?;
         Some((clients.established - clients.unread).max(0.0))
     }
@@ -87,14 +87,14 @@ impl Signals {
 
 impl ThreadUse {
     /// CPU in cores that it used or was ready to use; only what it used where the kernel does not tell the other.
-    pub fn wanted(&self) -> f64 {
+    pub fn demand(&self) -> f64 {
         self.cores + self.queued.unwrap_or(0.0)
     }
 }
 
 impl PeerUse {
     /// Its name and address, for people.
-    pub fn told(&self) -> String {
+    pub fn label(&self) -> String {
         let name = self.processes.first().map(|process| format!("{} at ", process.name));
         name.unwrap_or_default() + &self.address
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_the_hypervisor_takes_was_wanted_by_those_that_ran() {
-        let wanted = signals(0.6, Some(0.2)).as_wanted();
+        let wanted = signals(0.6, Some(0.2)).without_steal();
         assert!((wanted.server_cores() - 1.0).abs() < 1e-9, "{}", wanted.server_cores());
         assert!(wanted.threads().all(|thread| (thread.cores - 0.5).abs() < 1e-9));
     }
@@ -135,10 +135,10 @@ mod tests {
     #[test]
     fn where_nothing_is_taken_or_told_all_stays_and_no_thread_has_more_than_a_cpu() {
         for told in [None, Some(0.0)] {
-            assert_eq!(signals(1.2, told).as_wanted(), signals(1.2, told));
+            assert_eq!(signals(1.2, told).without_steal(), signals(1.2, told));
         }
-        let wanted = signals(1.4, Some(0.3)).as_wanted();
+        let wanted = signals(1.4, Some(0.3)).without_steal();
         assert!((wanted.server_cores() - 2.0).abs() < 1e-9 && wanted.threads().all(|thread| thread.cores == 1.0));
-        assert_eq!(signals(0.01, Some(0.5)).stretch(), 2.0, "that much was not the server's to lose");
+        assert_eq!(signals(0.01, Some(0.5)).steal_factor(), 2.0, "that much was not the server's to lose");
     }
 }

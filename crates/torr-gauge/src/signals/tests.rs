@@ -177,7 +177,7 @@ fn a_busy_thread_and_one_that_waits_for_a_lock_look_different() {
     let burner = thread(&seen, "burner").expect("it has been waited for");
     assert!(burner.running.is_some_and(|share| share > 0.9) && burner.waiting.is_empty(), "{burner:?}");
     // Others may want the CPU too: what it did not get, it waited for.
-    assert!(burner.wanted() > 0.8, "{burner:?}");
+    assert!(burner.demand() > 0.8, "{burner:?}");
     let waiter = thread(&seen, "waiter").expect("it has been waited for");
     assert!(waiter.cores < 0.01 && waiter.running.is_some_and(|share| share < 0.1), "{waiter:?}");
     let on_lock: f64 = waiter.waiting.iter().filter(|(what, _)| what.contains("futex")).map(|(_, share)| share).sum();

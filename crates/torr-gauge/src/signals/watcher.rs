@@ -83,7 +83,7 @@ impl Watcher {
 
     /// Watches less often from now on, where the CPU that it takes matters more than what it misses.
     #[must_use]
-    pub fn gently(self) -> Self {
+    pub fn low_overhead(self) -> Self {
         self.gentle.store(true, Ordering::Relaxed);
         self
     }

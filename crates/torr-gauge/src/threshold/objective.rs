@@ -1,8 +1,8 @@
 //! Rules in the other sense: what a service is to keep to, such as `p99<50ms`.
 
-use super::{Comparison, Metric, Rule, RuleError, Unit};
+use super::{Comparison, Metric, ThresholdRule, ThresholdRuleError, Unit};
 use crate::Latency;
-use crate::collector::Measured;
+use crate::collector::Measurement;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
@@ -12,14 +12,14 @@ const BEYOND: f64 = 10.0;
 
 /// A rule that is to hold, of a figure that is better the smaller it is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Objective(Rule);
+pub struct Objective(ThresholdRule);
 
 /// Why a text is no objective.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ObjectiveError {
     /// It is not a rule either.
     #[error(transparent)]
-    Rule(#[from] RuleError),
+    ThresholdRule(#[from] ThresholdRuleError),
     /// It asks for more of what should be little.
     #[error("'{0}' says what is bad: an objective says what is good, as in '{1}'")]
     Floor(String, String),
@@ -30,7 +30,7 @@ pub enum ObjectiveError {
 
 /// Whether a run kept to an objective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct ObjectiveResult {
     /// As it was asked for, such as `p99<50ms`.
     pub objective: String,
     /// What was measured, in the unit of the objective; `None` if there is too little to tell it as a figure.
@@ -47,7 +47,7 @@ impl Objective {
     /// # Errors
     /// [`ObjectiveError`], which says what is wrong.
     pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
-        let rule = Rule::parse(text)?;
+        let rule = ThresholdRule::parse(text)?;
         match (rule.metric, rule.comparison) {
             (Metric::Rps, _) => Err(ObjectiveError::Rate(rule.text)),
             (_, Comparison::Below | Comparison::AtMost) => Ok(Self(rule)),
@@ -56,7 +56,7 @@ impl Objective {
     }
 
     /// The rule by which a run fails that does not keep to this.
-    pub fn breach(&self) -> Rule {
+    pub fn breach(&self) -> ThresholdRule {
         self.0.opposite()
     }
 
@@ -84,14 +84,19 @@ impl Objective {
     }
 
     /// Whether a run kept to it. Of too few samples for a percentile as many must be within the limit as it says.
-    pub fn judge(&self, run: &Measured) -> Kept {
+    pub fn judge(&self, run: &Measurement) -> ObjectiveResult {
         let measured = self.0.measure(run);
         let kept = self.0.holds(run).unwrap_or_else(|| match self.0.metric {
             Metric::Percentile(share) => self.share_within(&run.total.latency()).is_some_and(|within| within >= share),
             _ => false,
         });
         let times_limit = measured.filter(|_| self.0.limit > 0.0).map(|value| value / self.0.limit);
-        Kept { objective: self.0.text.clone(), measured: measured.map(|value| self.0.show(value)), kept, times_limit }
+        ObjectiveResult {
+            objective: self.0.text.clone(),
+            measured: measured.map(|value| self.0.show(value)),
+            kept,
+            times_limit,
+        }
     }
 
     /// How many times its limit has been measured by a part of a run: its response times, and how many of `done`
@@ -120,7 +125,7 @@ impl fmt::Display for Objective {
     }
 }
 
-impl Rule {
+impl ThresholdRule {
     /// The rule that holds where this does not.
     fn opposite(&self) -> Self {
         let (from, to, comparison) = match self.comparison {
@@ -140,7 +145,7 @@ mod tests {
     use crate::{Collector, Sample};
     use std::time::Duration;
 
-    fn run(slow: u64, of: u64) -> Measured {
+    fn run(slow: u64, of: u64) -> Measurement {
         let mut sample = Sample::default();
         for n in 0..of {
             sample.answered.record(if n < slow { 80_000_000 } else { 10_000_000 });
@@ -183,7 +188,7 @@ mod tests {
     fn a_breach_is_told_as_a_rule_that_fails_a_run() {
         let told = ["p99<50ms", "p99 <= 50ms", "errors<0.1%"].map(|text| objective(text).breach().to_string());
         assert_eq!(told, ["p99>=50ms", "p99 > 50ms", "errors>=0.1%"]);
-        assert!(Rule::parse(&told[1]).is_ok());
+        assert!(ThresholdRule::parse(&told[1]).is_ok());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether a closed loop ran long enough for its throughput to stand for the service.
 
 use super::words::percent;
-use super::{Finding, What};
+use super::{Criterion, Finding};
 use crate::result::RunResult;
 
 /// The share of the requests that may be without a response when a run of a given time ends. Each connection begins with
@@ -23,6 +23,6 @@ pub(super) fn unfinished(run: &RunResult) -> Option<Finding> {
         run.asked,
         percent(share)
     );
-    let finding = Finding::at_most(What::Unfinished, share, UNFINISHED, note);
+    let finding = Finding::at_most(Criterion::Unfinished, share, UNFINISHED, note);
     Some(finding.or("press longer, or begin with --warmup: what is in flight at both ends is even then"))
 }

@@ -1,7 +1,7 @@
 //! Whether an open loop kept its schedule.
 
 use super::words::{micros, percent};
-use super::{CHANCE, Finding, What, exponential, round4};
+use super::{CHANCE, Criterion, Finding, exponential, round4};
 use crate::result::{Arrivals, RunResult};
 
 /// The share of the median response time that the 99th percentile of lateness may be ...
@@ -22,7 +22,7 @@ pub(super) fn lag(run: &RunResult) -> Option<Finding> {
     let median = run.latency_us?.p50.unwrap_or(0) as f64;
     let limit = (LAG_SHARE * median).clamp(LAG_US.0, LAG_US.1).round();
     let note = format!("1% of the requests were sent {} or more after they could have been", micros(late));
-    Some(Finding::at_most(What::SendLag, late, limit, note).or(NOT_ALONE))
+    Some(Finding::at_most(Criterion::SendLag, late, limit, note).or(NOT_ALONE))
 }
 
 const NOT_ALONE: &str = "the generator did not keep its schedule, so latency is not the service's alone: ask for less, or press from a \
@@ -57,7 +57,7 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     } else if off {
         advice = "nothing was saturated, so this should not be: press again";
     }
-    Some(Finding { ok, ..Finding::at_most(What::Rate, value, limit, note) }.or(advice))
+    Some(Finding { ok, ..Finding::at_most(Criterion::Rate, value, limit, note) }.or(advice))
 }
 
 /// Whether random arrivals are those of independent users.
@@ -76,7 +76,7 @@ pub(super) fn arrivals(run: &RunResult, gaps: &[u64]) -> Option<Finding> {
     );
     let ok = fit.p >= CHANCE || fit.distance <= DISTANCE;
     Some(
-        Finding { ok, p: Some(fit.p), ..Finding::at_most(What::Arrivals, fit.distance, DISTANCE, note) }
+        Finding { ok, p: Some(fit.p), ..Finding::at_most(Criterion::Arrivals, fit.distance, DISTANCE, note) }
             .or("the generator bunched requests, so latency is not the service's alone: ask for less"),
     )
 }

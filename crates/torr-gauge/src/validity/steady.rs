@@ -1,7 +1,7 @@
 //! Whether a run is the same all the time, so that one figure can stand for it.
 
 use super::words::percent;
-use super::{CHANCE, Finding, What, round4, trend};
+use super::{CHANCE, Criterion, Finding, round4, trend};
 use crate::result::RunResult;
 use crate::series::Point;
 
@@ -18,7 +18,7 @@ pub(super) fn throughput(run: &RunResult) -> Option<Finding> {
         None => "no one figure stands for this run: find out what changed, or press longer",
         Some(_) => "requests were due at the same rate all the time: see whether they failed or piled up",
     };
-    finding(What::Throughput, "throughput", &rates, 0.0, advice)
+    finding(Criterion::Throughput, "throughput", &rates, 0.0, advice)
 }
 
 /// The median response time over the run, likewise.
@@ -31,10 +31,10 @@ pub(super) fn latency(run: &RunResult) -> Option<Finding> {
             "if it rises all the time, the service takes less than this rate, and requests pile up: ask for less"
         }
     };
-    finding(What::Latency, "the median response time", &medians, JITTER_US, advice)
+    finding(Criterion::Latency, "the median response time", &medians, JITTER_US, advice)
 }
 
-fn finding(what: What, name: &str, values: &[f64], least_change: f64, advice: &str) -> Option<Finding> {
+fn finding(what: Criterion, name: &str, values: &[f64], least_change: f64, advice: &str) -> Option<Finding> {
     let trend = trend(values)?;
     let way = match trend.drift {
         drift if drift < 0.0 => format!("fell by {}", percent(drift)),

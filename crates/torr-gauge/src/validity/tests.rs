@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::collector::{Collector, RunFacts};
-use crate::generator::ThreadUse;
+use crate::generator::ThreadCost;
 use crate::result::{Arrivals, PlanSummary};
 use crate::signals::{ProgramUse, Signals};
-use crate::{Failure, Kind, Latency, Sample, Side};
+use crate::{Failure, FailureKind, FailureSide, Latency, Sample};
 use fastrand::Rng;
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ fn plan() -> PlanSummary {
 }
 
 /// A thread that was busy half of the time.
-fn at_ease() -> ThreadUse {
-    ThreadUse { wall: SECOND, cpu: SECOND / 4, queued: Some(SECOND / 100), idle: SECOND / 2 }
+fn at_ease() -> ThreadCost {
+    ThreadCost { wall: SECOND, cpu: SECOND / 4, queued: Some(SECOND / 100), idle: SECOND / 2 }
 }
 
 /// A run of 10 s whose seconds are these: answers, and their time in microseconds.
 fn run(
     plan: PlanSummary,
-    thread: ThreadUse,
+    thread: ThreadCost,
     seconds: impl Fn(u64) -> (u64, u64),
     all: impl Fn(&mut Sample),
 ) -> RunResult {
@@ -45,21 +45,21 @@ fn run(
     collector.finish(facts).result
 }
 
-fn of(run: &RunResult, what: What) -> Option<&Finding> {
+fn of(run: &RunResult, what: Criterion) -> Option<&Finding> {
     let found = run.validity.as_ref().expect("each run is examined");
     assert_eq!(found.ok, found.findings.iter().all(|finding| finding.ok));
     found.findings.iter().find(|finding| finding.what == what)
 }
 
-fn bad(run: &RunResult) -> Vec<What> {
+fn bad(run: &RunResult) -> Vec<Criterion> {
     let findings = &run.validity.as_ref().expect("each run is examined").findings;
-    let bad: Vec<_> = findings.iter().filter(|f| !f.ok && f.what != What::Steal).collect();
+    let bad: Vec<_> = findings.iter().filter(|f| !f.ok && f.what != Criterion::Steal).collect();
     assert!(bad.iter().all(|finding| finding.advice.is_some()), "{bad:?}");
     bad.iter().map(|finding| finding.what).collect()
 }
 
 /// An open loop of 100 requests a second that sent so many, so late in nanoseconds.
-fn open(plan: PlanSummary, thread: ThreadUse, sent: u64, late: u64, all: impl Fn(&mut Sample)) -> RunResult {
+fn open(plan: PlanSummary, thread: ThreadCost, sent: u64, late: u64, all: impl Fn(&mut Sample)) -> RunResult {
     let plan = PlanSummary { rate: Some(100.0), arrivals: Some(plan.arrivals.unwrap_or(Arrivals::Constant)), ..plan };
     run(
         plan,
@@ -76,10 +76,11 @@ fn open(plan: PlanSummary, thread: ThreadUse, sent: u64, late: u64, all: impl Fn
 fn a_sound_run_is_found_sound() {
     let sound = run(plan(), at_ease(), |_| (1000, 500), |_| ());
     assert_eq!(bad(&sound), []);
-    for what in [What::Throughput, What::Latency, What::Generator, What::Queued, What::Samples] {
+    for what in [Criterion::Throughput, Criterion::Latency, Criterion::Generator, Criterion::Queued, Criterion::Samples]
+    {
         assert!(of(&sound, what).is_some(), "{what:?} was not examined");
     }
-    for what in [What::SendLag, What::Rate, What::Arrivals] {
+    for what in [Criterion::SendLag, Criterion::Rate, Criterion::Arrivals] {
         assert_eq!(of(&sound, what), None, "a closed loop has no schedule");
     }
     let json = serde_json::to_value(&sound.validity).unwrap();
@@ -121,48 +122,48 @@ fn noise_is_called_bad_at_most_once_in_a_hundred_runs() {
 #[test]
 fn a_run_that_drifts_is_told_with_its_share() {
     let slower = run(plan(), at_ease(), |second| (1000 - 50 * second, 1000 + 200 * second), |_| ());
-    assert_eq!(bad(&slower), [What::Throughput, What::Latency]);
-    let throughput = of(&slower, What::Throughput).unwrap();
+    assert_eq!(bad(&slower), [Criterion::Throughput, Criterion::Latency]);
+    let throughput = of(&slower, Criterion::Throughput).unwrap();
     assert_eq!(throughput.note, "throughput fell by 37% from the first third of the run to the last");
     assert!((throughput.value + 0.3684).abs() < 0.001, "{throughput:?}");
     // A server that hangs from the middle on.
     let hung = run(plan(), at_ease(), |second| (if second < 5 { 1000 + second } else { 0 }, 1000), |_| ());
-    assert_eq!(bad(&hung), [What::Throughput]);
+    assert_eq!(bad(&hung), [Criterion::Throughput]);
     // A clear trend of no importance.
     let hardly = run(plan(), at_ease(), |second| (1000 - 5 * second, 100 + 4 * second), |_| ());
     assert_eq!(bad(&hardly), []);
     // What was asked to change may change.
     let stages = PlanSummary { arrivals: Some(Arrivals::Constant), staged: true, ..plan() };
     let ramp = run(stages, at_ease(), |second| (100 * second, 1000 + 100 * second), |_| ());
-    assert_eq!((of(&ramp, What::Throughput), of(&ramp, What::Latency)), (None, None));
+    assert_eq!((of(&ramp, Criterion::Throughput), of(&ramp, Criterion::Latency)), (None, None));
 }
 
 #[test]
 fn a_schedule_that_was_kept_is_told_from_one_that_was_not() {
     let kept = open(plan(), at_ease(), 1000, 50_000, |_| ());
     assert_eq!(bad(&kept), []);
-    assert!(of(&kept, What::Rate).is_some_and(|rate| rate.value == 0.0));
+    assert!(of(&kept, Criterion::Rate).is_some_and(|rate| rate.value == 0.0));
     let late = open(plan(), at_ease(), 1000, 400_000, |_| ());
-    assert_eq!(bad(&late), [What::SendLag]);
-    assert!(of(&late, What::SendLag).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
+    assert_eq!(bad(&late), [Criterion::SendLag]);
+    assert!(of(&late, Criterion::SendLag).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
     // A tenth is missing, and nobody knows why.
     let missing = open(plan(), at_ease(), 900, 50_000, |_| ());
-    assert_eq!(bad(&missing), [What::Rate]);
-    assert_eq!(of(&missing, What::Rate).unwrap().value, -0.1);
+    assert_eq!(bad(&missing), [Criterion::Rate]);
+    assert_eq!(of(&missing, Criterion::Rate).unwrap().value, -0.1);
     // The generator is why.
-    let busy = ThreadUse { idle: Duration::ZERO, ..at_ease() };
+    let busy = ThreadCost { idle: Duration::ZERO, ..at_ease() };
     let behind = open(plan(), busy, 900, 50_000, |_| ());
-    assert_eq!(bad(&behind), [What::Rate, What::Generator]);
-    assert!(of(&behind, What::Rate).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
+    assert_eq!(bad(&behind), [Criterion::Rate, Criterion::Generator]);
+    assert!(of(&behind, Criterion::Rate).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
     // The service is why.
     let full = open(PlanSummary { connections: 5, ..plan() }, at_ease(), 900, 50_000, |_| ());
     assert_eq!(bad(&full), []);
-    assert!(of(&full, What::Rate).unwrap().note.contains("waiting for answers"));
+    assert!(of(&full, Criterion::Rate).unwrap().note.contains("waiting for answers"));
     let failing = open(plan(), at_ease(), 900, 50_000, |sample| {
-        sample.failures.count(Failure::new(Kind::Connect, Side::Server, "refused"));
+        sample.failures.count(Failure::new(FailureKind::Connect, FailureSide::Server, "refused"));
     });
     assert_eq!(bad(&failing), []);
-    assert!(of(&failing, What::Rate).unwrap().note.contains("after failures"));
+    assert!(of(&failing, Criterion::Rate).unwrap().note.contains("after failures"));
     // What was drawn by lot may be a little off.
     let by_lot = open(PlanSummary { arrivals: Some(Arrivals::Poisson), ..plan() }, at_ease(), 950, 50_000, |_| ());
     assert_eq!(bad(&by_lot), []);
@@ -175,55 +176,55 @@ fn arrivals_are_those_of_independent_users_or_not() {
         (0..5000).for_each(|_| sample.record_gap(10_000_000));
         assert_eq!(sample.gaps.len(), crate::sample::MOST_GAPS);
     });
-    assert_eq!(bad(&even), [What::Arrivals]);
+    assert_eq!(bad(&even), [Criterion::Arrivals]);
     let random = std::cell::RefCell::new(Rng::with_seed(5));
     let users = |sample: &mut Sample| {
         (0..2000).for_each(|_| sample.record_gap((-(1.0 - random.borrow_mut().f64()).ln() * 1e7) as u64));
     };
     let independent = open(poisson, at_ease(), 1000, 50_000, users);
     assert_eq!(bad(&independent), []);
-    assert!(of(&independent, What::Arrivals).unwrap().p.is_some_and(|p| p > CHANCE));
+    assert!(of(&independent, Criterion::Arrivals).unwrap().p.is_some_and(|p| p > CHANCE));
     let constant = open(plan(), at_ease(), 1000, 50_000, users);
-    assert_eq!(of(&constant, What::Arrivals), None, "nobody asked for random ones");
+    assert_eq!(of(&constant, Criterion::Arrivals), None, "nobody asked for random ones");
 }
 
 #[test]
 fn what_this_machine_lacked_is_told() {
-    let queued = ThreadUse { queued: Some(SECOND / 3), ..at_ease() };
-    assert_eq!(bad(&run(plan(), queued, |_| (1000, 500), |_| ())), [What::Queued]);
+    let queued = ThreadCost { queued: Some(SECOND / 3), ..at_ease() };
+    assert_eq!(bad(&run(plan(), queued, |_| (1000, 500), |_| ())), [Criterion::Queued]);
     // Who had the CPU meanwhile is named.
     let others = vec![ProgramUse { name: "rustc".into(), cores: 1.5 }, ProgramUse { name: "cat".into(), cores: 0.01 }];
     let signals = Some(Signals { others, ..Signals::default() });
     let named = |thread| {
         let run = RunResult { signals: signals.clone(), ..run(plan(), thread, |_| (1000, 500), |_| ()) };
         let findings = judge(&run, &Unseen { sent: 0, gaps: &[], steal: None }).findings;
-        findings.into_iter().find(|finding| finding.what == What::Queued).map(|finding| finding.note)
+        findings.into_iter().find(|finding| finding.what == Criterion::Queued).map(|finding| finding.note)
     };
     let note =
         "the generator's threads waited for a CPU for 33% of the time, while other programs used it: rustc 1.50 CPUs";
     assert_eq!(named(queued).as_deref(), Some(note));
     assert!(named(at_ease()).is_some_and(|note| !note.contains("rustc")), "nobody was in the way");
-    let unknown = ThreadUse { queued: None, ..at_ease() };
-    assert_eq!(of(&run(plan(), unknown, |_| (1000, 500), |_| ()), What::Queued), None);
-    let busy = ThreadUse { idle: Duration::ZERO, ..at_ease() };
-    assert_eq!(bad(&run(plan(), busy, |_| (1000, 500), |_| ())), [What::Generator]);
+    let unknown = ThreadCost { queued: None, ..at_ease() };
+    assert_eq!(of(&run(plan(), unknown, |_| (1000, 500), |_| ()), Criterion::Queued), None);
+    let busy = ThreadCost { idle: Duration::ZERO, ..at_ease() };
+    assert_eq!(bad(&run(plan(), busy, |_| (1000, 500), |_| ())), [Criterion::Generator]);
     let found =
         judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &Unseen { sent: 0, gaps: &[], steal: Some(0.05) });
-    let steal = found.findings.iter().find(|finding| finding.what == What::Steal);
+    let steal = found.findings.iter().find(|finding| finding.what == Criterion::Steal);
     assert!(!found.ok && steal.is_some_and(|steal| !steal.ok && steal.value == 0.05), "{steal:?}");
     let found = judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &Unseen { sent: 0, gaps: &[], steal: None });
-    assert!(found.findings.iter().all(|finding| finding.what != What::Steal), "unknown is not nothing");
+    assert!(found.findings.iter().all(|finding| finding.what != Criterion::Steal), "unknown is not nothing");
 }
 
 #[test]
 fn percentiles_that_are_left_out_are_named() {
     let few = run(plan(), at_ease(), |_| (10, 500), |_| ());
-    assert_eq!(bad(&few), [What::Samples]);
-    assert_eq!(of(&few, What::Samples).unwrap().note, "100 response times: p99, p99.9, p99.99 left out");
+    assert_eq!(bad(&few), [Criterion::Samples]);
+    assert_eq!(of(&few, Criterion::Samples).unwrap().note, "100 response times: p99, p99.9, p99.99 left out");
     let some = run(plan(), at_ease(), |_| (100, 500), |_| ());
     assert_eq!(bad(&some), [], "what only few runs can tell may be missing");
-    assert_eq!(of(&some, What::Samples).unwrap().note, "1000 response times: p99.9, p99.99 left out");
+    assert_eq!(of(&some, Criterion::Samples).unwrap().note, "1000 response times: p99.9, p99.99 left out");
     let none = run(plan(), at_ease(), |_| (0, 0), |_| ());
-    assert_eq!(of(&none, What::Samples), None);
+    assert_eq!(of(&none, Criterion::Samples), None);
     assert_eq!(Latency::default().summary(), None);
 }

@@ -214,7 +214,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
                     (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
                 }
             }
-            Err(error) => self.lose(at, failures::transfer(Kind::Write, &error)),
+            Err(error) => self.lose(at, failures::transfer(FailureKind::Write, &error)),
         }
     }
 

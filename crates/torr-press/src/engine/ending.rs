@@ -1,7 +1,7 @@
 //! How requests and connections end other than by an answer.
 
 use super::*;
-use torr_gauge::error_times::Sort;
+use torr_gauge::error_times::ErrorClass;
 
 impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     /// The server has ended its side.
@@ -133,7 +133,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
         self.sample.carried.failed += u64::from(self.is_carried(&request));
         let at = self.clock.now().saturating_sub(self.warm_until);
         let sample = self.sample_of(&request);
-        sample.error_times.record(Sort::Kind(failure.kind), at);
+        sample.error_times.record(ErrorClass::Kind(failure.kind), at);
         sample.failures.count(failure);
     }
 
@@ -143,7 +143,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     pub(super) fn status_failed(&mut self, at: usize, request: &Pending, status: u16, now: Nanos) {
         let since = now.saturating_sub(self.warm_until);
         self.sample.carried.status_errors += u64::from(self.is_carried(request));
-        self.sample_of(request).error_times.record(Sort::Status(status), since);
+        self.sample_of(request).error_times.record(ErrorClass::Status(status), since);
         if !self.gathers {
             return;
         }

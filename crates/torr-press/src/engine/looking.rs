@@ -1,7 +1,7 @@
 //! Looks at what the kernel knows of the connections: one at a time, now and then.
 
 use super::*;
-use torr_gauge::sockets::{Growing, Look};
+use torr_gauge::sockets::{SocketCounters, SocketReading};
 use torr_net::{TcpInfo, tcp_info};
 
 /// How many connections are looked at when the thread ends.
@@ -10,7 +10,7 @@ const LAST_LOOKS: usize = 16;
 /// What the last look at a connection showed.
 pub(super) struct Looked {
     at: Nanos,
-    growing: Growing,
+    growing: SocketCounters,
 }
 
 impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
@@ -45,7 +45,7 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
             let cold = &mut connection.cold;
             let before = cold.looked.replace(Box::new(Looked { at: now, growing }));
             let (since, earlier) =
-                before.map_or((cold.opened_at, Growing::default()), |before| (before.at, before.growing));
+                before.map_or((cold.opened_at, SocketCounters::default()), |before| (before.at, before.growing));
             // What grew while warming up does not count.
             let counts = since >= self.warm_until || !self.is_warm();
             self.sample.sockets.take(look, counts.then(|| growing.since(earlier)));
@@ -53,10 +53,10 @@ impl<'r, S: Protocol, P: Pacer, L: Link> Engine<'r, S, P, L> {
     }
 }
 
-fn of(info: &TcpInfo) -> (Look, Growing) {
+fn of(info: &TcpInfo) -> (SocketReading, SocketCounters) {
     let us = |time: Option<Duration>| time.map(|time| time.as_micros() as u64);
-    let look = Look { min_rtt: us(info.min_rtt), rtt: us(info.rtt), receiver_rtt: us(info.receiver_rtt) };
-    let growing = Growing {
+    let look = SocketReading { min_rtt: us(info.min_rtt), rtt: us(info.rtt), receiver_rtt: us(info.receiver_rtt) };
+    let growing = SocketCounters {
         retransmits: Some(info.retransmits.into()),
         segments: info.segments.map(u64::from),
         busy: us(info.busy),

@@ -1,7 +1,7 @@
 //! What goes wrong with a connection or a stream, and its codes (RFC 9113, section 7).
 
 use super::hpack::HpackError;
-use torr_gauge::{Failure, Kind, Side};
+use torr_gauge::{Failure, FailureKind, FailureSide};
 
 /// Why something ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,20 +81,20 @@ impl From<HpackError> for Broken {
 
 /// What came is not HTTP/2.
 pub fn malformed(what: &'static str) -> Failure {
-    Failure::new(Kind::Protocol, Side::Server, what)
+    Failure::new(FailureKind::Protocol, FailureSide::Server, what)
 }
 
 /// The server has given up one stream.
 pub fn reset(code: Code) -> Failure {
-    Failure::new(Kind::Read, Side::Server, format!("the server reset the stream: {}", code.name()))
+    Failure::new(FailureKind::Read, FailureSide::Server, format!("the server reset the stream: {}", code.name()))
 }
 
 /// The server has given up the connection.
 pub fn gone_away(code: Code) -> Failure {
-    Failure::new(Kind::Read, Side::Server, format!("the server ended the connection: {}", code.name()))
+    Failure::new(FailureKind::Read, FailureSide::Server, format!("the server ended the connection: {}", code.name()))
 }
 
 /// The server ended the connection before it said anything.
 pub fn speechless() -> Failure {
-    Failure::new(Kind::Read, Side::Server, "closed without a word of HTTP/2")
+    Failure::new(FailureKind::Read, FailureSide::Server, "closed without a word of HTTP/2")
 }

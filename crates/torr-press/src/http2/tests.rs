@@ -5,7 +5,7 @@ use super::*;
 use crate::protocol::ReceivedResponse;
 use crate::request::{Body, Data, Options, Requests};
 use std::num::NonZero;
-use torr_gauge::Kind;
+use torr_gauge::FailureKind;
 use torr_wire::response::Response;
 
 /// `:status: 200`, packed.
@@ -150,7 +150,7 @@ fn answer(key: u32, status: u16, body: u64) -> ProtocolEvent {
     })
 }
 
-fn failed(told: &[ProtocolEvent]) -> (u32, Kind, String) {
+fn failed(told: &[ProtocolEvent]) -> (u32, FailureKind, String) {
     match told {
         [ProtocolEvent::Failed(key, failure)] => (*key, failure.kind, failure.what.to_string()),
         other => panic!("{other:?}"),
@@ -282,7 +282,7 @@ fn streams_end_before_their_time() {
     let mut talk = Talk::get();
     (0..4).for_each(|_| _ = talk.start());
     let told = talk.hear(&number(kind::RST_STREAM, 3, Code::CANCEL.0)).unwrap();
-    assert_eq!(failed(&told), (2, Kind::Read, "the server reset the stream: CANCEL".into()));
+    assert_eq!(failed(&told), (2, FailureKind::Read, "the server reset the stream: CANCEL".into()));
     // Refused beside two others: these come first.
     assert_eq!(
         talk.hear(&number(kind::RST_STREAM, 7, Code::REFUSED_STREAM.0)).unwrap(),
@@ -303,7 +303,7 @@ fn streams_end_before_their_time() {
     // Refused as the only one: it is not wanted.
     talk.start();
     let told = talk.hear(&number(kind::RST_STREAM, 11, Code::REFUSED_STREAM.0)).unwrap();
-    assert_eq!(failed(&told), (6, Kind::Read, "the server reset the stream: REFUSED_STREAM".into()));
+    assert_eq!(failed(&told), (6, FailureKind::Read, "the server reset the stream: REFUSED_STREAM".into()));
     assert_eq!(talk.start(), Some(7));
 }
 
@@ -331,13 +331,13 @@ fn connections_end_in_good_order() {
     talk.start();
     talk.greet(&[]);
     let told = talk.hear(&goaway(0, Code::NO_ERROR)).unwrap();
-    assert_eq!(failed(&told), (6, Kind::Read, "the server ended the connection: NO_ERROR".into()));
+    assert_eq!(failed(&told), (6, FailureKind::Read, "the server ended the connection: NO_ERROR".into()));
     // One with a complaint fails what it leaves.
     talk.open();
     (0..2).for_each(|_| _ = talk.start());
     talk.greet(&[]);
     let told = talk.hear(&goaway(1, Code::ENHANCE_YOUR_CALM)).unwrap();
-    assert_eq!(failed(&told), (8, Kind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
+    assert_eq!(failed(&told), (8, FailureKind::Read, "the server ended the connection: ENHANCE_YOUR_CALM".into()));
     assert!(!talk.session.cancel(&mut talk.packed, 7, &mut Vec::new()), "nothing else can follow on it");
     assert!(talk.session.server_closed().unwrap_err().what.contains("ENHANCE_YOUR_CALM"));
     // Numbers of streams are used up one day.
@@ -370,7 +370,7 @@ fn answers_without_a_body() {
         talk.hear(&[head(1, true, b"\x88\x5c\x0299"), head(3, false, b"\x8b\x5c\x0299"), data(3, true, b"")].concat());
     assert_eq!(told.unwrap(), [answer(1, 200, 0), answer(2, 304, 0)]);
     let told = talk.hear(&[head(5, false, OK), data(5, true, b"x")].concat()).unwrap();
-    assert_eq!(failed(&told).1, Kind::Protocol);
+    assert_eq!(failed(&told).1, FailureKind::Protocol);
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn a_wrong_answer_fails_its_request_alone() {
         talk.start();
         let told = talk.hear(&bytes).unwrap();
         let (key, kind, said) = failed(&told);
-        assert_eq!((key, kind), (1, Kind::Protocol));
+        assert_eq!((key, kind), (1, FailureKind::Protocol));
         assert!(said.contains(what), "{said} for {what}");
         assert_eq!(talk.last_reset(), (1, Code::PROTOCOL_ERROR));
         // What follows of it is passed over.
@@ -461,7 +461,7 @@ fn a_broken_connection_is_told_why() {
             talk.start();
             let failure = bytes.chunks(size).find_map(|piece| talk.hear(piece).err());
             let shown = &bytes[..bytes.len().min(30)];
-            assert_eq!(failure.map(|f| f.kind), Some(Kind::Protocol), "{shown:x?} was taken");
+            assert_eq!(failure.map(|f| f.kind), Some(FailureKind::Protocol), "{shown:x?} was taken");
             assert_eq!(talk.last_words(), code, "{shown:x?}");
         }
     }

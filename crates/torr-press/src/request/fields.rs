@@ -7,7 +7,7 @@ use super::options::{Auth, Body, Options};
 use super::template::{Parser, Template, Value};
 use http::{HeaderName, HeaderValue};
 use percent_encoding::percent_decode_str;
-use torr_gauge::shown;
+use torr_gauge::redact;
 
 /// Name and value.
 pub(super) type Field = (String, Template);
@@ -121,7 +121,7 @@ fn checked(name: &str, value: &str, parser: &mut Parser<'_>) -> Result<Template,
 /// Removes what may be a part of a secret from what is wrong with a placeholder in the value of a field.
 fn without_secret(name: &str, error: RequestError) -> RequestError {
     match error {
-        RequestError::Template { why, .. } if shown::is_secret_field(name) => {
+        RequestError::Template { why, .. } if redact::is_secret_field(name) => {
             RequestError::Template { text: format!("{{{{...}}}} in {name}"), why }
         }
         error => error,

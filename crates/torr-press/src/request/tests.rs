@@ -4,7 +4,7 @@ use super::*;
 use http::Method;
 use proptest::prelude::*;
 use torr_wire::body::Framing;
-use torr_wire::request::{Limits, parse, slots};
+use torr_wire::request::{Limits, header_buffer, parse};
 
 fn feeder(csv: &str) -> Feeder {
     let file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
@@ -392,8 +392,8 @@ proptest! {
             let mut bytes = Vec::new();
             cursor.write(&mut bytes);
             prop_assert!(bytes.len() <= requests.largest_bytes());
-            let mut slots = slots();
-            let head = parse(&bytes, &mut slots, Limits { head: 1 << 20, headers: 20 });
+            let mut headers = header_buffer();
+            let head = parse(&bytes, &mut headers, Limits { head: 1 << 20, headers: 20 });
             let head = head.map_err(|error| TestCaseError::fail(format!("{error}: {}", bytes.escape_ascii())))?;
             let head = head.ok_or_else(|| TestCaseError::fail("it is not whole"))?;
             match head.framing {

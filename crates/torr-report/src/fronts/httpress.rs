@@ -2,14 +2,14 @@
 
 use super::{latency, mean, per_second};
 use std::fmt::Write;
-use torr_gauge::collector::{Measured, ThreadCounts};
+use torr_gauge::collector::{Measurement, ThreadTotals};
 
 /// Its report: a line for each thread where there are several and they are wanted, then the totals.
-pub fn report(measured: &Measured, with_threads: bool) -> String {
+pub fn report(measured: &Measurement, with_threads: bool) -> String {
     let mut text = String::new();
     if with_threads && measured.threads.len() > 1 {
         for (number, thread) in (1..).zip(&measured.threads) {
-            let ThreadCounts { opened, answered, status_errors, failed, received, body } = *thread;
+            let ThreadTotals { opened, answered, status_errors, failed, received, body } = *thread;
             let (success, fail, overhead) = (answered - status_errors, failed + status_errors, received - body);
             let _ = writeln!(
                 text,
@@ -50,19 +50,19 @@ pub fn report(measured: &Measured, with_threads: bool) -> String {
 }
 
 /// Requests that were answered with a status below 400, and all others that have ended.
-pub(super) fn outcome(measured: &Measured) -> (u64, u64) {
+pub(super) fn outcome(measured: &Measurement) -> (u64, u64) {
     let (result, failed) = (&measured.result, super::failed(measured));
     (result.requests - result.errors.status, failed + result.errors.status)
 }
 
 /// How many requests were under way on average: the sum of their times by the run's.
-fn under_way(measured: &Measured) -> u64 {
+fn under_way(measured: &Measurement) -> u64 {
     let times = latency(measured);
     (times.histogram().mean() * times.count() as f64 / 1e6 / measured.result.duration_s.max(1e-9)).round() as u64
 }
 
 /// Which figures differ from what httpress would have shown of this run.
-pub fn notes(measured: &Measured) -> Vec<String> {
+pub fn notes(measured: &Measurement) -> Vec<String> {
     let mut notes = vec!["the second real concurrency is the mean number of requests under way".to_owned()];
     if measured.result.errors.status > 0 {
         notes.push("answers of 400 and more are failures".into());

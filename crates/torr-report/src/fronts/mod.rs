@@ -7,11 +7,11 @@ pub mod spread;
 mod units;
 pub mod wrk;
 
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 use torr_gauge::{Factor, Latency};
 
 /// The one line beside another program's layout: what limits the service, and which figures differ from that program's.
-pub fn verdict_line(measured: &Measured, notes: &[String]) -> String {
+pub fn verdict_line(measured: &Measurement, notes: &[String]) -> String {
     let limit = measured.result.verdict.as_ref().map(|verdict| match verdict.factor {
         Factor::Unknown => format!("what limits it is unknown: {}", verdict.summary),
         Factor::None => verdict.summary.clone(),
@@ -22,19 +22,19 @@ pub fn verdict_line(measured: &Measured, notes: &[String]) -> String {
 }
 
 /// Response times, with those of requests that were not answered in time at their age.
-fn latency(measured: &Measured) -> Latency {
+fn latency(measured: &Measurement) -> Latency {
     let mut latency = measured.total.answered.clone();
     latency.add(&measured.total.unanswered);
     latency
 }
 
 /// Requests that failed without a whole answer.
-fn failed(measured: &Measured) -> u64 {
+fn failed(measured: &Measurement) -> u64 {
     measured.total.failures.total()
 }
 
 /// Per second of the run.
-fn per_second(n: u64, measured: &Measured) -> f64 {
+fn per_second(n: u64, measured: &Measurement) -> f64 {
     n as f64 / measured.result.duration_s.max(1e-9)
 }
 

@@ -3,10 +3,10 @@
 use super::httpress::outcome;
 use super::{latency, mean, per_second};
 use std::fmt::Write;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 
 /// Its report.
-pub fn report(measured: &Measured) -> String {
+pub fn report(measured: &Measurement) -> String {
     let mut text = String::from("\n");
     let result = &measured.result;
     let (success, fail) = outcome(measured);
@@ -42,7 +42,7 @@ pub fn report(measured: &Measured) -> String {
 }
 
 /// Which figures differ from what `drogon_ctl press` would have shown of this run.
-pub fn notes(measured: &Measured) -> Vec<String> {
+pub fn notes(measured: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     if measured.result.errors.status > 0 {
         notes.push("answers of 400 and more are failures".into());

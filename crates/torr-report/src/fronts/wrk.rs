@@ -4,8 +4,8 @@ use super::spread::{Spread, percentile, within_deviation};
 use super::{latency, per_second};
 use crate::fronts::units::{self, Unit};
 use std::fmt::Write;
-use torr_gauge::collector::Measured;
-use torr_gauge::{Kind, Latency};
+use torr_gauge::collector::Measurement;
+use torr_gauge::{FailureKind, Latency};
 
 /// What the layout needs to know of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn heading(settings: &Settings) -> String {
 }
 
 /// What is printed after it.
-pub fn report(measured: &Measured, settings: &Settings) -> String {
+pub fn report(measured: &Measurement, settings: &Settings) -> String {
     let latency = latency(measured);
     let mut text = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
     stats(&mut text, "Latency", &latency, Unit::Micros);
@@ -60,7 +60,7 @@ pub fn report(measured: &Measured, settings: &Settings) -> String {
 }
 
 /// Answers per second of each thread in each second; in a shorter run, of each thread.
-fn thread_rates(measured: &Measured) -> Latency {
+fn thread_rates(measured: &Measurement) -> Latency {
     if measured.thread_rates.count() > 0 {
         return measured.thread_rates.clone();
     }
@@ -106,10 +106,11 @@ fn corrected_distribution(text: &mut String, latency: &Latency) {
     let _ = writeln!(text, "{}", "-".repeat(58));
 }
 
-fn errors(text: &mut String, measured: &Measured) {
-    let of = |kinds: &[Kind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
-    let connect = of(&[Kind::Connect, Kind::Tls, Kind::Ports]);
-    let (read, write, timeout) = (of(&[Kind::Read, Kind::Protocol]), of(&[Kind::Write]), of(&[Kind::Timeout]));
+fn errors(text: &mut String, measured: &Measurement) {
+    let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+    let connect = of(&[FailureKind::Connect, FailureKind::Tls, FailureKind::Ports]);
+    let (read, write, timeout) =
+        (of(&[FailureKind::Read, FailureKind::Protocol]), of(&[FailureKind::Write]), of(&[FailureKind::Timeout]));
     if connect + read + write + timeout > 0 {
         let _ = writeln!(text, "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}");
     }
@@ -119,12 +120,13 @@ fn errors(text: &mut String, measured: &Measured) {
 }
 
 /// Which figures differ from what wrk would have shown of this run.
-pub fn notes(measured: &Measured) -> Vec<String> {
+pub fn notes(measured: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     if measured.result.connections.opened > measured.result.plan.connections as u64 {
         notes.push("requests that waited for a new connection have that in their latency".to_owned());
     }
-    let counts = [(measured.total.failures.of(Kind::Timeout), "timed out"), (measured.result.unfinished, "unfinished")];
+    let counts =
+        [(measured.total.failures.of(FailureKind::Timeout), "timed out"), (measured.result.unfinished, "unfinished")];
     let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>();
     if !counts.is_empty() {
         notes.push(format!("in the latency at their age are requests that had no answer: {}", counts.join(", ")));

@@ -169,8 +169,8 @@ fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
 
 /// A request of HTTP/1.1 in HTTP/2 (RFC 9113, section 8.3.1). `None` if it cannot be one.
 pub fn translated(bytes: &[u8]) -> Option<Request<Bytes>> {
-    let mut slots = request::slots();
-    let head = request::parse(bytes, &mut slots, request::Limits { head: 8192, headers: 100 }).ok()??;
+    let mut headers = request::header_buffer();
+    let head = request::parse(bytes, &mut headers, request::Limits { head: 8192, headers: 100 }).ok()??;
     let mut body = Vec::new();
     if head.framing != Framing::None {
         let mut reader = BodyReader::new(head.framing);

@@ -59,9 +59,9 @@ pub fn read_answers(stream: TcpStream, requests: &[u8]) -> Exchange {
 fn methods(mut requests: &[u8]) -> Vec<String> {
     let mut methods = Vec::new();
     while !requests.is_empty() {
-        let mut slots = request::slots();
+        let mut headers = request::header_buffer();
         let limits = request::Limits { head: 8192, headers: 100 };
-        let Ok(Some(head)) = request::parse(requests, &mut slots, limits) else {
+        let Ok(Some(head)) = request::parse(requests, &mut headers, limits) else {
             methods.push("?".to_owned());
             break;
         };

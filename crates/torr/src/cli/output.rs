@@ -2,7 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
-use torr_gauge::Rule;
+use torr_gauge::ThresholdRule;
 use torr_report::otlp::Collector;
 
 /// Where results go, and what makes the run a failure.
@@ -28,8 +28,8 @@ pub struct OutputArgs {
     #[arg(long, value_name = "URL", value_parser = Collector::parse)]
     pub otlp: Option<Collector>,
     /// Exit with 1 if this is so, such as 'p99>50ms', 'errors>0.1%' or 'rps<1000'; several with commas, or repeated
-    #[arg(long, value_name = "RULE", value_parser = Rule::parse, value_delimiter = ',')]
-    pub fail_if: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = ThresholdRule::parse, value_delimiter = ',')]
+    pub fail_if: Vec<ThresholdRule>,
     /// No progress line
     #[arg(short, long)]
     pub quiet: bool,

@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::settings::{Kind, SETTINGS, Setting};
-use torr_gauge::shown;
+use torr_gauge::redact;
 
 impl Config {
     /// All settings, as `--config` reads them, but for the passwords in them, which are not shown.
@@ -14,7 +14,7 @@ impl Config {
                 (None, None) => "default".into(),
             };
             let text = (setting.text)(&self.chosen);
-            let shown = if setting.kind == Kind::Secret { shown::url(&text) } else { text.as_str().into() };
+            let shown = if setting.kind == Kind::Secret { redact::url(&text) } else { text.as_str().into() };
             let note = if shown == text { "" } else { "; what *** stands for is not shown" };
             format!("{} = {}  # {source}{note}\n", setting.key, setting.as_toml(&shown))
         };

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_data::DatabaseKind;
 use torr_doctor::{Assignment, ExperimentStart, Invocation, quoted};
-use torr_gauge::{Machine, RunResult, Verdict, shown};
+use torr_gauge::{Machine, RunResult, Verdict, redact};
 use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
@@ -165,7 +165,7 @@ fn again(args: &DemoArgs) -> Invocation {
         command += " --quick";
     }
     if args.database != EMBEDDED {
-        command += &format!(" --database {}", quoted(&shown::url(&args.database)));
+        command += &format!(" --database {}", quoted(&redact::url(&args.database)));
     }
     Invocation { instead: Some(command), ..Invocation::default() }
 }

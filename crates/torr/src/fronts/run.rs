@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 use torr_fronts::TlsArgs;
-use torr_gauge::collector::{Measured, Progress};
+use torr_gauge::collector::{Measurement, Progress};
 use torr_net::address;
 use torr_net::tls::{Roots, TlsSettings, Versions};
 use torr_press::request::{Body, Data, Options};
@@ -60,7 +60,7 @@ impl Asked {
     }
 
     /// Presses, and tells the progress about once a second.
-    pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
+    pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
         let address = self.address()?;
         let tls = self.target.tls.then(|| TlsSettings {
             roots: if self.tls.verify { Roots::System } else { Roots::AcceptAny },
@@ -129,7 +129,7 @@ pub fn request(
 
 /// The line on standard error that every front end ends with: the verdict, and what the other program would have shown
 /// otherwise.
-pub fn tell_verdict(measured: &Measured, notes: &[String]) {
+pub fn tell_verdict(measured: &Measurement, notes: &[String]) {
     output::note(&fronts::verdict_line(measured, notes));
 }
 

@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use torr_gauge::collector::{Measured, Progress};
+use torr_gauge::collector::{Measurement, Progress};
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
@@ -49,7 +49,7 @@ pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
 }
 
 /// One run with its verdict.
-pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measured, Stop> {
+pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
     let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
     run.result.verdict = Some(torr_doctor::passive(&run.result));
     Ok(run)

@@ -6,8 +6,8 @@ use crate::output::{self, Sink};
 use std::io;
 use std::process::ExitCode;
 use std::time::SystemTime;
-use torr_gauge::collector::{Measured, Progress};
-use torr_gauge::{Rule, RunResult};
+use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::{RunResult, ThresholdRule};
 use torr_report::hlog::HistogramLog;
 use torr_report::otlp::Collector;
 use torr_report::{csv, expectations, junit, prometheus, text};
@@ -17,7 +17,7 @@ const OTLP_HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 
 /// All that was asked for.
 pub struct Outputs {
-    rules: Vec<Rule>,
+    rules: Vec<ThresholdRule>,
     json: Option<Sink>,
     csv: Option<Sink>,
     hlog: Option<HistogramLog<Sink>>,
@@ -76,7 +76,7 @@ impl Outputs {
     }
 
     /// Judges the run, tells all that was asked for, and gives the exit code.
-    pub fn finish(mut self, mut run: Measured) -> ExitCode {
+    pub fn finish(mut self, mut run: Measurement) -> ExitCode {
         run.result.thresholds = self.rules.iter().map(|rule| rule.judge(&run)).collect();
         if !self.stdout_taken {
             output::print(&text::report_within(&run.result, output::columns()));

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
-use torr_gauge::shown;
+use torr_gauge::redact;
 use torr_net::tls::{Resumption, Roots, TlsSettings, Versions};
 use torr_net::{Address, address};
 use torr_press::{ProtocolConfig, Target};
@@ -49,7 +49,7 @@ fn addresses(args: &TransportArgs, host: &str, port: u16) -> Result<Vec<SocketAd
 
 /// Host and port of a proxy.
 fn proxy_address(proxy: &str) -> Result<(String, u16), Stop> {
-    let bad = || Stop::Usage(format!("--proxy '{}' is not of the form http://host:port", shown::url(proxy)));
+    let bad = || Stop::Usage(format!("--proxy '{}' is not of the form http://host:port", redact::url(proxy)));
     let proxy = Target::parse(proxy).map_err(|_| bad())?;
     // Without a port curl would take 1080, which is hardly ever meant.
     if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok((proxy.host, proxy.port)) }

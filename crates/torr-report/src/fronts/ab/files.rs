@@ -4,13 +4,13 @@ use crate::fronts::latency;
 use crate::fronts::spread::percentile;
 use std::io::{self, Write};
 use std::time::SystemTime;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 
 /// Each percentage with the time within which it was served, comma-separated (`-e`).
 ///
 /// # Errors
 /// What writing says.
-pub fn percentages(out: &mut impl Write, measured: &Measured) -> io::Result<()> {
+pub fn percentages(out: &mut impl Write, measured: &Measurement) -> io::Result<()> {
     let total = latency(measured);
     writeln!(out, "Percentage served,Time in ms")?;
     for percent in 0..=100u8 {
@@ -25,7 +25,7 @@ pub fn percentages(out: &mut impl Write, measured: &Measured) -> io::Result<()> 
 ///
 /// # Errors
 /// What writing says.
-pub fn requests(out: &mut impl Write, measured: &Measured) -> io::Result<()> {
+pub fn requests(out: &mut impl Write, measured: &Measurement) -> io::Result<()> {
     let started = humantime::parse_rfc3339(&measured.result.started_at).unwrap_or(SystemTime::UNIX_EPOCH);
     let seconds = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let started = date(started);

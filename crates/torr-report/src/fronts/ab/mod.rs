@@ -9,9 +9,9 @@ pub use page::report;
 pub use table::table;
 
 use super::failed;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 use torr_gauge::result::Tls;
-use torr_gauge::{Kind, shown};
+use torr_gauge::{FailureKind, redact};
 
 /// What the layout needs to know of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Settings {
 type Row = (&'static str, String);
 
 /// The first block: whom, and what.
-fn service(measured: &Measured, settings: &Settings) -> Vec<Row> {
+fn service(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     let software = measured.first.as_ref().and_then(|first| first.header("server")).unwrap_or_default();
     let length = match settings.variable_length {
         true => "Variable".into(),
@@ -50,7 +50,7 @@ fn service(measured: &Measured, settings: &Settings) -> Vec<Row> {
     };
     let mut rows = vec![
         // Its first word, as there.
-        ("Server Software:", shown::printable(software.split_whitespace().next().unwrap_or_default()).into_owned()),
+        ("Server Software:", redact::printable(software.split_whitespace().next().unwrap_or_default()).into_owned()),
         ("Server Hostname:", settings.host.clone()),
         ("Server Port:", settings.port.to_string()),
     ];
@@ -87,9 +87,9 @@ fn temporary_key(group: &str) -> String {
 }
 
 /// The counts of the second block.
-fn counts(measured: &Measured, settings: &Settings) -> Vec<Row> {
+fn counts(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     let result = &measured.result;
-    let of = |kinds: &[Kind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
+    let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
     let mut rows = vec![
         ("Concurrency Level:", settings.concurrency.to_string()),
         ("Time taken for tests:", format!("{:.3} seconds", result.duration_s)),
@@ -97,8 +97,8 @@ fn counts(measured: &Measured, settings: &Settings) -> Vec<Row> {
         ("Failed requests:", failed(measured).to_string()),
     ];
     if failed(measured) > 0 {
-        let connect = of(&[Kind::Connect, Kind::Tls, Kind::Ports]);
-        let (receive, exceptions) = (of(&[Kind::Read, Kind::Protocol]), of(&[Kind::Timeout]));
+        let connect = of(&[FailureKind::Connect, FailureKind::Tls, FailureKind::Ports]);
+        let (receive, exceptions) = (of(&[FailureKind::Read, FailureKind::Protocol]), of(&[FailureKind::Timeout]));
         let kinds = format!("Connect: {connect}, Receive: {receive}, Length: 0, Exceptions: {exceptions}");
         rows.push(("", kinds));
     }
@@ -107,7 +107,7 @@ fn counts(measured: &Measured, settings: &Settings) -> Vec<Row> {
             rows.push((label, n.to_string()));
         }
     };
-    others("Write errors:", of(&[Kind::Write]));
+    others("Write errors:", of(&[FailureKind::Write]));
     others("Non-2xx responses:", result.status.iter().filter(|(code, _)| **code / 100 != 2).map(|(_, n)| n).sum());
     if settings.keep_alive {
         rows.push(("Keep-Alive requests:", kept(measured).to_string()));
@@ -121,18 +121,18 @@ fn counts(measured: &Measured, settings: &Settings) -> Vec<Row> {
 }
 
 /// Answers after which the connection could be used again.
-fn kept(measured: &Measured) -> u64 {
+fn kept(measured: &Measurement) -> u64 {
     measured.result.requests.saturating_sub(measured.result.connections.closed_by_server)
 }
 
 /// The first answer's, or where that is not known the mean.
-fn document_length(measured: &Measured) -> u64 {
+fn document_length(measured: &Measurement) -> u64 {
     let mean = || super::mean(measured.result.bytes.body, measured.result.requests);
     measured.first.as_ref().map_or_else(mean, |first| first.body)
 }
 
 /// Which figures differ from what ApacheBench would have shown of this run.
-pub fn notes(measured: &Measured, settings: &Settings) -> Vec<String> {
+pub fn notes(measured: &Measurement, settings: &Settings) -> Vec<String> {
     let mut notes =
         vec!["times are to the microsecond, and include requests that were not answered in time".to_owned()];
     let result = &measured.result;

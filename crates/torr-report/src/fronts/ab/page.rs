@@ -5,13 +5,13 @@ use super::{Settings, counts, service};
 use crate::fronts::spread::percentile;
 use crate::fronts::{latency, per_second};
 use std::fmt::Write;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 
 /// Percentiles that the page tells.
 const PERCENTILES: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 
 /// Everything after the line that says whom it benchmarks.
-pub fn report(measured: &Measured, settings: &Settings) -> String {
+pub fn report(measured: &Measurement, settings: &Settings) -> String {
     let mut page = String::from("\n\n");
     let block = |page: &mut String, rows: &[super::Row]| {
         for (label, value) in rows {
@@ -39,7 +39,7 @@ pub fn report(measured: &Measured, settings: &Settings) -> String {
     page
 }
 
-fn rates(page: &mut String, measured: &Measured, settings: &Settings) {
+fn rates(page: &mut String, measured: &Measurement, settings: &Settings) {
     let result = &measured.result;
     let each = result.duration_s * 1e3 / result.requests as f64;
     let (received, sent) = (per_second(result.bytes.received, measured), per_second(result.bytes.sent, measured));
@@ -53,7 +53,7 @@ fn rates(page: &mut String, measured: &Measured, settings: &Settings) {
     }
 }
 
-fn connection_times(page: &mut String, measured: &Measured, settings: &Settings) {
+fn connection_times(page: &mut String, measured: &Measurement, settings: &Settings) {
     page.push_str("\nConnection Times (ms)\n");
     let rows = Times::of(measured).rows();
     if settings.no_deviation {
@@ -73,7 +73,7 @@ fn connection_times(page: &mut String, measured: &Measured, settings: &Settings)
     }
 }
 
-fn percentiles(page: &mut String, measured: &Measured) {
+fn percentiles(page: &mut String, measured: &Measurement) {
     page.push_str("\nPercentage of the requests served within a certain time (ms)\n");
     let total = latency(measured);
     for percent in PERCENTILES {

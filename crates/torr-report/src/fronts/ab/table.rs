@@ -4,10 +4,10 @@ use super::times::{Times, milliseconds};
 use super::{Settings, counts, service};
 use crate::fronts::per_second;
 use std::fmt::Write;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 
 /// The table, with the attributes that its table, row and cell elements are to have.
-pub fn table(measured: &Measured, settings: &Settings, [table, tr, td]: [&str; 3]) -> String {
+pub fn table(measured: &Measurement, settings: &Settings, [table, tr, td]: [&str; 3]) -> String {
     let mut html = format!("\n\n<table {table}>\n");
     let mut row = |label: &str, value: &str| {
         let (label, value) = (escape(label), escape(value));

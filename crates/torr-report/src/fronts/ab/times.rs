@@ -3,7 +3,7 @@
 use crate::fronts::latency;
 use crate::fronts::spread::Spread;
 use torr_gauge::Latency;
-use torr_gauge::collector::Measured;
+use torr_gauge::collector::Measurement;
 
 /// Connect, processing, waiting and total, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Times {
 
 impl Times {
     /// From the measurement's histograms.
-    pub fn of(measured: &Measured) -> Self {
+    pub fn of(measured: &Measurement) -> Self {
         let sample = &measured.total;
         let (opened, answered) = (sample.opened, sample.answered.count());
         let first_byte = first_byte(measured);
@@ -45,7 +45,7 @@ impl Times {
     }
 }
 
-fn first_byte(measured: &Measured) -> Latency {
+fn first_byte(measured: &Measurement) -> Latency {
     let mut first_byte = measured.total.answered.clone();
     first_byte.subtract(&measured.total.last_apart);
     first_byte.add(&measured.total.first_apart);

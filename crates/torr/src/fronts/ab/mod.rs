@@ -11,8 +11,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use torr_fronts::UsageError;
 use torr_fronts::ab::{Args, Parsed, USAGE, parse};
-use torr_gauge::collector::{Measured, Progress};
-use torr_gauge::shown;
+use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::redact;
 use torr_press::Target;
 use torr_report::fronts::ab::{self as layout, files};
 
@@ -100,7 +100,7 @@ fn layout_of(args: &Args, target: &Target) -> layout::Settings {
     }
 }
 
-fn notes(args: &Args, measured: &Measured, layout: &layout::Settings) -> Vec<String> {
+fn notes(args: &Args, measured: &Measurement, layout: &layout::Settings) -> Vec<String> {
     let mut notes = layout::notes(measured, layout);
     if args.gnuplot.is_some() {
         notes.push("in the -g file only ttime is each request's own".into());
@@ -118,7 +118,7 @@ fn notes(args: &Args, measured: &Measured, layout: &layout::Settings) -> Vec<Str
 }
 
 /// Failed requests fail the command, unless they are forgiven.
-fn exit_code(args: &Args, measured: &Measured) -> ExitCode {
+fn exit_code(args: &Args, measured: &Measurement) -> ExitCode {
     let result = &measured.result;
     match () {
         () if result.interrupted => exit::interrupted(),
@@ -164,11 +164,11 @@ impl Begun {
         }
     }
 
-    fn finished(&mut self, measured: &Measured, args: &Args) {
+    fn finished(&mut self, measured: &Measurement, args: &Args) {
         let requests = measured.result.requests;
         self.completed(requests);
         if let (Some(first), true) = (&measured.first, args.verbosity >= 2) {
-            let field = |name: &str, value: &str| format!("{name}: {}\n", shown::printable(value));
+            let field = |name: &str, value: &str| format!("{name}: {}\n", redact::printable(value));
             let fields = first.headers.iter().map(|(name, value)| field(name, &String::from_utf8_lossy(value)));
             let fields: String = fields.collect();
             print(&format!("LOG: first header received:\n{fields}LOG: Response code = {}\n", first.status));
@@ -183,8 +183,8 @@ impl Begun {
 /// A request's head without the values of fields that hold secrets.
 fn without_secrets(head: &str) -> String {
     let line = |line: &str| match line.split_once(':') {
-        Some((name, _)) if shown::is_secret_field(name) && !name.contains(' ') => {
-            format!("{name}: {}\r\n", shown::HIDDEN)
+        Some((name, _)) if redact::is_secret_field(name) && !name.contains(' ') => {
+            format!("{name}: {}\r\n", redact::HIDDEN)
         }
         _ => line.to_owned(),
     };

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use torr_fronts::wrk::{Args, Parsed, USAGE, parse};
 use torr_gauge::collector::Progress;
-use torr_gauge::shown;
+use torr_gauge::redact;
 use torr_press::{Schedule, Target};
 use torr_report::fronts::wrk as layout;
 
@@ -42,7 +42,7 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
     let request = run::request(&target, "GET", headers, None, true)?;
     let schedule = args.rate.map(|rate| Schedule::constant(rate as f64)).transpose();
     let layout = layout::Settings {
-        url: shown::url(&args.url).into_owned(),
+        url: redact::url(&args.url).into_owned(),
         threads: args.threads,
         connections: args.connections,
         seconds: args.duration,
