@@ -1,0 +1,26 @@
+//! The hurl file format, read whole: source text in, a [`File`] or a [`ParseError`] with its place out.
+//!
+//! The grammar is the one published at hurl.dev ("Grammar" and "File format"), with the spellings that earlier versions used. A
+//! line decides by its beginning what it is (a request line, a status line, a section, a field, content), so the parser needs no
+//! backtracking, and an error names the one place where the file stopped making sense.
+
+pub mod ast;
+mod body;
+mod cursor;
+mod error;
+mod expression;
+mod filter;
+mod json;
+mod option;
+mod parse;
+mod predicate;
+mod query;
+mod section;
+mod template;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use ast::File;
+pub use error::{ParseError, Position};
+pub use parse::parse;

@@ -1,0 +1,4 @@
+//! What is read, what is refused and where.
+
+mod read;
+mod refused;

@@ -1,0 +1,86 @@
+//! Files with a mistake: each is refused at its place, in words that say what to write.
+
+use crate::hurl::parse;
+use proptest::prelude::*;
+
+/// A file, the place of its mistake and a part of the message.
+const REFUSED: &[(&str, &str, &str)] = &[
+    ("get http://a/", "1:1", "a request should stand here"),
+    ("HTTP 200", "1:1", "has no request"),
+    ("GET http://a/\nHTTP 200\nHTTP 200", "3:1", "has no request"),
+    ("GET # nothing", "1:5", "a URL should stand here"),
+    ("GET http://a/\nAccept", "2:7", "a colon should stand here"),
+    ("GET http://a/\nA: \\q", "2:4", "no escape"),
+    ("GET http://a/\nA: \\u{110000}", "2:4", "character's number"),
+    ("GET http://{{host/", "1:18", "}}"),
+    ("GET http://{{ }}/", "1:15", "a variable's name"),
+    ("GET http://a/\n[Asserts]\nstatus == 200", "2:1", "below its HTTP line"),
+    ("GET http://a/\nHTTP 200\n[Query]\na: b", "3:1", "above the HTTP line"),
+    ("GET http://a/\n[Headers]\na: b", "2:1", "[Headers] is no section: use [Options]"),
+    ("GET http://a/\n[Options]\nretri: 3", "3:1", "did you mean 'retry'?"),
+    ("GET http://a/\n[Options]\nretry: many", "3:8", "a number from 0"),
+    ("GET http://a/\n[Options]\ndelay: 3 weeks", "3:10", "the line should end here"),
+    ("GET http://a/\n[Options]\ndelay: 3weeks", "3:8", "no unit of time"),
+    ("GET http://a/\n[Options]\ninsecure: yes", "3:11", "true or false"),
+    ("GET http://a/\n[Options]\nvariable: a", "3:12", "NAME=VALUE"),
+    ("GET http://a/\n[BasicAuth]\na: b\nc: d", "4:1", "one line"),
+    ("GET http://a/\nHTTP/4 200", "2:6", "a version should stand here"),
+    ("GET http://a/\nHTTP 20", "2:6", "a status code"),
+    ("GET http://a/\nHTTP 200\n[Captures]\na: jsonpat \"$\"", "4:4", "a query should stand here"),
+    ("GET http://a/\nHTTP 200\n[Captures]\na: cookie \"b[Colour]\"", "4:11", "no attribute of a cookie"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nstatus", "4:7", "a filter or a predicate"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nstatus cuont == 3", "4:8", "a filter or a predicate"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nstatus > true", "4:10", "cannot compare"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nstatus == two", "4:11", "a value should stand here"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nbody == \"x", "4:9", "no closing \""),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nbody matches /x", "4:14", "no closing /"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nbytes == hex,abc;", "4:10", "pairs of hexadecimal digits"),
+    ("GET http://a/\nHTTP 200\n[Asserts]\nbytes == base64,@@;", "4:10", "not base64"),
+    ("POST http://a/\n{\"a\": }", "2:7", "a JSON value"),
+    ("POST http://a/\n{\"a\": 1", "2:1", "no closing }"),
+    ("POST http://a/\n[1 2]", "2:4", "a comma or ]"),
+    ("POST http://a/\n{a: 1}", "2:2", "in double quotes"),
+    ("POST http://a/\n{\"a\": \"\\x\"}", "2:8", "no escape"),
+    ("POST http://a/\n<a><b></a>", "2:7", "closes no element"),
+    ("POST http://a/\n<a>", "2:1", "does not end"),
+    ("POST http://a/\n```json\n{}", "2:1", "no closing ```"),
+    ("POST http://a/\n```yaml\na: b\n```", "2:4", "no kind of text"),
+    ("POST http://a/\n```json,fast\n{}\n```", "2:4", "no attribute of a text"),
+    ("POST http://a/\n```\n{{a\n```", "3:4", "}}"),
+    ("POST http://a/\nfile,a.bin", "2:11", "end here with ;"),
+    ("POST http://a/\n{} {}", "2:4", "the line should end here"),
+];
+
+#[test]
+fn a_mistake_is_refused_at_its_place() {
+    for (source, place, message) in REFUSED {
+        let error = parse(source).expect_err(source).to_string();
+        assert!(error.starts_with(&format!("{place}: ")) && error.contains(message), "{source:?}: {error}");
+    }
+}
+
+#[test]
+fn content_that_nests_too_deep_is_refused() {
+    let deep = |levels: usize| format!("POST http://a/\n{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(parse(&deep(100)).is_ok());
+    assert!(parse(&deep(100_000)).expect_err("it is too deep").message.contains("deeper"));
+}
+
+proptest! {
+    /// Files that are cut, doubled or mixed are read or refused at a place within them.
+    #[test]
+    fn no_text_panics(
+        pieces in prop::collection::vec((0..REFUSED.len() + 1, any::<prop::sample::Index>(), "[ -~\n]{0,4}"), 1..6),
+    ) {
+        let mut source = String::new();
+        for (which, cut, noise) in pieces {
+            let text = REFUSED.get(which).map_or(include_str!("whole.hurl"), |(text, ..)| text);
+            let cut = cut.index(text.len() + 1);
+            source.push_str(&text[..(0..=cut).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)]);
+            source.push_str(&noise);
+        }
+        if let Err(error) = parse(&source) {
+            prop_assert!(error.at.line <= source.split('\n').count(), "{error}");
+        }
+    }
+}
