@@ -46,20 +46,19 @@ pub(super) fn of_request(cursor: &mut Cursor<'_>, request: &mut Request) -> Resu
         let start = cursor.clone();
         match header(cursor)? {
             None => return Ok(()),
-            Some("Options") => lines(cursor, |cursor| Ok(request.options.push(option(cursor)?)))?,
-            Some("Query" | "QueryStringParams") => lines(cursor, |cursor| Ok(request.query.push(key_value(cursor)?)))?,
-            Some("Form" | "FormParams") => lines(cursor, |cursor| Ok(request.form.push(key_value(cursor)?)))?,
-            Some("Multipart" | "MultipartFormData") => {
-                lines(cursor, |cursor| Ok(request.multipart.push(part(cursor)?)))?;
-            }
-            Some("Cookies") => lines(cursor, |cursor| Ok(request.cookies.push(key_value(cursor)?)))?,
-            Some("BasicAuth") => lines(cursor, |cursor| {
-                if request.basic_auth.is_some() {
-                    return Err(cursor.error("[BasicAuth] has one line: USER: PASSWORD"));
+            Some("Options") => request.options.extend(lines(cursor, option)?),
+            Some("Query" | "QueryStringParams") => request.query.extend(lines(cursor, key_value)?),
+            Some("Form" | "FormParams") => request.form.extend(lines(cursor, key_value)?),
+            Some("Multipart" | "MultipartFormData") => request.multipart.extend(lines(cursor, part)?),
+            Some("Cookies") => request.cookies.extend(lines(cursor, key_value)?),
+            Some("BasicAuth") => {
+                let users = lines(cursor, key_value)?;
+                if let Some(second) = users.get(1) {
+                    let message = "[BasicAuth] has one line: USER: PASSWORD".to_owned();
+                    return Err(ParseError { at: second.at, message });
                 }
-                request.basic_auth = Some(key_value(cursor)?);
-                Ok(())
-            })?,
+                request.basic_auth = users.into_iter().next();
+            }
             Some(name) => {
                 return Err(unknown(name, OF_REQUESTS, OF_RESPONSES, "a response's, below its HTTP line", &start));
             }
@@ -74,8 +73,8 @@ pub(super) fn of_response(cursor: &mut Cursor<'_>, response: &mut Response) -> R
         let start = cursor.clone();
         match header(cursor)? {
             None => return Ok(()),
-            Some("Captures") => lines(cursor, |cursor| Ok(response.captures.push(capture(cursor)?)))?,
-            Some("Asserts") => lines(cursor, |cursor| Ok(response.asserts.push(assert(cursor)?)))?,
+            Some("Captures") => response.captures.extend(lines(cursor, capture)?),
+            Some("Asserts") => response.asserts.extend(lines(cursor, assert)?),
             Some(name) => {
                 return Err(unknown(name, OF_RESPONSES, OF_REQUESTS, "a request's, above the HTTP line", &start));
             }
@@ -91,16 +90,17 @@ fn unknown(name: &str, here: &[&str], there: &[&str], whose: &str, start: &Curso
 }
 
 /// Reads lines up to the next section, request, status line or content.
-fn lines(
+fn lines<T>(
     cursor: &mut Cursor<'_>,
-    mut read: impl FnMut(&mut Cursor<'_>) -> Result<(), ParseError>,
-) -> Result<(), ParseError> {
+    read: impl Fn(&mut Cursor<'_>) -> Result<T, ParseError>,
+) -> Result<Vec<T>, ParseError> {
+    let mut items = Vec::new();
     loop {
         cursor.skip_empty_lines();
         if ends_lines(cursor) {
-            return Ok(());
+            return Ok(items);
         }
-        read(cursor)?;
+        items.push(read(cursor)?);
         cursor.end_of_line()?;
     }
 }
