@@ -16,8 +16,11 @@ enum Takes {
     Sequence,
 }
 
+/// A predicate with a value.
+type Comparing = (&'static str, Takes, fn(Value) -> Predicate);
+
 /// Predicates with a value: name or operator, kind of value, constructor. A longer operator comes before its beginning.
-const COMPARING: &[(&str, Takes, fn(Value) -> Predicate)] = &[
+const COMPARING: &[Comparing] = &[
     ("==", Takes::Any, Predicate::Equal),
     ("equals", Takes::Any, Predicate::Equal),
     ("!=", Takes::Any, Predicate::NotEqual),
