@@ -2,4 +2,19 @@
 //! and evaluates what they say; sockets and timers are the load engine's.
 #![forbid(unsafe_code)]
 
+mod error;
+pub mod filter;
 pub mod hurl;
+pub mod pattern;
+pub mod predicate;
+pub mod query;
+mod scope;
+mod template;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use error::EvaluationError;
+pub use scope::{Names, Variables};
+pub use template::{Expression, Template};
+pub use value::Value;

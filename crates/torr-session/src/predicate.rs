@@ -1,0 +1,261 @@
+//! Predicates and asserts: whether a value is what it must be.
+
+use crate::error::EvaluationError;
+use crate::filter::{self, Filter};
+use crate::hurl::{ParseError, Position, ast};
+use crate::pattern::Compiled;
+use crate::query::{Query, Received};
+use crate::scope::{Names, Variables};
+use crate::template::{Expression, Template};
+use crate::value::Value;
+use chrono::DateTime;
+use regex::Regex;
+use std::cmp::Ordering;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use uuid::Uuid;
+
+/// An assert of an entry, compiled.
+#[derive(Debug, Clone)]
+pub struct Assert {
+    query: Query,
+    filters: Vec<Filter>,
+    not: bool,
+    predicate: Predicate,
+    /// The place of the assert in its file.
+    pub at: Position,
+}
+
+/// An assert that did not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// What was demanded.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+}
+
+impl Assert {
+    /// Compiles an assert of a hurl file.
+    ///
+    /// # Errors
+    /// Where an expression in it is none, and for what is not supported.
+    pub fn compile(assert: &ast::Assert, names: &mut Names) -> Result<Self, ParseError> {
+        Ok(Self {
+            query: Query::compile(&assert.query, assert.at, names)?,
+            filters: filter::compile(&assert.filters, assert.at, names)?,
+            not: assert.not,
+            predicate: Predicate::compile(&assert.predicate, assert.at, names)?,
+            at: assert.at,
+        })
+    }
+
+    /// Checks a response.
+    ///
+    /// # Errors
+    /// If the assert does not hold.
+    pub fn check(&self, received: &Received<'_>, variables: &Variables) -> Result<(), Failed> {
+        let not = if self.not { "not " } else { "" };
+        let expected = |words: String| format!("{not}{words}");
+        let failed = |error: EvaluationError| Failed {
+            expected: expected(self.predicate.words(variables).unwrap_or_else(|_| "a value".to_owned())),
+            actual: error.0,
+        };
+        let value = self.query.evaluate(received, variables).map_err(failed)?;
+        let value = filter::apply(&self.filters, value, variables).map_err(failed)?;
+        let actual = || value.as_ref().map_or("nothing".to_owned(), Value::describe);
+        let held = match &value {
+            // What is not there has no property but that of not being there.
+            None => Some(false),
+            Some(value) => self.predicate.holds(value, variables).map_err(failed)?,
+        };
+        match held {
+            Some(held) if held != self.not => Ok(()),
+            // A value of a kind that the predicate is not for fails the negated predicate as well.
+            _ => Err(Failed { expected: expected(self.predicate.words(variables).map_err(failed)?), actual: actual() }),
+        }
+    }
+}
+
+/// A predicate, its value compiled.
+#[derive(Debug, Clone)]
+enum Predicate {
+    /// A comparison with a value.
+    Compares(Comparison, Operand),
+    /// `matches`
+    Matches(Compiled<Regex>),
+    /// A predicate without a value.
+    Plain(ast::Predicate),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Comparison {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterOrEqual,
+    Less,
+    LessOrEqual,
+    StartsWith,
+    EndsWith,
+    Contains,
+    Includes,
+}
+
+#[derive(Debug, Clone)]
+enum Operand {
+    Value(Value),
+    Template(Template),
+    Expression(Expression),
+}
+
+impl Operand {
+    fn compile(value: &ast::Value, at: Position, names: &mut Names) -> Result<Self, ParseError> {
+        Ok(match value {
+            ast::Value::Null => Self::Value(Value::Null),
+            ast::Value::Boolean(boolean) => Self::Value(Value::Boolean(*boolean)),
+            ast::Value::Number(ast::Number::Integer(integer)) => Self::Value(Value::Integer(*integer)),
+            ast::Value::Number(ast::Number::Large(digits)) => Self::Value(Value::Large(digits.clone())),
+            ast::Value::Number(ast::Number::Float(float)) => Self::Value(Value::Float(*float)),
+            ast::Value::Bytes(bytes) => Self::Value(Value::Bytes(bytes.clone())),
+            ast::Value::Text(text) => match text.literal() {
+                Some(literal) => Self::Value(Value::Text(literal.to_owned())),
+                None => Self::Template(Template::compile(text, names)?),
+            },
+            ast::Value::Placeholder(expression) => Self::Expression(Expression::compile(expression, names)?),
+            ast::Value::File(_) => {
+                return Err(ParseError { at, message: "a file cannot be compared with here: use sha256".to_owned() });
+            }
+        })
+    }
+
+    fn get(&self, variables: &Variables) -> Result<Value, EvaluationError> {
+        Ok(match self {
+            Self::Value(value) => value.clone(),
+            Self::Template(template) => Value::Text(template.render(variables)?.into_owned()),
+            Self::Expression(expression) => expression.evaluate(variables)?.into_owned(),
+        })
+    }
+}
+
+impl Predicate {
+    fn compile(predicate: &ast::Predicate, at: Position, names: &mut Names) -> Result<Self, ParseError> {
+        use ast::Predicate as P;
+        let (comparison, value) = match predicate {
+            P::Equal(value) => (Comparison::Equal, value),
+            P::NotEqual(value) => (Comparison::NotEqual, value),
+            P::Greater(value) => (Comparison::Greater, value),
+            P::GreaterOrEqual(value) => (Comparison::GreaterOrEqual, value),
+            P::Less(value) => (Comparison::Less, value),
+            P::LessOrEqual(value) => (Comparison::LessOrEqual, value),
+            P::StartsWith(value) => (Comparison::StartsWith, value),
+            P::EndsWith(value) => (Comparison::EndsWith, value),
+            P::Contains(value) => (Comparison::Contains, value),
+            P::Includes(value) => (Comparison::Includes, value),
+            P::Matches(pattern) => return Ok(Self::Matches(Compiled::pattern(pattern, at, names)?)),
+            plain => return Ok(Self::Plain(plain.clone())),
+        };
+        Ok(Self::Compares(comparison, Operand::compile(value, at, names)?))
+    }
+
+    /// Whether the value is as demanded; `None` if the predicate is not for values of this kind.
+    fn holds(&self, value: &Value, variables: &Variables) -> Result<Option<bool>, EvaluationError> {
+        Ok(match self {
+            Self::Compares(comparison, operand) => comparison.holds(value, &operand.get(variables)?),
+            Self::Matches(pattern) => match value {
+                Value::Text(text) => Some(pattern.get(variables)?.is_match(text)),
+                _ => None,
+            },
+            Self::Plain(plain) => plain_holds(plain, value),
+        })
+    }
+
+    /// Returns the demand in words.
+    fn words(&self, variables: &Variables) -> Result<String, EvaluationError> {
+        Ok(match self {
+            Self::Compares(comparison, operand) => {
+                let words = match comparison {
+                    Comparison::Equal => "",
+                    Comparison::NotEqual => "other than ",
+                    Comparison::Greater => "greater than ",
+                    Comparison::GreaterOrEqual => "at least ",
+                    Comparison::Less => "less than ",
+                    Comparison::LessOrEqual => "at most ",
+                    Comparison::StartsWith => "starts with ",
+                    Comparison::EndsWith => "ends with ",
+                    Comparison::Contains => "contains ",
+                    Comparison::Includes => "includes ",
+                };
+                format!("{words}{}", operand.get(variables)?.describe())
+            }
+            Self::Matches(pattern) => format!("matches /{}/", pattern.get(variables)?.as_str()),
+            Self::Plain(ast::Predicate::Exists) => "something".to_owned(),
+            Self::Plain(plain) => {
+                let name = format!("{plain:?}");
+                format!("{}{}", name[..1].to_ascii_lowercase(), &name[1..])
+            }
+        })
+    }
+}
+
+impl Comparison {
+    fn holds(self, actual: &Value, expected: &Value) -> Option<bool> {
+        let ordered = |fits: fn(Ordering) -> bool| actual.compare(expected).map(fits);
+        match self {
+            Self::Equal => Some(actual == expected),
+            Self::NotEqual => Some(actual != expected),
+            Self::Greater => ordered(Ordering::is_gt),
+            Self::GreaterOrEqual => ordered(Ordering::is_ge),
+            Self::Less => ordered(Ordering::is_lt),
+            Self::LessOrEqual => ordered(Ordering::is_le),
+            Self::StartsWith | Self::EndsWith | Self::Contains | Self::Includes => self.holds_part(actual, expected),
+        }
+    }
+
+    fn holds_part(self, actual: &Value, expected: &Value) -> Option<bool> {
+        match (actual, expected) {
+            (Value::List(items), _) if matches!(self, Self::Contains | Self::Includes) => {
+                Some(items.contains(expected))
+            }
+            (Value::Text(actual), Value::Text(expected)) => match self {
+                Self::StartsWith => Some(actual.starts_with(expected.as_str())),
+                Self::EndsWith => Some(actual.ends_with(expected.as_str())),
+                Self::Contains => Some(actual.contains(expected.as_str())),
+                _ => None,
+            },
+            (Value::Bytes(actual), Value::Bytes(expected)) => match self {
+                Self::StartsWith => Some(actual.starts_with(expected)),
+                Self::EndsWith => Some(actual.ends_with(expected)),
+                Self::Contains => {
+                    Some(expected.is_empty() || actual.windows(expected.len()).any(|window| window == expected))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn plain_holds(predicate: &ast::Predicate, value: &Value) -> Option<bool> {
+    use ast::Predicate as P;
+    let text = if let Value::Text(text) = value { Some(text.as_str()) } else { None };
+    let is_integer = matches!(value, Value::Integer(_) | Value::Large(_));
+    let is_float = matches!(value, Value::Float(_));
+    Some(match predicate {
+        P::Exists => true,
+        P::IsBoolean => matches!(value, Value::Boolean(_)),
+        P::IsCollection => matches!(value, Value::List(_) | Value::Object(_) | Value::Bytes(_)),
+        P::IsDate => matches!(value, Value::Date(_)),
+        P::IsEmpty => return value.count().map(|count| count == 0),
+        P::IsFloat => is_float,
+        P::IsInteger => is_integer,
+        P::IsIpv4 => text?.parse::<Ipv4Addr>().is_ok(),
+        P::IsIpv6 => text?.parse::<Ipv6Addr>().is_ok(),
+        P::IsIsoDate => DateTime::parse_from_rfc3339(text?).is_ok(),
+        P::IsList => matches!(value, Value::List(_) | Value::Bytes(_)),
+        P::IsNumber => is_integer || is_float,
+        P::IsObject => matches!(value, Value::Object(_)),
+        P::IsString => text.is_some(),
+        P::IsUuid => Uuid::try_parse(text?).is_ok(),
+        with_value => unreachable!("{with_value:?} has a value, so it was compiled to its own variant"),
+    })
+}
