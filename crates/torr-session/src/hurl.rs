@@ -23,4 +23,5 @@ mod value;
 
 pub use ast::File;
 pub use error::{ParseError, Position};
+pub use option::option_name;
 pub use parse::parse;

@@ -2,19 +2,30 @@
 //! and evaluates what they say; sockets and timers are the load engine's.
 #![forbid(unsafe_code)]
 
+pub mod content;
 mod error;
+pub mod expected;
+mod files;
 pub mod filter;
 pub mod hurl;
+pub mod operand;
+pub mod options;
 pub mod pattern;
 pub mod predicate;
 pub mod query;
+pub mod request;
 mod scope;
+mod session;
 mod template;
 #[cfg(test)]
 mod tests;
 mod value;
+mod walk;
 
 pub use error::EvaluationError;
+pub use files::{Files, Folder};
 pub use scope::{Names, Variables};
+pub use session::{Entry, Session};
 pub use template::{Expression, Template};
 pub use value::Value;
+pub use walk::{Action, Judgement, Walk};

@@ -3,10 +3,10 @@
 use crate::error::EvaluationError;
 use crate::filter::{self, Filter};
 use crate::hurl::{ParseError, Position, ast};
+use crate::operand::Operand;
 use crate::pattern::Compiled;
 use crate::query::{Query, Received};
 use crate::scope::{Names, Variables};
-use crate::template::{Expression, Template};
 use crate::value::Value;
 use chrono::DateTime;
 use regex::Regex;
@@ -99,42 +99,6 @@ enum Comparison {
     EndsWith,
     Contains,
     Includes,
-}
-
-#[derive(Debug, Clone)]
-enum Operand {
-    Value(Value),
-    Template(Template),
-    Expression(Expression),
-}
-
-impl Operand {
-    fn compile(value: &ast::Value, at: Position, names: &mut Names) -> Result<Self, ParseError> {
-        Ok(match value {
-            ast::Value::Null => Self::Value(Value::Null),
-            ast::Value::Boolean(boolean) => Self::Value(Value::Boolean(*boolean)),
-            ast::Value::Number(ast::Number::Integer(integer)) => Self::Value(Value::Integer(*integer)),
-            ast::Value::Number(ast::Number::Large(digits)) => Self::Value(Value::Large(digits.clone())),
-            ast::Value::Number(ast::Number::Float(float)) => Self::Value(Value::Float(*float)),
-            ast::Value::Bytes(bytes) => Self::Value(Value::Bytes(bytes.clone())),
-            ast::Value::Text(text) => match text.literal() {
-                Some(literal) => Self::Value(Value::Text(literal.to_owned())),
-                None => Self::Template(Template::compile(text, names)?),
-            },
-            ast::Value::Placeholder(expression) => Self::Expression(Expression::compile(expression, names)?),
-            ast::Value::File(_) => {
-                return Err(ParseError { at, message: "a file cannot be compared with here: use sha256".to_owned() });
-            }
-        })
-    }
-
-    fn get(&self, variables: &Variables) -> Result<Value, EvaluationError> {
-        Ok(match self {
-            Self::Value(value) => value.clone(),
-            Self::Template(template) => Value::Text(template.render(variables)?.into_owned()),
-            Self::Expression(expression) => expression.evaluate(variables)?.into_owned(),
-        })
-    }
 }
 
 impl Predicate {

@@ -27,6 +27,11 @@ enum Piece {
 }
 
 impl Template {
+    /// Returns a template of one text.
+    pub fn text(text: &str) -> Self {
+        Self { pieces: vec![Piece::Text(text.to_owned())] }
+    }
+
     /// Prepares text of a hurl file.
     ///
     /// # Errors

@@ -70,6 +70,11 @@ const OPTIONS: &[(&str, OptionName, Takes)] = &[
     ("very-verbose", OptionName::VeryVerbose, Takes::Boolean),
 ];
 
+/// Returns an option's name as files spell it.
+pub fn option_name(name: OptionName) -> &'static str {
+    OPTIONS.iter().find(|(_, known, _)| *known == name).map_or("", |(spelling, ..)| spelling)
+}
+
 /// Reads an option, from its name to the end of its value.
 pub(super) fn option(cursor: &mut Cursor<'_>) -> Result<EntryOption, ParseError> {
     let (start, at) = (cursor.clone(), cursor.position());

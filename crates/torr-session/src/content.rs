@@ -1,0 +1,191 @@
+//! Content of requests, and content that responses must have.
+
+use crate::error::EvaluationError;
+use crate::files::Files;
+use crate::hurl::ast::{self, Body, MultipartPart, TextHint};
+use crate::hurl::{ParseError, Position};
+use crate::scope::{Names, Variables};
+use crate::template::Template;
+use std::path::Path;
+use url::form_urlencoded::Serializer;
+
+/// Content, compiled.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// Bytes that are always the same.
+    Bytes(Vec<u8>),
+    /// Text, and its media type.
+    Text(Template, Option<&'static str>),
+    /// A GraphQL request: query and variables.
+    GraphQl(Template, Option<Template>),
+    /// A form (application/x-www-form-urlencoded).
+    Form(Vec<(Template, Template)>),
+    /// A multipart form (RFC 7578).
+    Multipart(Vec<Part>),
+}
+
+/// A part of a multipart form.
+#[derive(Debug, Clone)]
+pub struct Part {
+    name: Template,
+    value: PartValue,
+}
+
+#[derive(Debug, Clone)]
+enum PartValue {
+    Text(Template),
+    File { name: String, content_type: Template, content: Vec<u8> },
+}
+
+const JSON: &str = "application/json";
+const XML: &str = "application/xml";
+
+impl Content {
+    /// Compiles the content of a request: its body if there is one, else its form.
+    ///
+    /// # Errors
+    /// Where an expression is none, or a file cannot be read.
+    pub fn of_request(
+        request: &ast::Request,
+        names: &mut Names,
+        files: &dyn Files,
+    ) -> Result<Option<Self>, ParseError> {
+        Ok(Some(if let Some(body) = &request.body {
+            Self::compile(body, request.at, names, files)?
+        } else if !request.form.is_empty() {
+            let pair = |pair: &ast::KeyValue| {
+                Ok((Template::compile(&pair.name, names)?, Template::compile(&pair.value, names)?))
+            };
+            Self::Form(request.form.iter().map(pair).collect::<Result<_, ParseError>>()?)
+        } else if !request.multipart.is_empty() {
+            let parts = request.multipart.iter().map(|part| Part::compile(part, names, files));
+            Self::Multipart(parts.collect::<Result<_, _>>()?)
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    /// Compiles content.
+    ///
+    /// # Errors
+    /// Where an expression is none, or a file cannot be read.
+    pub fn compile(body: &Body, at: Position, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
+        Ok(match body {
+            Body::Json(pieces) => Self::Text(Template::compile_json(pieces, names)?, Some(JSON)),
+            Body::Xml(text) => Self::Text(Template::text(text), Some(XML)),
+            Body::Text { text, hint } => {
+                let media_type = match hint {
+                    TextHint::Plain => None,
+                    TextHint::Json => Some(JSON),
+                    TextHint::Xml => Some(XML),
+                };
+                Self::Text(Template::compile(text, names)?, media_type)
+            }
+            Body::GraphQl { query, variables } => {
+                let variables = variables.as_ref().map(|pieces| Template::compile_json(pieces, names)).transpose()?;
+                Self::GraphQl(Template::compile(query, names)?, variables)
+            }
+            Body::Bytes(bytes) => Self::Bytes(bytes.clone()),
+            Body::File(name) => Self::Bytes(read(name, at, files)?.1),
+        })
+    }
+
+    /// Returns the bytes, and the media type that the content has of itself.
+    ///
+    /// # Errors
+    /// If a variable has no value.
+    pub fn build(&self, variables: &Variables) -> Result<(Vec<u8>, Option<String>), EvaluationError> {
+        let text = |template: &Template| template.render(variables).map(|text| text.into_owned());
+        Ok(match self {
+            Self::Bytes(bytes) => (bytes.clone(), None),
+            Self::Text(template, media_type) => (text(template)?.into_bytes(), media_type.map(str::to_owned)),
+            Self::GraphQl(query, variables) => {
+                let query = serde_json::Value::from(text(query)?);
+                let json = match variables {
+                    Some(variables) => format!("{{\"query\":{query},\"variables\":{}}}", text(variables)?),
+                    None => format!("{{\"query\":{query}}}"),
+                };
+                (json.into_bytes(), Some(JSON.to_owned()))
+            }
+            Self::Form(pairs) => {
+                let mut form = Serializer::new(String::new());
+                for (name, value) in pairs {
+                    form.append_pair(&text(name)?, &text(value)?);
+                }
+                (form.finish().into_bytes(), Some("application/x-www-form-urlencoded".to_owned()))
+            }
+            Self::Multipart(parts) => multipart(parts, variables)?,
+        })
+    }
+}
+
+impl Part {
+    fn compile(part: &MultipartPart, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
+        Ok(match part {
+            MultipartPart::Field(pair) => Self {
+                name: Template::compile(&pair.name, names)?,
+                value: PartValue::Text(Template::compile(&pair.value, names)?),
+            },
+            MultipartPart::File { name, file, content_type, at } => {
+                let (path, content) = read(file, *at, files)?;
+                let content_type = match content_type {
+                    Some(content_type) => Template::compile(content_type, names)?,
+                    None => Template::text(media_type(&path)),
+                };
+                let file_name = Path::new(&path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let value = PartValue::File { name: file_name, content_type, content };
+                Self { name: Template::compile(name, names)?, value }
+            }
+        })
+    }
+}
+
+/// Reads a file by its name, which must be known before the run.
+fn read(name: &ast::Template, at: Position, files: &dyn Files) -> Result<(String, Vec<u8>), ParseError> {
+    let error = |message: String| ParseError { at, message };
+    let literal = name.literal();
+    let name =
+        literal.ok_or_else(|| error("files are read before the run: a file's name has no placeholders".to_owned()))?;
+    files.read(name).map(|content| (name.to_owned(), content)).map_err(error)
+}
+
+/// Returns the media type of a file by its extension, as the format defines.
+fn media_type(path: &str) -> &'static str {
+    match Path::new(path).extension().and_then(|extension| extension.to_str()) {
+        Some("gif") => "image/gif",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("png") => "image/png",
+        Some("svg") => "image/svg+xml",
+        Some("txt") => "text/plain",
+        Some("htm" | "html") => "text/html",
+        Some("pdf") => "application/pdf",
+        Some("xml") => "application/xml",
+        _ => "application/octet-stream",
+    }
+}
+
+fn multipart(parts: &[Part], variables: &Variables) -> Result<(Vec<u8>, Option<String>), EvaluationError> {
+    // 128 random bits do not occur in a part by chance.
+    let boundary = format!("torr-{:032x}", fastrand::u128(..));
+    let quoted = |text: &str| text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+    let mut body = Vec::new();
+    for part in parts {
+        let name = quoted(&part.name.render(variables)?);
+        body.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"").as_bytes());
+        match &part.value {
+            PartValue::Text(text) => {
+                body.extend_from_slice(b"\r\n\r\n");
+                body.extend_from_slice(text.render(variables)?.as_bytes());
+            }
+            PartValue::File { name, content_type, content } => {
+                let (name, content_type) = (quoted(name), content_type.render(variables)?);
+                let fields = format!("; filename=\"{name}\"\r\nContent-Type: {content_type}\r\n\r\n");
+                body.extend_from_slice(fields.as_bytes());
+                body.extend_from_slice(content);
+            }
+        }
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    Ok((body, Some(format!("multipart/form-data; boundary={boundary}"))))
+}

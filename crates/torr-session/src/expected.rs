@@ -1,0 +1,169 @@
+//! What a response must be, and what is taken from it.
+
+use crate::content::Content;
+use crate::error::EvaluationError;
+use crate::files::Files;
+use crate::filter::{self, Filter};
+use crate::hurl::ast::Version;
+use crate::hurl::{ParseError, Position, ast};
+use crate::predicate::{Assert, Failed};
+use crate::query::{Query, Received};
+use crate::scope::{Names, Variables};
+use crate::template::Template;
+use crate::value::Value;
+
+/// The expectations of an entry, compiled.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    version: Option<Version>,
+    status: Option<u16>,
+    fields: Vec<(Template, Template, Position)>,
+    captures: Vec<Capture>,
+    asserts: Vec<Assert>,
+    content: Option<Content>,
+    at: Position,
+}
+
+#[derive(Debug, Clone)]
+struct Capture {
+    variable: usize,
+    name: String,
+    query: Query,
+    filters: Vec<Filter>,
+    at: Position,
+}
+
+/// An expectation that a response did not meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmet {
+    /// The place of the expectation in its file.
+    pub at: Position,
+    /// What was demanded.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+}
+
+impl Expected {
+    /// Compiles the expectations of a hurl file's entry.
+    ///
+    /// # Errors
+    /// Where an expression is none, a file cannot be read, or something is not supported.
+    pub fn compile(response: &ast::Response, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
+        let mut fields = Vec::new();
+        for field in &response.headers {
+            fields.push((Template::compile(&field.name, names)?, Template::compile(&field.value, names)?, field.at));
+        }
+        let captures = response.captures.iter().map(|capture| Capture::compile(capture, names));
+        let captures = captures.collect::<Result<_, _>>()?;
+        let asserts = response.asserts.iter().map(|assert| Assert::compile(assert, names)).collect::<Result<_, _>>()?;
+        let content =
+            response.body.as_ref().map(|body| Content::compile(body, response.at, names, files)).transpose()?;
+        Ok(Self {
+            version: response.version,
+            status: response.status,
+            fields,
+            captures,
+            asserts,
+            content,
+            at: response.at,
+        })
+    }
+
+    /// Checks a response and captures from it. Version and status come first, then captures, then everything else; what is not
+    /// as demanded is returned, all of it.
+    pub fn check(&self, received: &Received<'_>, variables: &mut Variables) -> Vec<Unmet> {
+        let mut unmet = self.check_status_line(received);
+        for capture in &self.captures {
+            match capture.evaluate(received, variables) {
+                Ok(value) => variables.set(capture.variable, value),
+                Err(error) => {
+                    unmet.push(Unmet {
+                        at: capture.at,
+                        expected: format!("a value for '{}'", capture.name),
+                        actual: error.0,
+                    });
+                }
+            }
+        }
+        unmet.extend(self.fields.iter().filter_map(|field| check_field(field, received, variables)));
+        if let Some(content) = &self.content {
+            unmet.extend(self.check_content(content, received, variables));
+        }
+        for assert in &self.asserts {
+            if let Err(Failed { expected, actual }) = assert.check(received, variables) {
+                unmet.push(Unmet { at: assert.at, expected, actual });
+            }
+        }
+        unmet
+    }
+
+    fn check_status_line(&self, received: &Received<'_>) -> Vec<Unmet> {
+        let version = self.version.map(|version| match version {
+            Version::Http10 => "1.0",
+            Version::Http11 => "1.1",
+            Version::Http2 => "2",
+            Version::Http3 => "3",
+        });
+        let mut unmet = Vec::new();
+        if let Some(version) = version.filter(|version| *version != received.version) {
+            let (expected, actual) = (format!("HTTP/{version}"), format!("HTTP/{}", received.version));
+            unmet.push(Unmet { at: self.at, expected, actual });
+        }
+        if let Some(status) = self.status.filter(|status| *status != received.status) {
+            let (expected, actual) = (format!("status {status}"), format!("status {}", received.status));
+            unmet.push(Unmet { at: self.at, expected, actual });
+        }
+        unmet
+    }
+
+    fn check_content(&self, content: &Content, received: &Received<'_>, variables: &Variables) -> Option<Unmet> {
+        let unmet = |expected: String, actual: String| Some(Unmet { at: self.at, expected, actual });
+        match content.build(variables) {
+            Ok((expected, _)) if expected == *received.content => None,
+            Ok((expected, _)) => {
+                let shown = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+                    Ok(text) => Value::Text(text.to_owned()).describe(),
+                    Err(_) => Value::Bytes(bytes.to_vec()).describe(),
+                };
+                unmet(format!("content {}", shown(&expected)), shown(&received.content))
+            }
+            Err(error) => unmet("content".to_owned(), error.0),
+        }
+    }
+}
+
+impl Capture {
+    fn compile(capture: &ast::Capture, names: &mut Names) -> Result<Self, ParseError> {
+        let at = capture.at;
+        let placeholder = || ParseError { at, message: "the name of a capture has no placeholders".to_owned() };
+        let name = capture.name.literal().ok_or_else(placeholder)?.to_owned();
+        let query = Query::compile(&capture.query, at, names)?;
+        let filters = filter::compile(&capture.filters, at, names)?;
+        Ok(Self { variable: names.number(&name), name, query, filters, at })
+    }
+
+    fn evaluate(&self, received: &Received<'_>, variables: &Variables) -> Result<Value, EvaluationError> {
+        let value = self.query.evaluate(received, variables)?;
+        let value = filter::apply(&self.filters, value, variables)?;
+        value.ok_or_else(|| EvaluationError("nothing".to_owned()))
+    }
+}
+
+fn check_field(
+    (name, value, at): &(Template, Template, Position),
+    received: &Received<'_>,
+    variables: &Variables,
+) -> Option<Unmet> {
+    let unmet = |expected: String, actual: String| Some(Unmet { at: *at, expected, actual });
+    let (name, value) = match (name.render(variables), value.render(variables)) {
+        (Ok(name), Ok(value)) => (name, value),
+        (Err(error), _) | (_, Err(error)) => return unmet("a field".to_owned(), error.0),
+    };
+    let actual: Vec<_> = received.values(&name).collect();
+    if actual.contains(&value) {
+        return None;
+    }
+    let shown = if actual.is_empty() { format!("no field {name}") } else { format!("{name}: {}", actual.join(", ")) };
+    unmet(format!("{name}: {value}"), shown)
+}

@@ -1,0 +1,34 @@
+//! Files that a hurl file names, read before the run.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Where files come from.
+pub trait Files {
+    /// Returns a file's content.
+    ///
+    /// # Errors
+    /// In words, if the file cannot be read or must not be.
+    fn read(&self, name: &str) -> Result<Vec<u8>, String>;
+}
+
+/// The files below a folder.
+#[derive(Debug, Clone)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Returns the files of the folder that a hurl file is in.
+    pub fn of(file: &Path) -> Self {
+        Self(file.parent().map_or_else(PathBuf::new, Path::to_path_buf))
+    }
+}
+
+impl Files for Folder {
+    fn read(&self, name: &str) -> Result<Vec<u8>, String> {
+        let outside = |part: Component<'_>| !matches!(part, Component::Normal(_) | Component::CurDir);
+        if Path::new(name).components().any(outside) {
+            return Err(format!("'{name}' is outside the hurl file's folder"));
+        }
+        let path = self.0.join(name);
+        std::fs::read(&path).map_err(|error| format!("cannot read '{}': {error}", path.display()))
+    }
+}

@@ -1,0 +1,234 @@
+//! Options of an entry: what works under load, what has no meaning there, and what is not supported.
+
+use crate::error::EvaluationError;
+use crate::hurl::ast::{EntryOption, OptionName, OptionValue};
+use crate::hurl::{ParseError, Position, option_name};
+use crate::operand::Operand;
+use crate::scope::{Names, Variables};
+use crate::template::{Expression, Template};
+use crate::value::Value;
+use std::time::Duration;
+
+/// The redirects that are followed at most, unless the file says otherwise.
+const MAX_REDIRECTS: u64 = 50;
+/// The pause before a retry, unless the file says otherwise.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A setting: a value, or an expression that gives it when the entry runs.
+#[derive(Debug, Clone)]
+pub enum Setting<T> {
+    /// A value that is known before the run.
+    Value(T),
+    /// An expression.
+    Expression(Expression),
+}
+
+/// The options of an entry, compiled.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The variables that the entry defines, by number.
+    pub definitions: Vec<(usize, Operand)>,
+    /// Whether the entry is left out.
+    pub skip: Setting<bool>,
+    /// How many times the entry runs; `None` without end.
+    pub repeat: Setting<Option<u64>>,
+    /// The pause before each request of the entry.
+    pub delay: Setting<Duration>,
+    /// How many times a request is sent again whose response did not meet the expectations; `None` without end.
+    pub retry: Setting<Option<u64>>,
+    /// The pause before a request is sent again.
+    pub retry_interval: Setting<Duration>,
+    /// Whether redirects are followed.
+    pub location: Setting<bool>,
+    /// Whether redirects are followed with credentials, to other hosts too.
+    pub location_trusted: Setting<bool>,
+    /// The redirects that are followed at most; `None` without a limit.
+    pub max_redirects: Setting<Option<u64>>,
+    /// Options that are the connection's, in their order.
+    pub transport: Vec<(OptionName, TransportValue, Position)>,
+}
+
+/// The value of an option that is the connection's.
+#[derive(Debug, Clone)]
+pub enum TransportValue {
+    /// A truth value.
+    Boolean(Setting<bool>),
+    /// A time.
+    Duration(Setting<Duration>),
+    /// Text.
+    Text(Template),
+}
+
+impl Options {
+    /// Compiles the options of an entry.
+    ///
+    /// # Errors
+    /// For an option that is not supported.
+    pub fn compile(
+        options: &[EntryOption],
+        names: &mut Names,
+        ignored: &mut Vec<(Position, String)>,
+    ) -> Result<Self, ParseError> {
+        let mut compiled = Self {
+            definitions: Vec::new(),
+            skip: Setting::Value(false),
+            repeat: Setting::Value(Some(1)),
+            delay: Setting::Value(Duration::ZERO),
+            retry: Setting::Value(Some(0)),
+            retry_interval: Setting::Value(RETRY_INTERVAL),
+            location: Setting::Value(false),
+            location_trusted: Setting::Value(false),
+            max_redirects: Setting::Value(Some(MAX_REDIRECTS)),
+            transport: Vec::new(),
+        };
+        for option in options {
+            compiled.add(option, names, ignored)?;
+        }
+        Ok(compiled)
+    }
+
+    fn add(
+        &mut self,
+        option: &EntryOption,
+        names: &mut Names,
+        ignored: &mut Vec<(Position, String)>,
+    ) -> Result<(), ParseError> {
+        use OptionName as O;
+        match option.name {
+            O::Variable => {
+                if let OptionValue::Definition { name, value } = &option.value {
+                    let operand = Operand::compile(value, option.at, names)?;
+                    self.definitions.push((names.number(name), operand));
+                }
+            }
+            O::Skip => self.skip = boolean(option, names)?,
+            O::Repeat => self.repeat = count(option, names)?,
+            O::Delay => self.delay = duration(option, names)?,
+            O::Retry => self.retry = count(option, names)?,
+            O::RetryInterval => self.retry_interval = duration(option, names)?,
+            O::Location => self.location = boolean(option, names)?,
+            O::LocationTrusted => self.location_trusted = boolean(option, names)?,
+            O::MaxRedirects => self.max_redirects = count(option, names)?,
+            O::Output | O::Verbose | O::Verbosity | O::VeryVerbose => {
+                ignored.push((option.at, format!("'{}' has no meaning under load", option_name(option.name))));
+            }
+            O::AwsSigV4
+            | O::Digest
+            | O::Http3
+            | O::LimitRate
+            | O::Negotiate
+            | O::Netrc
+            | O::NetrcFile
+            | O::NetrcOptional
+            | O::Ntlm
+            | O::PinnedPublicKey => {
+                return Err(ParseError {
+                    at: option.at,
+                    message: format!("'{}' is not supported", option_name(option.name)),
+                });
+            }
+            O::CaCertificate
+            | O::ClientCertificate
+            | O::ClientKey
+            | O::Compressed
+            | O::ConnectTimeout
+            | O::ConnectTo
+            | O::Header
+            | O::Http10
+            | O::Http11
+            | O::Http2
+            | O::Insecure
+            | O::Ipv4
+            | O::Ipv6
+            | O::MaxTime
+            | O::NoCookieStore
+            | O::PathAsIs
+            | O::Proxy
+            | O::Resolve
+            | O::UnixSocket
+            | O::User => {
+                let value = match &option.value {
+                    OptionValue::Text(text) => TransportValue::Text(Template::compile(text, names)?),
+                    OptionValue::Milliseconds(_) => TransportValue::Duration(duration(option, names)?),
+                    _ => TransportValue::Boolean(boolean(option, names)?),
+                };
+                self.transport.push((option.name, value, option.at));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Setting<bool> {
+    /// Returns the value.
+    ///
+    /// # Errors
+    /// If the expression has no value, or one that is neither true nor false.
+    pub fn get(&self, variables: &Variables) -> Result<bool, EvaluationError> {
+        match self {
+            Self::Value(value) => Ok(*value),
+            Self::Expression(expression) => match &*expression.evaluate(variables)? {
+                Value::Boolean(boolean) => Ok(*boolean),
+                other => Err(EvaluationError(format!("true or false was expected, not {}", other.describe()))),
+            },
+        }
+    }
+}
+
+impl Setting<Option<u64>> {
+    /// Returns the value.
+    ///
+    /// # Errors
+    /// If the expression has no value, or one that is no count.
+    pub fn get(&self, variables: &Variables) -> Result<Option<u64>, EvaluationError> {
+        match self {
+            Self::Value(value) => Ok(*value),
+            Self::Expression(expression) => match &*expression.evaluate(variables)? {
+                Value::Integer(-1) => Ok(None),
+                Value::Integer(count @ 0..) => Ok(Some(*count as u64)),
+                other => Err(EvaluationError(format!("a count was expected, not {}", other.describe()))),
+            },
+        }
+    }
+}
+
+impl Setting<Duration> {
+    /// Returns the value; a number of an expression counts in milliseconds.
+    ///
+    /// # Errors
+    /// If the expression has no value, or one that is no time.
+    pub fn get(&self, variables: &Variables) -> Result<Duration, EvaluationError> {
+        match self {
+            Self::Value(value) => Ok(*value),
+            Self::Expression(expression) => match &*expression.evaluate(variables)? {
+                Value::Integer(count @ 0..) => Ok(Duration::from_millis(*count as u64)),
+                other => Err(EvaluationError(format!("a time in milliseconds was expected, not {}", other.describe()))),
+            },
+        }
+    }
+}
+
+fn boolean(option: &EntryOption, names: &mut Names) -> Result<Setting<bool>, ParseError> {
+    setting(option, names, |value| if let OptionValue::Boolean(boolean) = value { Some(*boolean) } else { None })
+}
+
+fn count(option: &EntryOption, names: &mut Names) -> Result<Setting<Option<u64>>, ParseError> {
+    setting(option, names, |value| if let OptionValue::Count(count) = value { Some(*count) } else { None })
+}
+
+fn duration(option: &EntryOption, names: &mut Names) -> Result<Setting<Duration>, ParseError> {
+    let milliseconds = |value: &OptionValue| if let OptionValue::Milliseconds(ms) = value { Some(*ms) } else { None };
+    setting(option, names, |value| milliseconds(value).map(Duration::from_millis))
+}
+
+fn setting<T>(
+    option: &EntryOption,
+    names: &mut Names,
+    literal: impl Fn(&OptionValue) -> Option<T>,
+) -> Result<Setting<T>, ParseError> {
+    if let OptionValue::Placeholder(expression) = &option.value {
+        return Expression::compile(expression, names).map(Setting::Expression);
+    }
+    let wrong = || ParseError { at: option.at, message: "this option takes another kind of value".to_owned() };
+    literal(&option.value).map(Setting::Value).ok_or_else(wrong)
+}

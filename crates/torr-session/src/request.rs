@@ -1,0 +1,185 @@
+//! Requests of entries: what is prepared before the run, and what is filled in for each exchange.
+
+use crate::content::Content;
+use crate::error::EvaluationError;
+use crate::files::Files;
+use crate::hurl::{ParseError, ast};
+use crate::scope::{Names, Variables};
+use crate::template::Template;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use cookie_store::CookieStore;
+use url::Url;
+
+/// A request, ready to be encoded for a version of HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The method.
+    pub method: String,
+    /// The URL, without a fragment.
+    pub url: Url,
+    /// The field lines in their order, without `Host`, unless the file gives one, and without what frames the content.
+    pub fields: Vec<(String, String)>,
+    /// The content; `None` for a request without one.
+    pub content: Option<Vec<u8>>,
+}
+
+/// A request of an entry, compiled.
+#[derive(Debug, Clone)]
+pub struct Request {
+    method: String,
+    url: Template,
+    fields: Pairs,
+    query: Pairs,
+    cookies: Pairs,
+    basic_auth: Option<(Template, Template)>,
+    content: Option<Content>,
+}
+
+/// Names and values.
+type Pairs = Vec<(Template, Template)>;
+
+impl Request {
+    /// Compiles a request of a hurl file.
+    ///
+    /// # Errors
+    /// Where an expression is none, or a file cannot be read.
+    pub fn compile(request: &ast::Request, names: &mut Names, files: &dyn Files) -> Result<Self, ParseError> {
+        let mut pair =
+            |pair: &ast::KeyValue| Ok((Template::compile(&pair.name, names)?, Template::compile(&pair.value, names)?));
+        let mut pairs = |pairs: &[ast::KeyValue]| pairs.iter().map(&mut pair).collect::<Result<Pairs, ParseError>>();
+        let (fields, query, cookies) = (pairs(&request.headers)?, pairs(&request.query)?, pairs(&request.cookies)?);
+        let basic_auth = request.basic_auth.as_ref().map(pair).transpose()?;
+        Ok(Self {
+            method: request.method.clone(),
+            url: Template::compile(&request.url, names)?,
+            fields,
+            query,
+            cookies,
+            basic_auth,
+            content: Content::of_request(request, names, files)?,
+        })
+    }
+
+    /// Returns the method and the path's template, for a name of the entry.
+    pub fn title(&self, source: &ast::Template) -> String {
+        let text = |piece: &ast::Piece| match piece {
+            ast::Piece::Text(text) => text.clone(),
+            ast::Piece::Placeholder(ast::Expression { source: ast::Source::Variable(name), .. }) => {
+                format!("{{{{{name}}}}}")
+            }
+            ast::Piece::Placeholder(_) => "{{...}}".to_owned(),
+        };
+        let url: String = source.0.iter().map(text).collect();
+        let after_scheme = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+        let path = after_scheme.find('/').map_or("/", |slash| &after_scheme[slash..]);
+        format!("{} {}", self.method, path.split(['?', '#']).next().unwrap_or_default())
+    }
+
+    /// Fills in the request.
+    ///
+    /// # Errors
+    /// If a variable has no value, or the filled-in URL is none.
+    pub fn build(&self, variables: &Variables, jar: &CookieStore) -> Result<Outgoing, EvaluationError> {
+        let url = self.url(variables)?;
+        let render = |template: &Template| template.render(variables).map(|text| text.into_owned());
+        let mut fields = Vec::with_capacity(self.fields.len() + 3);
+        for (name, value) in &self.fields {
+            fields.push((render(name)?, render(value)?));
+        }
+        let has =
+            |fields: &[(String, String)], name: &str| fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name));
+        let mut content = None;
+        if let Some(described) = &self.content {
+            let (bytes, media_type) = described.build(variables)?;
+            content = Some(bytes);
+            if let Some(media_type) = media_type.filter(|_| !has(&fields, "content-type")) {
+                fields.push(("Content-Type".to_owned(), media_type));
+            }
+        }
+        if let Some((user, password)) = &self.basic_auth {
+            let pair = format!("{}:{}", render(user)?, render(password)?);
+            fields.push(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(pair))));
+        }
+        self.add_cookies(&mut fields, &url, variables, jar)?;
+        Ok(Outgoing { method: self.method.clone(), url, fields, content })
+    }
+
+    fn url(&self, variables: &Variables) -> Result<Url, EvaluationError> {
+        let text = self.url.render(variables)?;
+        let mut url = Url::parse(&text).map_err(|error| EvaluationError(format!("'{text}' is not a URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(EvaluationError(format!("'{text}' is not a URL of http or https")));
+        }
+        url.set_fragment(None);
+        if !self.query.is_empty() {
+            let mut pairs = url.query_pairs_mut();
+            for (name, value) in &self.query {
+                pairs.append_pair(&name.render(variables)?, &value.render(variables)?);
+            }
+        }
+        Ok(url)
+    }
+
+    /// Adds the cookies of the jar and those of the entry, in one field as RFC 6265 requires (section 5.4).
+    fn add_cookies(
+        &self,
+        fields: &mut Vec<(String, String)>,
+        url: &Url,
+        variables: &Variables,
+        jar: &CookieStore,
+    ) -> Result<(), EvaluationError> {
+        let mut cookies: Vec<String> =
+            jar.get_request_values(url).map(|(name, value)| format!("{name}={value}")).collect();
+        for (name, value) in &self.cookies {
+            cookies.push(format!("{}={}", name.render(variables)?, value.render(variables)?));
+        }
+        if !cookies.is_empty() {
+            fields.push(("Cookie".to_owned(), cookies.join("; ")));
+        }
+        Ok(())
+    }
+}
+
+impl Outgoing {
+    /// Returns the request that follows a redirect: as a GET without content where the status code says so (RFC 9110, section
+    /// 15.4), without credentials for another origin.
+    ///
+    /// # Errors
+    /// If the location is no URL of http or https.
+    pub fn redirected(
+        &self,
+        status: u16,
+        location: &str,
+        jar: &CookieStore,
+        trusted: bool,
+    ) -> Result<Self, EvaluationError> {
+        let wrong = |reason: &str| EvaluationError(format!("the redirect to '{location}' {reason}"));
+        let mut url = self.url.join(location).map_err(|error| wrong(&format!("has no URL: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("leaves http"));
+        }
+        url.set_fragment(None);
+        let becomes_get = match status {
+            303 => self.method != "HEAD",
+            301 | 302 => self.method == "POST",
+            _ => false,
+        };
+        let same_origin = url.origin() == self.url.origin();
+        let dropped = |name: &str| {
+            let is = |other: &str| name.eq_ignore_ascii_case(other);
+            let of_content =
+                is("content-type") || is("content-encoding") || is("content-language") || is("content-location");
+            is("cookie")
+                || (becomes_get && of_content)
+                || (!same_origin && !trusted && (is("authorization") || is("host")))
+        };
+        let mut fields: Vec<_> = self.fields.iter().filter(|(name, _)| !dropped(name)).cloned().collect();
+        let cookies: Vec<_> = jar.get_request_values(&url).map(|(name, value)| format!("{name}={value}")).collect();
+        if !cookies.is_empty() {
+            fields.push(("Cookie".to_owned(), cookies.join("; ")));
+        }
+        let method = if becomes_get { "GET".to_owned() } else { self.method.clone() };
+        Ok(Self { method, url, fields, content: if becomes_get { None } else { self.content.clone() } })
+    }
+}

@@ -1,0 +1,64 @@
+//! A session: the entries of a hurl file, compiled before the run.
+
+use crate::expected::Expected;
+use crate::files::Files;
+use crate::hurl::{ParseError, Position, ast};
+use crate::options::Options;
+use crate::request::Request;
+use crate::scope::Names;
+
+/// The entries that a virtual user walks through.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// The entries, in order.
+    pub entries: Vec<Entry>,
+    /// The names of all variables.
+    pub names: Names,
+    /// What the file asks for and has no meaning under load, with its place.
+    pub ignored: Vec<(Position, String)>,
+}
+
+/// An entry, compiled.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The entry's name in results: the file's, or method and path.
+    pub name: String,
+    /// The request.
+    pub request: Request,
+    /// The options.
+    pub options: Options,
+    /// What the response must be; without it, every response passes.
+    pub expected: Option<Expected>,
+    /// The place of the request.
+    pub at: Position,
+}
+
+impl Session {
+    /// Compiles a hurl file.
+    ///
+    /// # Errors
+    /// Where an expression is none, a file cannot be read, or something is not supported.
+    pub fn compile(file: &ast::File, files: &dyn Files) -> Result<Self, ParseError> {
+        let (mut names, mut ignored) = (Names::default(), Vec::new());
+        let entries = file.entries.iter().map(|entry| Entry::compile(entry, &mut names, files, &mut ignored));
+        Ok(Self { entries: entries.collect::<Result<_, _>>()?, names, ignored })
+    }
+}
+
+impl Entry {
+    fn compile(
+        entry: &ast::Entry,
+        names: &mut Names,
+        files: &dyn Files,
+        ignored: &mut Vec<(Position, String)>,
+    ) -> Result<Self, ParseError> {
+        let request = Request::compile(&entry.request, names, files)?;
+        Ok(Self {
+            name: entry.name.clone().unwrap_or_else(|| request.title(&entry.request.url)),
+            request,
+            options: Options::compile(&entry.request.options, names, ignored)?,
+            expected: entry.response.as_ref().map(|response| Expected::compile(response, names, files)).transpose()?,
+            at: entry.request.at,
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! Queries, filters and predicates on one response, by the lines of a hurl file.
+
+use crate::hurl::ast;
+use crate::hurl::parse;
+use crate::predicate::Assert;
+use crate::query::{Query, Received};
+use crate::scope::{Names, Variables};
+use crate::template::Template;
+use crate::value::Value;
+use crate::{EvaluationError, filter};
+use std::time::Duration;
+
+const CONTENT: &str = r#"{"name": "Ann", "id": 7, "big": 18446744073709551615, "pi": 3.5, "ok": true, "none": null,
+"tags": ["a", "b"], "empty": [], "one": ["x"], "a-b": {"c": 1}, "when": "2026-11-22T10:00:00Z", "ip": "::1",
+"uuid": "01cc0f54-8885-4a1d-9121-ae5d316a33c5", "html": "a &lt; b", "url": "/p?q=1+2&r=%C3%A9", "b64": "w6k="}"#;
+
+fn received() -> Received<'static> {
+    Received {
+        status: 200,
+        version: "1.1",
+        fields: vec![
+            ("Content-Type", b"application/json; charset=utf-8"),
+            ("Set-Cookie", b"id=abc; Path=/; Max-Age=60; Secure; SameSite=Lax; Expires=Wed, 13 Jan 2021 22:23:01 GMT"),
+            ("set-cookie", b"theme=dark"),
+            ("ETag", b"\"x\""),
+        ],
+        content: CONTENT.as_bytes().into(),
+        url: "http://a/b",
+        redirects: vec![(302, "/c")],
+        address: Some([127, 0, 0, 1].into()),
+        duration: Duration::from_micros(12_700),
+        ..Received::default()
+    }
+}
+
+fn variables(names: &mut Names) -> Variables {
+    let mut variables = Variables::default();
+    variables.set(names.number("name"), Value::Text("Ann".to_owned()));
+    variables.set(names.number("seven"), Value::Integer(7));
+    variables.set(names.number("path"), Value::Text("$.id".to_owned()));
+    variables.set(names.number("list"), Value::List(vec![Value::Null, Value::Text("\"q\"".to_owned())]));
+    variables
+}
+
+fn asserts(lines: &str) -> Vec<ast::Assert> {
+    let file = parse(&format!("GET http://a/\nHTTP 200\n[Asserts]\n{lines}"))
+        .unwrap_or_else(|error| panic!("{lines}: {error}"));
+    file.entries.into_iter().next().and_then(|entry| entry.response).expect("it has one").asserts
+}
+
+/// Checks one assert; the error is what was expected and what was there.
+fn check(line: &str) -> Result<(), (String, String)> {
+    let mut names = Names::default();
+    let variables = variables(&mut names);
+    let assert = Assert::compile(&asserts(line)[0], &mut names).unwrap_or_else(|error| panic!("{line}: {error}"));
+    assert.check(&received(), &variables).map_err(|failed| (failed.expected, failed.actual))
+}
+
+/// Asserts that hold.
+const HOLD: &str = r#"status == 200
+status != 201
+status >= 200
+status < 200.5
+status isInteger
+status isNumber
+status not isFloat
+version == "1.1"
+url endsWith "/b"
+url matches /^http:/
+url not matches "^https:"
+ip isIpv4
+redirects count == 1
+redirects nth 0 location == "/c"
+redirects nth -1 location == "/c"
+redirects nth 1 not exists
+duration == 12
+header "content-type" contains "json"
+header "Content-Type" startsWith "application/"
+header "Set-Cookie" count == 2
+header "Set-Cookie" contains "theme=dark"
+header "ETag" == "\"x\""
+header "X-None" not exists
+header "X-None" not == "x"
+cookie "id" == "abc"
+cookie "id[Value]" == "abc"
+cookie "id[Path]" == "/"
+cookie "id[Max-Age]" == 60
+cookie "id[Max-Age]" isInteger
+cookie "id[Secure]" exists
+cookie "id[HttpOnly]" not exists
+cookie "id[SameSite]" == "Lax"
+cookie "id[Expires]" toDate "%a, %d %b %Y %H:%M:%S GMT" daysBeforeNow > 1000
+cookie "id[Expires]" toDate "%a, %d %b %Y %H:%M:%S GMT" dateFormat "%Y" == "2021"
+cookie "theme" == "dark"
+cookie "none" not exists
+body contains "Ann"
+body isString
+bytes startsWith hex,7b22;
+bytes not endsWith base64,AAAA;
+bytes count > 100
+rawbytes contains hex,416e6e;
+jsonpath "$.name" == "Ann"
+jsonpath "$.name" == "{{name}}"
+jsonpath "$.name" == {{name}}
+jsonpath "$.id" == {{seven}}
+jsonpath "{{path}}" == 7
+jsonpath "$.id" toFloat == 7.0
+jsonpath "$.big" == 18446744073709551615
+jsonpath "$.big" > 9223372036854775807
+jsonpath "$.pi" == 3.5
+jsonpath "$.pi" toInt == 3
+jsonpath "$.pi" isFloat
+jsonpath "$.ok" == true
+jsonpath "$.ok" isBoolean
+jsonpath "$.none" == null
+jsonpath "$.none" exists
+jsonpath "$.missing" not exists
+jsonpath "$.tags" count == 2
+jsonpath "$.tags" includes "a"
+jsonpath "$.tags" not includes "c"
+jsonpath "$.tags" first == "a"
+jsonpath "$.tags" last == "b"
+jsonpath "$.tags" isList
+jsonpath "$.tags" isCollection
+jsonpath "$.tags[*]" count == 2
+jsonpath "$.one[*]" == "x"
+jsonpath "$.empty" isEmpty
+jsonpath "$.empty" first not exists
+jsonpath "$.a-b.c" == 1
+jsonpath "$['a-b']" isObject
+jsonpath "$..c" == 1
+jsonpath "$.a-b" jsonpath "$.c" == 1
+jsonpath "$.when" isIsoDate
+jsonpath "$.when" toDate "%+" isDate
+jsonpath "$.when" toDate "%+" dateFormat "%A" == "Sunday"
+jsonpath "$.ip" isIpv6
+jsonpath "$.uuid" isUuid
+jsonpath "$.html" htmlUnescape == "a < b"
+jsonpath "$.html" htmlUnescape htmlEscape == "a &lt; b"
+jsonpath "$.url" urlQueryParam "q" == "1 2"
+jsonpath "$.url" urlQueryParam "r" == "é"
+jsonpath "$.url" urlQueryParam "s" not exists
+jsonpath "$.url" urlEncode startsWith "/p%3Fq"
+jsonpath "$.url" urlDecode contains "é"
+jsonpath "$.b64" base64Decode utf8Decode == "é"
+jsonpath "$.b64" base64Decode toHex == "c3a9"
+jsonpath "$.b64" base64Decode decode "iso-8859-1" == "Ã©"
+jsonpath "$.name" utf8Encode base64Encode == "QW5u"
+jsonpath "$.name" split "n" count == 3
+jsonpath "$.name" replace "n" "m" == "Amm"
+jsonpath "$.name" replaceRegex /n+/ "x" == "Ax"
+jsonpath "$.name" regex "A(.)" == "n"
+jsonpath "$.name" regex "B(.)" not exists
+jsonpath "$.name" toString == "Ann"
+jsonpath "$.id" toString == "7"
+regex "\"id\": (\\d+)" toInt == 7
+regex /"id": (\d+)/ == "7"
+variable "name" == "Ann"
+variable "unset" not exists
+sha256 not == hex,00;
+md5 count == 16
+certificate "Subject" not exists"#;
+
+/// Asserts that do not hold, with what is said of them.
+const FAIL: &[(&str, &str, &str)] = &[
+    ("status == 201", "integer 201", "integer 200"),
+    ("status not == 200", "not integer 200", "integer 200"),
+    ("status == \"200\"", "string \"200\"", "integer 200"),
+    ("status contains \"2\"", "contains string \"2\"", "integer 200"),
+    ("status not contains \"2\"", "not contains string \"2\"", "integer 200"),
+    ("status isUuid", "isUuid", "integer 200"),
+    ("body isEmpty", "isEmpty", "string \"{"),
+    ("header \"X-None\" == \"a\"", "string \"a\"", "nothing"),
+    ("header \"X-None\" exists", "something", "nothing"),
+    ("header \"ETag\" not exists", "not something", "string \"\"x\"\""),
+    ("jsonpath \"$.tags\" > 1", "greater than integer 1", "list of 2"),
+    ("jsonpath \"$.name\" matches /^B/", "matches /^B/", "string \"Ann\""),
+    ("jsonpath \"$.name\" toInt == 1", "integer 1", "the filter toInt cannot be applied to string \"Ann\""),
+    ("status count == 1", "integer 1", "the filter count cannot be applied to integer 200"),
+    ("variable \"unset\" == 1", "integer 1", "nothing"),
+    ("status == {{unset}}", "a value", "the variable 'unset' of 4:13 has no value"),
+    ("jsonpath \"{{name}}\" == 1", "integer 1", "'Ann' is no JSONPath expression"),
+];
+
+#[test]
+fn asserts_hold() {
+    for line in HOLD.lines() {
+        assert_eq!(check(line), Ok(()), "{line}");
+    }
+}
+
+#[test]
+fn asserts_that_do_not_hold_say_why() {
+    for (line, expected, actual) in FAIL {
+        let (said, was) = check(line).expect_err(line);
+        assert!(said == *expected && was.starts_with(actual), "{line}: expected {said}, actual {was}");
+    }
+}
+
+#[test]
+fn mistakes_in_expressions_are_found_before_the_run() {
+    let refused = [
+        ("body matches /(/", "'(' is no regular expression: unclosed group"),
+        ("regex \"[\" == \"a\"", "is no regular expression"),
+        ("jsonpath \"$[\" == 1", "'$[' is no JSONPath expression"),
+        ("xpath \"//a\" exists", "xpath is not supported: use jsonpath or regex"),
+        ("bytes decode \"utf-99\" == \"a\"", "decode takes the name of an encoding"),
+    ];
+    for (line, message) in refused {
+        let error = Assert::compile(&asserts(line)[0], &mut Names::default()).expect_err(line).to_string();
+        assert!(error.starts_with("4:1: ") && error.contains(message), "{line}: {error}");
+    }
+}
+
+#[test]
+fn content_that_is_not_what_a_query_is_for_is_said() {
+    let evaluate = |line: &str, received: &Received<'_>| -> Result<Option<Value>, EvaluationError> {
+        let mut names = Names::default();
+        let assert = &asserts(line)[0];
+        let query = Query::compile(&assert.query, assert.at, &mut names).expect("it has no mistake");
+        let filters = filter::compile(&assert.filters, assert.at, &mut names).expect("they have no mistake");
+        filter::apply(&filters, query.evaluate(received, &Variables::default())?, &Variables::default())
+    };
+    let text = Received { content: b"\xe9"[..].into(), ..Received::default() };
+    assert_eq!(evaluate("jsonpath \"$\" exists", &text).expect_err("no JSON").0, "the content is not JSON");
+    assert_eq!(evaluate("body exists", &text).expect_err("no UTF-8").0, "the content is not UTF-8");
+    let latin = Received { fields: vec![("content-type", b"text/plain; Charset=\"ISO-8859-1\"")], ..text };
+    assert_eq!(evaluate("body exists", &latin), Ok(Some(Value::Text("é".to_owned()))));
+    let unknown = Received { fields: vec![("content-type", b"text/plain; charset=klingon")], ..Received::default() };
+    assert_eq!(
+        evaluate("body exists", &unknown).expect_err("unknown").0,
+        "the response's charset 'klingon' is unknown"
+    );
+}
+
+#[test]
+fn templates_are_filled_in() {
+    let mut names = Names::default();
+    let variables = variables(&mut names);
+    let body = r#"{"a": "{{name}} {{list nth 1}}", "b": {{list}}, "c": {{seven}}, "d": {{name}}, "e": "{{newUuid}}"}"#;
+    let file = parse(&format!("POST http://{{{{name urlEncode}}}}/{{{{seven}}}}\n{body}")).expect("it has no mistake");
+    let request = &file.entries[0].request;
+    let url = Template::compile(&request.url, &mut names).expect("it has no mistake");
+    assert_eq!(url.render(&variables).expect("all are set"), "http://Ann/7");
+    let Some(ast::Body::Json(pieces)) = &request.body else { panic!("{request:?}") };
+    let body = Template::compile_json(pieces, &mut names)
+        .expect("it has no mistake")
+        .render(&variables)
+        .expect("all are set")
+        .into_owned();
+    let parsed: serde_json::Value = serde_json::from_str(&body).expect("it is JSON");
+    assert_eq!(parsed["a"], "Ann \"q\"");
+    assert_eq!(parsed["b"], serde_json::json!([null, "\"q\""]));
+    assert_eq!((&parsed["c"], &parsed["d"]), (&7.into(), &"Ann".into()));
+    assert_eq!(parsed["e"].as_str().map(str::len), Some(36));
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_ordered() {
+    let large = |digits: &str| Value::Large(digits.to_owned());
+    let ordered =
+        ["-99999999999999999999999", "-99999999999999999999", "10000000000000000000", "99999999999999999999999"];
+    for pair in ordered.windows(2) {
+        assert_eq!(large(pair[0]).compare(&large(pair[1])), Some(std::cmp::Ordering::Less), "{pair:?}");
+    }
+}
