@@ -140,7 +140,7 @@ impl Capture {
         let name = capture.name.literal().ok_or_else(placeholder)?.to_owned();
         let query = Query::compile(&capture.query, at, names)?;
         let filters = filter::compile(&capture.filters, at, names)?;
-        Ok(Self { variable: names.number(&name), name, query, filters, at })
+        Ok(Self { variable: names.assign(&name), name, query, filters, at })
     }
 
     fn evaluate(&self, received: &Received<'_>, variables: &Variables) -> Result<Value, EvaluationError> {

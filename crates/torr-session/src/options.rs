@@ -98,7 +98,7 @@ impl Options {
             O::Variable => {
                 if let OptionValue::Definition { name, value } = &option.value {
                     let operand = Operand::compile(value, option.at, names)?;
-                    self.definitions.push((names.number(name), operand));
+                    self.definitions.push((names.assign(name), operand));
                 }
             }
             O::Skip => self.skip = boolean(option, names)?,

@@ -1,12 +1,18 @@
 //! Variables: names before the run, numbers during the run.
 
+use crate::hurl::Position;
 use crate::value::Value;
 use std::collections::HashMap;
 
-/// The names of all variables of a session, each with its number.
+/// The names of all variables of a session, each with its number. Names are met in the order in which a virtual user meets
+/// them, so a use before any value is a mistake that is known before the run.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     numbers: HashMap<String, usize>,
+    /// Whether a variable has a value by now, by number.
+    assigned: Vec<bool>,
+    /// Uses of variables before they had a value: names and places.
+    unassigned: Vec<(String, Position)>,
 }
 
 impl Names {
@@ -17,12 +23,29 @@ impl Names {
         }
         let number = self.numbers.len();
         self.numbers.insert(name.to_owned(), number);
+        self.assigned.push(false);
         number
     }
 
-    /// Returns the number of a variable that is known.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.numbers.get(name).copied()
+    /// Returns the number of a variable whose value is used at a place.
+    pub fn used(&mut self, name: &str, at: Position) -> usize {
+        let number = self.number(name);
+        if !self.assigned[number] {
+            self.unassigned.push((name.to_owned(), at));
+        }
+        number
+    }
+
+    /// Returns the number of a variable that has a value from here on.
+    pub fn assign(&mut self, name: &str) -> usize {
+        let number = self.number(name);
+        self.assigned[number] = true;
+        number
+    }
+
+    /// Returns the uses of variables that had no value: names and places, in the file's order.
+    pub fn unassigned(&self) -> &[(String, Position)] {
+        &self.unassigned
     }
 
     /// Returns how many variables there are.

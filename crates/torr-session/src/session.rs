@@ -34,12 +34,19 @@ pub struct Entry {
 }
 
 impl Session {
-    /// Compiles a hurl file.
+    /// Compiles a hurl file. `given` are the names of the variables that have a value from the beginning.
     ///
     /// # Errors
     /// Where an expression is none, a file cannot be read, or something is not supported.
-    pub fn compile(file: &ast::File, files: &dyn Files) -> Result<Self, ParseError> {
+    pub fn compile<'n>(
+        file: &ast::File,
+        files: &dyn Files,
+        given: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Self, ParseError> {
         let (mut names, mut ignored) = (Names::default(), Vec::new());
+        for name in given {
+            names.assign(name);
+        }
         let entries = file.entries.iter().map(|entry| Entry::compile(entry, &mut names, files, &mut ignored));
         Ok(Self { entries: entries.collect::<Result<_, _>>()?, names, ignored })
     }
@@ -52,11 +59,13 @@ impl Entry {
         files: &dyn Files,
         ignored: &mut Vec<(Position, String)>,
     ) -> Result<Self, ParseError> {
+        // In the order in which a virtual user evaluates them.
+        let options = Options::compile(&entry.request.options, names, ignored)?;
         let request = Request::compile(&entry.request, names, files)?;
         Ok(Self {
             name: entry.name.clone().unwrap_or_else(|| request.title(&entry.request.url)),
             request,
-            options: Options::compile(&entry.request.options, names, ignored)?,
+            options,
             expected: entry.response.as_ref().map(|response| Expected::compile(response, names, files)).transpose()?,
             at: entry.request.at,
         })

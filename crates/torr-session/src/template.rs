@@ -128,7 +128,7 @@ impl Expression {
     /// Where a filter has a mistake.
     pub fn compile(expression: &ast::Expression, names: &mut Names) -> Result<Self, ParseError> {
         let (source, name) = match &expression.source {
-            ast::Source::Variable(name) => (Source::Variable(names.number(name)), name.clone()),
+            ast::Source::Variable(name) => (Source::Variable(names.used(name, expression.at)), name.clone()),
             ast::Source::NewUuid => (Source::NewUuid, "newUuid".to_owned()),
             ast::Source::NewDate => (Source::NewDate, "newDate".to_owned()),
             ast::Source::Environment(name) => (Source::Environment(std::env::var(name).ok()), name.clone()),

@@ -21,7 +21,7 @@ impl Files for Memory {
 
 fn session(source: &str) -> Session {
     let file = parse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
-    Session::compile(&file, &Memory).unwrap_or_else(|error| panic!("{source}: {error}"))
+    Session::compile(&file, &Memory, []).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 /// A response: status, fields, content.
@@ -214,7 +214,7 @@ fn multipart_forms_have_their_parts_between_boundaries() {
 
 #[test]
 fn what_cannot_be_done_is_refused_and_what_has_no_meaning_is_said() {
-    let compile = |source: &str| Session::compile(&parse(source).expect("it has no mistake"), &Memory);
+    let compile = |source: &str| Session::compile(&parse(source).expect("it has no mistake"), &Memory, []);
     let refused = [
         ("GET http://a/\n[Options]\nntlm: true", "3:1: 'ntlm' is not supported"),
         ("POST http://a/\nfile,none.bin;", "1:1: cannot read 'none.bin': no such file"),
@@ -238,4 +238,13 @@ fn what_cannot_be_done_is_refused_and_what_has_no_meaning_is_said() {
 fn pauses_have_the_lengths_of_the_file() {
     let session = session("GET http://a/\n[Options]\ndelay: 1m");
     assert_eq!(Walk::new(Variables::default()).next(&session), Action::Pause(Duration::from_secs(60)));
+}
+
+#[test]
+fn variables_that_have_no_value_when_they_are_used_are_known_before_the_run() {
+    let source = "GET http://{{host}}/{{a}}\n[Options]\nvariable: a={{b}}\nHTTP 200\n[Captures]\nc: body\n[Asserts]\n\
+                  body == {{c}}\nvariable \"e\" not exists\nGET http://{{host}}/{{c}}/{{d}}\nHTTP 200\n[Captures]\nd: body";
+    let session = Session::compile(&parse(source).expect("it has no mistake"), &Memory, ["host"]).expect("it works");
+    let unassigned: Vec<_> = session.names.unassigned().iter().map(|(name, at)| format!("{name} at {at}")).collect();
+    assert_eq!(unassigned, ["b at 3:15", "d at 10:29"]);
 }
