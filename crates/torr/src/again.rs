@@ -1,7 +1,7 @@
 //! From a command line to the commands that a report prints. Secrets do not go into reports, which are kept and passed on: a shell's
 //! variable stands for each of them.
 
-use crate::cli::{Given, GivenFlag};
+use crate::flags::given::{Given, GivenFlag};
 use torr_doctor::{Invocation, quoted};
 use torr_press::Target;
 
@@ -78,7 +78,8 @@ fn variable(name: &str, what: &str, variables: &mut Vec<(String, String)>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{RequestArgs, TransportArgs};
+    use crate::flags::request::RequestArgs;
+    use crate::flags::transport::TransportArgs;
     use clap::Parser;
 
     #[derive(Debug, Parser)]

@@ -2,6 +2,7 @@
 
 use crate::output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::fmt::Display;
 use std::process::ExitCode;
 use torr_gauge::redact;
 
@@ -17,6 +18,11 @@ pub enum Stop {
 }
 
 impl Stop {
+    /// Returns the end of a program whose command line has this mistake.
+    pub fn usage(mistake: impl Display) -> Self {
+        Self::Usage(mistake.to_string())
+    }
+
     /// Prints the line and gives the code.
     pub fn report(self) -> ExitCode {
         let (code, line) = match self {

@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod doctor;
 mod exit;
+mod flags;
 mod fronts;
 mod group;
 mod interrupt;

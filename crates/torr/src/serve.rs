@@ -1,11 +1,11 @@
 //! `torr serve`: the demo application on a server.
 
-use crate::cli::ServeArgs;
-use crate::config::{Chosen, Config};
+use crate::config::{Chosen, Config, Flags};
 use crate::exit::Stop;
 use crate::output::Sink;
 use crate::service::{self, EMBEDDED, Source};
-use std::path::Path;
+use clap::Args;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,25 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// How one setting is called in each place.
+const PLACES: &str = "\
+Every setting can stand in three places, of which the last is the strongest: max_head in the file of --config, \
+TORR_SERVE_MAX_HEAD in the environment, and --max-head.";
+
+/// `torr serve`.
+#[derive(Debug, Args)]
+#[command(after_help = PLACES)]
+pub struct ServeArgs {
+    /// Read settings from this TOML file; TORR_SERVE_CONFIG names one as well
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the configuration as TOML with where each value comes from, and do not serve
+    #[arg(long)]
+    pub print_config: bool,
+    #[command(flatten)]
+    pub flags: Flags,
+}
 
 /// Serves until it is told to leave by a signal.
 pub fn run(args: &ServeArgs) -> Result<ExitCode, Stop> {

@@ -1,6 +1,6 @@
 //! The names of commands, and words that were meant to be one.
 
-use super::Cli;
+use super::grammar::Cli;
 use crate::exit::Stop;
 use clap::CommandFactory;
 

@@ -1,6 +1,6 @@
 //! What settings take: each reads a value's text, and gives none for one that is not sound.
 
-use crate::cli::duration;
+use crate::flags::values::duration;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;

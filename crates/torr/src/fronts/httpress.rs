@@ -3,7 +3,6 @@
 use super::run::{self, Asked};
 use crate::exit::{self, Stop};
 use crate::output::print;
-use crate::press::mistake;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -48,7 +47,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
 }
 
 fn press(args: &Args) -> Result<ExitCode, Stop> {
-    let target = Target::parse(&args.url).map_err(mistake)?;
+    let target = Target::parse(&args.url).map_err(Stop::usage)?;
     let kept = if args.keep_alive { "keep-alive" } else { "close" };
     let headers = vec!["User-Agent:".to_owned(), "Accept:".to_owned(), format!("Connection: {kept}")];
     let request = run::request(&target, "GET", headers, None, args.keep_alive)?;

@@ -3,7 +3,6 @@
 use super::run::{self, Asked};
 use crate::exit::{self, Stop};
 use crate::output::print;
-use crate::press::mistake;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -59,7 +58,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
 }
 
 fn press(args: &Args) -> Result<ExitCode, Stop> {
-    let target = Target::parse(&args.url).map_err(mistake)?;
+    let target = Target::parse(&args.url).map_err(Stop::usage)?;
     let request = request(args, &target)?;
     let asked = Asked {
         requests: Some(args.requests),

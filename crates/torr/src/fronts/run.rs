@@ -1,7 +1,8 @@
 //! From what a front end asks for to a measured run, and what every front end says of it.
 
 use crate::exit::Stop;
-use crate::press::{mistake, ports, transport};
+use crate::flags::transport;
+use crate::press::ports;
 use crate::{interrupt, output};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
@@ -69,7 +70,7 @@ impl Asked {
             sends_name: !self.tls.no_sni,
             ..TlsSettings::new(&self.target.host)
         });
-        let tls = tls.map(|settings| settings.load()).transpose().map_err(mistake)?;
+        let tls = tls.map(|settings| settings.load()).transpose().map_err(Stop::usage)?;
         let plan = Plan {
             sources: self.source.into_iter().collect(),
             protocol: ProtocolConfig { tls, http2: false },
@@ -124,7 +125,7 @@ pub fn request(
         templates: false,
         ..Options::default()
     };
-    Requests::new(&[target.clone().into()], &options).map_err(mistake)
+    Requests::new(&[target.clone().into()], &options).map_err(Stop::usage)
 }
 
 /// The line on standard error that every front end ends with: the verdict, and what the other program would have shown

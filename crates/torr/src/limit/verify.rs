@@ -1,7 +1,7 @@
 //! The commands that press the service once more.
 
+use super::args::LimitArgs;
 use crate::again;
-use crate::cli::LimitArgs;
 use torr_doctor::Invocation;
 use torr_doctor::limit::Outcome;
 
@@ -26,7 +26,7 @@ pub fn commands(args: &LimitArgs, outcome: &Outcome) -> Commands {
 }
 
 fn invocation(args: &LimitArgs) -> Invocation {
-    let mut again = again::invocation(&args.given, args.url());
+    let mut again = again::invocation(&args.given, args.url.as_deref());
     let threads = args.threads.map(|threads| ("-t".to_owned(), Some(threads.to_string())));
     let closing = args.no_keepalive.then(|| ("--no-keepalive".to_owned(), None));
     again.load = threads.into_iter().chain(closing).collect();

@@ -1,7 +1,7 @@
 //! What a run writes: opened before it begins, fed while it goes on, written when it has ended.
 
-use crate::cli::OutputArgs;
 use crate::exit::{self, Stop};
+use crate::flags::output::OutputArgs;
 use crate::output::{self, Sink};
 use std::io;
 use std::process::ExitCode;

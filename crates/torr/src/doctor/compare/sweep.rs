@@ -2,8 +2,7 @@
 
 use super::launch::{Launched, Launcher};
 use super::{Course, Found};
-use crate::cli::DoctorArgs;
-use crate::doctor::{assignment, plan};
+use crate::doctor::{DoctorArgs, assignment, plan};
 use crate::exit::Stop;
 use crate::press::cpus;
 use std::net::{SocketAddr, TcpListener};

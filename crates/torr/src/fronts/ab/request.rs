@@ -2,7 +2,6 @@
 
 use crate::exit::Stop;
 use crate::fronts::run::read_file;
-use crate::press::mistake;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, HeaderValue};
@@ -33,7 +32,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
     if let Some(body) = &body {
         for own in ["Content-Length", "Transfer-Encoding"] {
             if args.headers.iter().any(|header| is_named(header, own)) {
-                return Err(mistake(RequestError::OwnHeader(own.into())));
+                return Err(Stop::usage(RequestError::OwnHeader(own.into())));
             }
         }
         line("Content-Length", &body.len().to_string());
@@ -42,7 +41,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
         }
     }
     for header in args.headers.iter().enumerate() {
-        let (name, value) = split(header).map_err(mistake)?;
+        let (name, value) = split(header).map_err(Stop::usage)?;
         line(name, value);
     }
     let defaults = [("Host", authority), ("User-Agent", "ApacheBench/2.3"), ("Accept", "*/*")];
@@ -55,7 +54,7 @@ pub fn request(args: &Args, target: &Target) -> Result<(Requests, Vec<u8>), Stop
     let mut bytes = lines.join("\r\n").into_bytes();
     bytes.extend_from_slice(b"\r\n\r\n");
     bytes.extend_from_slice(body.as_deref().unwrap_or_default());
-    Ok((Requests::raw(target, method, bytes.clone()).map_err(mistake)?, bytes))
+    Ok((Requests::raw(target, method, bytes.clone()).map_err(Stop::usage)?, bytes))
 }
 
 pub fn method(args: &Args) -> &str {

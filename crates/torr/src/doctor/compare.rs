@@ -1,16 +1,19 @@
 //! `torr doctor` with `--sweep`, `--via`, `--tls` or `--paths`: from the command line to the ways that are compared.
 
+mod args;
 mod launch;
 mod render;
 mod sweep;
 
+use super::args::DoctorArgs;
 use super::progress::Shown;
 use super::{assignment, halted, plan, put, remote};
-use crate::cli::{DoctorArgs, TlsArgs, TlsResumption, TransportArgs};
 use crate::exit::{self, Stop};
+use crate::flags::tls::{TlsArgs, TlsResumption};
+use crate::flags::transport::TransportArgs;
 use crate::interrupt;
 use crate::output::Sink;
-use crate::press::mistake;
+pub use args::CompareArgs;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -56,7 +59,7 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
     if paths_asked.len() < 2 {
         return Err(Stop::Usage("--paths compares two or more, as in --paths /db/raw,/db/model".into()));
     }
-    let target = Target::parse(url(args)).map_err(mistake)?;
+    let target = Target::parse(url(args)).map_err(Stop::usage)?;
     let planned = |path: &String| plan(args, &args.transport, &target.whole_as_user(path), !args.no_keepalive);
     let plans = paths_asked.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     let observer = observer(args, &plans[0].0)?;
@@ -67,8 +70,8 @@ fn by_path(args: &DoctorArgs, course: Course<'_>) -> Found {
 }
 
 fn by_proxy(args: &DoctorArgs, proxy: &str, course: Course<'_>) -> Found {
-    let service = Target::parse(url(args)).map_err(mistake)?;
-    let proxy = Target::parse(proxy).map_err(mistake)?;
+    let service = Target::parse(url(args)).map_err(Stop::usage)?;
+    let proxy = Target::parse(proxy).map_err(Stop::usage)?;
     let path = if proxy.path() == "/" { service.path() } else { proxy.path() };
     let (direct, options) = plan(args, &args.transport, url(args), !args.no_keepalive)?;
     let (through, _) = plan(args, &args.transport, &proxy.whole_as_user(path), !args.no_keepalive)?;
@@ -102,7 +105,7 @@ fn by_tls(args: &DoctorArgs, secured: Option<&str>, course: Course<'_>) -> Found
 
 /// The URL without TLS, if there is one, and the one with it.
 fn plain_and_secured<'a>(args: &'a DoctorArgs, given: Option<&'a str>) -> Result<(Option<&'a str>, &'a str), Stop> {
-    let is_tls = |url: &str| Target::parse(url).map(|target| target.tls).map_err(mistake);
+    let is_tls = |url: &str| Target::parse(url).map(|target| target.tls).map_err(Stop::usage);
     let plain = args.compare.plain.as_deref();
     let (plain, secured) = match (args.url.as_deref(), given) {
         // '--tls URL' without another: it is the URL that has TLS.

@@ -1,15 +1,16 @@
 //! `torr limit URL`: from the command line to a search, and from its outcome to the screen.
 
+mod args;
 mod curve;
 mod render;
 mod spread;
 mod verify;
 
-use crate::cli::LimitArgs;
 use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output::{self, Sink};
 use crate::press::{self, permission};
+pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -20,7 +21,7 @@ use torr_report::live::LiveProgress;
 
 /// Finds the limit and prints the report.
 pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
-    let base = press::base(&args.request, &args.transport, args.url(), !args.no_keepalive)?;
+    let base = press::base(&args.request, &args.transport, args.url.as_deref(), !args.no_keepalive)?;
     permission::ask(&base, args.i_own_this, "torr limit")?;
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
     let json = args.json.as_deref().map(Sink::open).transpose()?;

@@ -1,18 +1,17 @@
 //! `torr URL`: from the command line to a plan, and from the result to the screen.
 
-mod checks;
-mod form;
-mod http2;
-mod input;
 mod outputs;
 pub mod permission;
 pub mod ports;
-mod request;
-pub mod transport;
 
-use crate::cli::{PressArgs, RequestArgs, TransportArgs, commands};
 use crate::exit::Stop;
+use crate::flags::checks::CheckArgs;
+use crate::flags::load::LoadArgs;
+use crate::flags::output::OutputArgs;
+use crate::flags::request::RequestArgs;
+use crate::flags::transport::TransportArgs;
 use crate::interrupt;
+use clap::Args;
 use outputs::Outputs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -26,18 +25,31 @@ use torr_report::live::LiveProgress;
 /// How long a run takes if nobody says.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// Presses the URL and prints the report.
-pub fn run(args: &PressArgs) -> Result<ExitCode, Stop> {
-    let word = args.url().unwrap_or_default();
-    if let Some(mistake) = commands::misplaced(word) {
-        return Err(mistake);
-    }
-    let plan = plan(args).map_err(|stop| commands::also_no_command(word, stop))?;
+/// `torr URL`.
+#[derive(Debug, Args)]
+pub struct PressArgs {
+    /// Where to; 'http://' may be left out
+    #[arg(required_unless_present = "urls")]
+    pub url: Option<String>,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub request: RequestArgs,
+    #[command(flatten)]
+    pub transport: TransportArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Runs a plan and prints the report.
+pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
-    ports::warn(&plan);
+    ports::warn(plan);
     let live = LiveProgress::new(plan.duration, !args.output.quiet && std::io::stderr().is_terminal());
-    let run = press(&plan, &stop, |progress| {
+    let run = press(plan, &stop, |progress| {
         live.progress(progress);
         outputs.progress(progress);
     });
@@ -64,10 +76,11 @@ pub fn why_not(error: RunError) -> Stop {
     }
 }
 
-fn plan(args: &PressArgs) -> Result<Plan, Stop> {
+/// Returns what the command line asks for.
+pub fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let load = &args.load;
     let keep_alive = !load.no_keepalive;
-    let base = base(&args.request, &args.transport, args.url(), keep_alive)?;
+    let base = base(&args.request, &args.transport, args.url.as_deref(), keep_alive)?;
     let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
     if load.think.is_some() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
@@ -75,7 +88,7 @@ fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     if load.max_rate.is_some() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--max-rate is for closed loops: the rate of an open loop is what it is told".into()));
     }
-    let inspection = checks::inspection(&args.checks)?;
+    let inspection = args.checks.inspection()?;
     if base.protocol.http2 && inspection.follow {
         return Err(Stop::Usage("--follow goes with HTTP/1.1 only".into()));
     }
@@ -119,23 +132,18 @@ pub fn base_and_options(
     url: Option<&str>,
     keep_alive: bool,
 ) -> Result<(Plan, Options), Stop> {
-    let (target, request, options) = request::requests(request, url, keep_alive)?;
-    let way = transport::way(transport, &target)?;
+    let (target, request, options) = request.requests(url, keep_alive)?;
+    let route = transport.route(&target)?;
     let plan = Plan {
-        sources: way.sources,
-        tunnel: way.tunnel,
-        protocol: way.protocol,
+        sources: route.sources,
+        tunnel: route.tunnel,
+        protocol: route.protocol,
         depth: transport.http2.streams.unwrap_or(1),
         threads: cpus(),
         keep_alive,
-        ..Plan::new(target, way.addresses, request)
+        ..Plan::new(target, route.addresses, request)
     };
     Ok((plan, options))
-}
-
-/// What is wrong with what was asked for, to the user.
-pub fn mistake(error: impl std::fmt::Display) -> Stop {
-    Stop::Usage(error.to_string())
 }
 
 /// CPUs that this process may use.

@@ -8,9 +8,18 @@ mod run;
 mod wrk;
 
 use crate::exit::Stop;
+use clap::Args;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Arguments that are passed on as they stand.
+#[derive(Debug, Args)]
+pub struct FrontArgs {
+    /// As that program takes them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub args: Vec<OsString>,
+}
 
 /// A program whose command line Torr answers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

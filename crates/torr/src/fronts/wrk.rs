@@ -3,7 +3,6 @@
 use super::run::{self, Asked};
 use crate::exit::Stop;
 use crate::output::print;
-use crate::press::mistake;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -36,7 +35,7 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
     if args.version {
         print(concat!("torr ", env!("CARGO_PKG_VERSION"), ", in the layout of wrk 4\n"));
     }
-    let target = Target::parse(&args.url).map_err(mistake)?;
+    let target = Target::parse(&args.url).map_err(Stop::usage)?;
     // By itself wrk sends nothing but Host.
     let headers = [args.headers.as_slice(), &["User-Agent:".to_owned(), "Accept:".to_owned()]].concat();
     let request = run::request(&target, "GET", headers, None, true)?;

@@ -3,7 +3,6 @@
 mod reference;
 mod render;
 
-use crate::cli::DemoArgs;
 use crate::doctor;
 use crate::exit::{self, Stop};
 use crate::interrupt;
@@ -11,9 +10,11 @@ use crate::output::{self, Sink};
 use crate::own_server::Server;
 use crate::press::{self, cpus};
 use crate::service::EMBEDDED;
+use clap::Args;
 use reference::Reference;
 use serde::Serialize;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,6 +25,20 @@ use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
 use torr_report::live::LiveProgress;
+
+/// `torr demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Take one second instead of 6 for each setting
+    #[arg(long)]
+    pub quick: bool,
+    /// The database of the server, as with 'torr serve'; its tables are made and filled if they are missing
+    #[arg(long, value_name = "URL", default_value = EMBEDDED, hide_default_value = true)]
+    pub database: String,
+    /// Write all figures as JSON; '-' writes them to standard output, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
 
 /// How long each setting is pressed.
 const EACH: Duration = Duration::from_secs(6);

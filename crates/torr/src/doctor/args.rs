@@ -1,7 +1,10 @@
 //! `torr doctor` on the command line.
 
-use super::values::{duration, per_second, positive};
-use super::{CompareArgs, Given, RequestArgs, TransportArgs};
+use super::compare::CompareArgs;
+use crate::flags::given::Given;
+use crate::flags::request::RequestArgs;
+use crate::flags::transport::TransportArgs;
+use crate::flags::values::{duration, per_second, positive};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -5,7 +5,6 @@ mod request;
 use super::run::{self, Asked, create_file};
 use crate::exit::{self, Stop};
 use crate::output::print;
-use crate::press::mistake;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -49,7 +48,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
 }
 
 fn press(args: &Args) -> Result<ExitCode, Stop> {
-    let target = Target::parse(&args.url).map_err(mistake)?;
+    let target = Target::parse(&args.url).map_err(Stop::usage)?;
     let (request, bytes) = request::request(args, &target)?;
     let mut percentages = args.percentages.as_deref().map(create_file).transpose()?;
     let mut gnuplot = args.gnuplot.as_deref().map(create_file).transpose()?;

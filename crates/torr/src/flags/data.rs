@@ -1,6 +1,9 @@
 //! `--data` and its like, in the order in which they stand on the command line: together they are one body.
 
+use super::input::Input;
+use crate::exit::Stop;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use torr_press::request::Data;
 
 /// What a piece of data means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +42,13 @@ pub struct DataArgs {
     pub pieces: Vec<(DataKind, String)>,
 }
 
+impl DataArgs {
+    /// Reads the pieces, some of which are files.
+    pub fn read(&self, input: &mut Input) -> Result<Vec<Data>, Stop> {
+        self.pieces.iter().map(|(kind, text)| data(*kind, text, input)).collect()
+    }
+}
+
 impl Args for DataArgs {
     fn augment_args(command: Command) -> Command {
         command.args(OPTIONS.map(|(id, name, _, help)| {
@@ -68,4 +78,30 @@ impl FromArgMatches for DataArgs {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// A piece of data, as with curl.
+fn data(kind: DataKind, text: &str, input: &mut Input) -> Result<Data, Stop> {
+    let what = "the body";
+    Ok(Data::Plain(match kind {
+        DataKind::Raw => text.as_bytes().to_vec(),
+        DataKind::Binary => input.value(text, what)?,
+        DataKind::Plain if text.starts_with('@') => {
+            let mut bytes = input.value(text, what)?;
+            bytes.retain(|byte| !b"\r\n\0".contains(byte));
+            bytes
+        }
+        DataKind::Plain => text.as_bytes().to_vec(),
+        DataKind::UrlEncode => return encoded(text, input),
+    }))
+}
+
+/// `content`, `=content`, `name=content`, `@FILE` or `name@FILE`: whichever of `=` and `@` comes first.
+pub fn encoded(text: &str, input: &mut Input) -> Result<Data, Stop> {
+    let (name, content) = match text.find(['=', '@']) {
+        None => ("", text.to_owned()),
+        Some(at) if text[at..].starts_with('=') => (&text[..at], text[at + 1..].to_owned()),
+        Some(at) => (&text[..at], input.read_text(&text[at + 1..], "the body")?),
+    };
+    Ok(Data::Encoded { name: (!name.is_empty()).then(|| name.to_owned()), content })
 }

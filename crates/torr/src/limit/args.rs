@@ -1,8 +1,10 @@
 //! `torr limit` on the command line.
 
-use super::load::ArrivalsArg;
-use super::values::{duration, positive, rate};
-use super::{Given, RequestArgs, TransportArgs};
+use crate::flags::given::Given;
+use crate::flags::load::ArrivalsArg;
+use crate::flags::request::RequestArgs;
+use crate::flags::transport::TransportArgs;
+use crate::flags::values::{duration, positive, rate};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +27,7 @@ pub struct LimitArgs {
     pub given: Given,
     /// Where to; 'http://' may be left out
     #[arg(required_unless_present = "urls")]
-    url: Option<String>,
+    pub url: Option<String>,
     /// What the service is to keep to, such as 'p99<50ms,errors<0.1%'
     #[arg(long, value_name = "RULES", default_value = Slo::DEFAULT, value_parser = Slo::parse)]
     pub slo: Slo,
@@ -60,13 +62,6 @@ pub struct LimitArgs {
     pub request: RequestArgs,
     #[command(flatten)]
     pub transport: TransportArgs,
-}
-
-impl LimitArgs {
-    /// The URL, which there is unless there is a list of them.
-    pub fn url(&self) -> Option<&str> {
-        self.url.as_deref()
-    }
 }
 
 /// There is nothing to be found in less.

@@ -1,6 +1,6 @@
 //! What `torr doctor` compares instead of naming what limits.
 
-use super::values::positive;
+use crate::flags::values::positive;
 use clap::{ArgGroup, Args, ValueEnum};
 
 /// clap takes '{n}' for the end of a line, unless a style that changes nothing stands in it.

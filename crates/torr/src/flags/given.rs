@@ -1,6 +1,7 @@
 //! What was given on the command line, to be given again: the request and the way there, flag by flag in their order.
 
-use super::{RequestArgs, TransportArgs};
+use super::request::RequestArgs;
+use super::transport::TransportArgs;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
 /// The flags of the request and of the way there that were given. It adds no flag of its own to the command that it is a part of,

@@ -1,7 +1,9 @@
-//! TLS on the command line.
+//! The flags of TLS: how `https://` URLs are spoken to.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use torr_net::tls::{Resumption, Roots, TlsSettings, Versions};
+use torr_press::Target;
 
 /// How `https://` URLs are spoken to.
 #[derive(Debug, Clone, Args)]
@@ -43,4 +45,30 @@ pub enum TlsResumption {
     On,
     Off,
     Full,
+}
+
+impl TlsArgs {
+    /// Returns the settings for the host of a target.
+    pub fn settings(&self, target: &Target) -> TlsSettings {
+        TlsSettings {
+            roots: match &self.cacert {
+                Some(file) => Roots::File(file.clone()),
+                None if self.insecure => Roots::AcceptAny,
+                None => Roots::System,
+            },
+            identity: self.cert.clone().map(|cert| (cert.clone(), self.key.clone().unwrap_or(cert))),
+            versions: match (self.tlsv1_3, self.tls_max.as_deref()) {
+                (true, _) => Versions::Tls13,
+                (false, Some("1.2")) => Versions::Tls12,
+                _ => Versions::Both,
+            },
+            alpn: vec!["http/1.1".into()],
+            resumption: match self.tls_resumption {
+                TlsResumption::On => Resumption::On,
+                TlsResumption::Off => Resumption::Off,
+                TlsResumption::Full => Resumption::Full,
+            },
+            ..TlsSettings::new(self.sni.as_deref().unwrap_or(&target.host))
+        }
+    }
 }

@@ -1,16 +1,18 @@
 //! `torr doctor URL`: from the command line to an assignment, and from the diagnosis to the screen.
 
+mod args;
 mod compare;
 mod progress;
 mod render;
 
 use crate::again;
-use crate::cli::{DoctorArgs, TransportArgs};
 use crate::exit::{self, Stop};
+use crate::flags::transport::TransportArgs;
 use crate::interrupt;
 use crate::output::{self, Sink};
 use crate::own_server::Server;
-use crate::press::{base_and_options, cpus, mistake, permission, why_not};
+use crate::press::{base_and_options, cpus, permission, why_not};
+pub use args::DoctorArgs;
 use progress::Shown;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -56,7 +58,7 @@ fn halted(halt: Halt, what: &str) -> Result<ExitCode, Stop> {
         }
         Halt::Run(error) => Err(why_not(error)),
         Halt::Silent(line) => Err(Stop::Unreachable(line)),
-        halt => Err(mistake(halt)),
+        halt => Err(Stop::usage(halt)),
     }
 }
 

@@ -1,0 +1,86 @@
+//! What the command line can say.
+
+use crate::demo::DemoArgs;
+use crate::doctor::DoctorArgs;
+use crate::fronts::FrontArgs;
+use crate::limit::LimitArgs;
+use crate::press::PressArgs;
+use crate::serve::ServeArgs;
+use crate::watch::WatchArgs;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  torr http://127.0.0.1:8080/          10 s, 100 connections, then a verdict
+  torr URL -c 1000 -d 30s --json FILE  harder, longer, and keep the result
+  torr URL -n 100k --no-keepalive      so many requests, a connection each
+  torr URL -r 5000 --arrivals poisson  as independent users would send them
+  torr URL --fail-if 'p99>50ms'        exit code 1 if it is not that good
+  torr limit URL                       the most that it sustains
+  torr doctor URL                      the one factor that limits it, proven
+  torr serve --workers 4               a server worth pressing
+  torr demo --quick                    both, beside reference figures
+
+Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage, 3 target could not be reached, 130 interrupted (the report is still printed)";
+
+/// A pressure gauge for HTTP services: loads one as hard as this machine allows, and says what limits it.
+#[derive(Debug, Parser)]
+#[command(name = "torr", version, styles = STYLES, after_help = EXAMPLES, max_term_width = 110)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+// clap's own shows another text for a command than its '--help' does, and none for those that have other programs' flags.
+#[command(disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub press: PressArgs,
+}
+
+/// A command with its arguments, which stand in the module that runs it.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the demo application: a server worth pressing
+    Serve(ServeArgs),
+    /// Name the one factor that limits a service, with proof, or say that it cannot be told
+    Doctor(Box<DoctorArgs>),
+    /// Find the most that a service sustains, and what happens above
+    Limit(Box<LimitArgs>),
+    /// Press the demo application, show its figures beside those of the source documents, and diagnose it
+    Demo(DemoArgs),
+    /// Tell others what can be seen of a service on this machine, so that they know what limits it
+    Watch(WatchArgs),
+    /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
+    #[command(disable_help_flag = true)]
+    Ab(FrontArgs),
+    /// The same for wrk, and for wrk2 with -R
+    #[command(disable_help_flag = true)]
+    Wrk(FrontArgs),
+    /// The same for httpress
+    #[command(disable_help_flag = true)]
+    Httpress(FrontArgs),
+    /// The same for 'drogon_ctl press'
+    #[command(disable_help_flag = true)]
+    Press(FrontArgs),
+    /// Show this help, or that of a command
+    Help {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,14 @@
+//! The flags that several commands share, each group with its meaning: from the words of the command line to what the engine takes.
+
+pub mod checks;
+mod data;
+mod form;
+pub mod given;
+mod http2;
+mod input;
+pub mod load;
+pub mod output;
+pub mod request;
+pub mod tls;
+pub mod transport;
+pub mod values;

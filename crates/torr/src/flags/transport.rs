@@ -1,0 +1,162 @@
+//! The way to the service: addresses, Unix sockets and proxies.
+
+use super::http2::Http2Args;
+use super::tls::TlsArgs;
+use crate::exit::Stop;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use clap::Args;
+use ipnet::IpNet;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use torr_gauge::redact;
+use torr_net::{Address, address};
+use torr_press::{ProtocolConfig, Target};
+
+/// The way there.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Transport")]
+pub struct TransportArgs {
+    /// Addresses of this machine to connect from, or networks such as 10.0.0.0/24, taken in turn; each has its own local
+    /// ports
+    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
+    pub bind: Vec<String>,
+    /// Connect to this address for a host and port, whatever its name resolves to; may be repeated
+    #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = resolved)]
+    pub resolve: Vec<Resolved>,
+    /// Connect to a Unix socket; the URL still says what is asked for
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["bind", "resolve", "proxy"])]
+    pub unix_socket: Option<PathBuf>,
+    /// Go through an HTTP proxy, by CONNECT
+    #[arg(short = 'x', long, value_name = "[http://]HOST:PORT")]
+    pub proxy: Option<String>,
+    /// Name and password for the proxy
+    #[arg(long, value_name = "NAME:PASSWORD", requires = "proxy")]
+    pub proxy_user: Option<String>,
+    #[command(flatten)]
+    pub http2: Http2Args,
+    #[command(flatten)]
+    pub tls: TlsArgs,
+}
+
+/// What `--resolve` says of one host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    pub host: String,
+    pub port: u16,
+    pub addresses: Vec<IpAddr>,
+}
+
+/// As curl: the host may stand in brackets, and so may each address.
+fn resolved(text: &str) -> Result<Resolved, String> {
+    let bare = |text: &str| text.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let parts = || {
+        let (host, rest) = match text.starts_with('[') {
+            true => text.split_once("]:")?,
+            false => text.split_once(':')?,
+        };
+        let (port, addresses) = rest.split_once(':')?;
+        let addresses = addresses.split(',').map(|a| bare(a).parse().ok()).collect::<Option<Vec<IpAddr>>>()?;
+        Some(Resolved { host: bare(host), port: port.parse().ok()?, addresses })
+    };
+    parts().ok_or_else(|| "not of the form example.com:443:192.0.2.1".into())
+}
+
+/// More source addresses than this are of no use to anybody.
+const MOST_SOURCES: usize = 65_536;
+
+/// The way to the service, resolved.
+pub struct Route {
+    pub addresses: Vec<Address>,
+    pub sources: Vec<IpAddr>,
+    pub tunnel: Option<Vec<u8>>,
+    pub protocol: ProtocolConfig,
+}
+
+impl TransportArgs {
+    /// Returns the way to a target.
+    pub fn route(&self, target: &Target) -> Result<Route, Stop> {
+        let protocol = self.http2.protocol(target.tls.then(|| self.tls.settings(target)))?;
+        if let Some(path) = &self.unix_socket {
+            return Ok(Route { addresses: vec![Address::Unix(path.clone())], sources: vec![], tunnel: None, protocol });
+        }
+        let (host, port) = match &self.proxy {
+            Some(proxy) => proxy_address(proxy)?,
+            None => (target.host.clone(), target.port),
+        };
+        let addresses = addresses(self, &host, port)?;
+        let sources = sources(&self.bind, &addresses)?;
+        let tunnel = self.proxy.is_some().then(|| tunnel(target, self.proxy_user.as_deref()));
+        Ok(Route { addresses: addresses.into_iter().map(Address::Tcp).collect(), sources, tunnel, protocol })
+    }
+}
+
+fn addresses(args: &TransportArgs, host: &str, port: u16) -> Result<Vec<SocketAddr>, Stop> {
+    let given = args.resolve.iter().find(|given| given.host.eq_ignore_ascii_case(host) && given.port == port);
+    if let Some(given) = given {
+        return Ok(given.addresses.iter().map(|&address| SocketAddr::new(address, port)).collect());
+    }
+    address::resolve(host, port).map_err(|_| Stop::Unreachable(format!("the name '{host}' does not resolve")))
+}
+
+/// Host and port of a proxy.
+fn proxy_address(proxy: &str) -> Result<(String, u16), Stop> {
+    let bad = || Stop::Usage(format!("--proxy '{}' is not of the form http://host:port", redact::url(proxy)));
+    let proxy = Target::parse(proxy).map_err(|_| bad())?;
+    // Without a port curl would take 1080, which is hardly ever meant.
+    if proxy.tls || proxy.path() != "/" || !proxy.has_port() { Err(bad()) } else { Ok((proxy.host, proxy.port)) }
+}
+
+/// What is said to the proxy (RFC 9110, section 9.3.6).
+pub fn tunnel(target: &Target, user: Option<&str>) -> Vec<u8> {
+    let to = target.host_and_port();
+    let authorization =
+        user.map_or(String::new(), |user| format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(user)));
+    format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{authorization}\r\n").into_bytes()
+}
+
+/// Source addresses must be this machine's, and of the target's family. Of a network those are taken that are.
+fn sources(given: &[String], addresses: &[SocketAddr]) -> Result<Vec<IpAddr>, Stop> {
+    let mut sources = Vec::new();
+    for text in given {
+        let before = sources.len();
+        match (text.parse::<IpAddr>(), text.parse::<IpNet>()) {
+            (Ok(address), _) if address::is_local(address) => sources.push(address),
+            (Err(_), Ok(network)) => {
+                sources.extend(network.hosts().take(MOST_SOURCES).filter(|&host| address::is_local(host)));
+            }
+            (Err(_), Err(_)) => {
+                return Err(Stop::Usage(format!("--bind '{text}' is neither an address nor a network")));
+            }
+            _ => {}
+        }
+        if sources.len() == before {
+            return Err(Stop::Usage(format!("cannot connect from {text}: it is no address of this machine")));
+        }
+    }
+    for source in &sources {
+        if let Some(other) = addresses.iter().find(|to| to.is_ipv4() != source.is_ipv4()) {
+            return Err(Stop::Usage(format!("cannot connect from {source} to {}: one is IPv4, one IPv6", other.ip())));
+        }
+    }
+    Ok(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_for_a_host() {
+        let expected = |host: &str, port, addresses: &[&str]| Resolved {
+            host: host.into(),
+            port,
+            addresses: addresses.iter().map(|a| a.parse().unwrap()).collect(),
+        };
+        assert_eq!(resolved("a.test:80:192.0.2.1,192.0.2.2"), Ok(expected("a.test", 80, &["192.0.2.1", "192.0.2.2"])));
+        assert_eq!(resolved("[::2]:80:[::1]"), Ok(expected("::2", 80, &["::1"])));
+        for bad in ["", "a", "a:80", "a:80:", "a:b:192.0.2.1", "a:80:name", ":", "[::1]"] {
+            assert!(resolved(bad).is_err(), "{bad:?} was taken");
+        }
+    }
+}
