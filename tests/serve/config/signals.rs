@@ -1,0 +1,94 @@
+//! A signal about the time at which the server says where it listens.
+
+use rustix::io::ioctl_fionbio;
+use rustix::process::Pid;
+use rustix::process::Signal;
+use rustix::process::kill_process;
+use std::fs;
+use std::io::ErrorKind;
+use std::io::Read;
+use std::io::Write;
+use std::io::pipe;
+use std::net::TcpStream;
+use std::process::Child;
+use std::process::Stdio;
+use std::thread;
+use torr_test_support::program::torr_command;
+use torr_test_support::servers::Serve;
+use torr_test_support::servers::free_port;
+use torr_test_support::wait_until;
+
+/// A process that is killed at the end of the test, if it still runs.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        // Where it has ended already there is nothing to kill.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Killed {
+    fn terminate(&self) {
+        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).expect("a child has a process id");
+        kill_process(pid, Signal::TERM).expect("a child can be told to end");
+    }
+
+    /// Whether its first thread waits for something.
+    fn waits(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).expect("it runs");
+        stat.rsplit_once(") ").expect("a name stands in brackets").1.starts_with('S')
+    }
+}
+
+#[test]
+fn a_signal_while_it_says_where_it_listens_lets_it_leave_in_order() {
+    // A full pipe holds it up there.
+    let (mut reader, mut writer) = pipe().expect("there are pipes");
+    ioctl_fionbio(&writer, true).expect("a pipe can be told not to wait");
+    for piece in [4096, 1] {
+        let full = loop {
+            if let Err(error) = writer.write(&vec![b'.'; piece]) {
+                break error;
+            }
+        };
+        assert_eq!(full.kind(), ErrorKind::WouldBlock);
+    }
+    ioctl_fionbio(&writer, false).expect("a pipe can be told to wait");
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut command = torr_command(&["serve", "--listen", &address, "--workers", "1"]);
+    let mut server = Killed(command.stdin(Stdio::null()).stderr(writer).spawn().expect("torr starts"));
+    // Only now is there no other writer left.
+    drop(command);
+    wait_until("the server to listen", || TcpStream::connect(&address).ok());
+    let mut seen = 0;
+    wait_until("the server to wait for the pipe", || {
+        seen = if server.waits() { seen + 1 } else { 0 };
+        (seen == 5).then_some(())
+    });
+    server.terminate();
+    let said = thread::spawn(move || {
+        let mut said = String::new();
+        reader.read_to_string(&mut said).expect("a pipe can be read");
+        said
+    });
+    let status = wait_until("the server to end", || server.0.try_wait().expect("a child can be waited for"));
+    assert_eq!(status.code(), Some(0), "{status}");
+    let said = said.join().expect("reading does not panic");
+    assert!(
+        said.ends_with(&format!("torr: serving on http://{address} with 1 worker\n")),
+        "{}",
+        said.trim_start_matches('.')
+    );
+}
+
+#[test]
+fn a_signal_right_after_it_said_where_it_listens_lets_it_leave_in_order() {
+    for round in 0..20 {
+        let mut server = Serve::start(&["--workers", "1"]);
+        let pid = i32::try_from(server.pid()).ok().and_then(Pid::from_raw).expect("a child has a process id");
+        kill_process(pid, Signal::TERM).expect("a child can be told to end");
+        assert_eq!(server.wait(), Some(0), "round {round}");
+    }
+}
