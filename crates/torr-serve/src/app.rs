@@ -1,22 +1,26 @@
 //! Handlers by path and method.
 
 mod calling;
+pub(crate) mod guest;
+pub(crate) mod owned;
+pub(crate) mod paths;
+pub(crate) mod pool;
 
 pub(crate) use calling::{panicked, poll_once, survive};
 
+use crate::app::guest::{Guest, Local};
+use crate::app::owned::OwnedHead;
+use crate::app::paths::Paths;
 use crate::client::{Client, Introduce};
 use crate::context::Desk;
-use crate::guest::{self, Guest, Local};
-use crate::in_async;
-use crate::metric::Metric;
-use crate::owned::OwnedHead;
-use crate::paths::Paths;
-use crate::request::Request;
-use crate::request_body::RequestBody;
-use crate::response::Response;
+use crate::message::request::Request;
+use crate::message::request_body::RequestBody;
+use crate::message::response::Response;
+use crate::message::upload::Incoming;
+use crate::observe::metric::Metric;
+use crate::observe::telemetry::{Count, Counts};
+use crate::process::in_async;
 use crate::server::{ServeError, Server};
-use crate::telemetry::{Count, Counts};
-use crate::upload::Incoming;
 use http::header::ALLOW;
 use http::{Extensions, HeaderValue, Method};
 use matchit::Params;

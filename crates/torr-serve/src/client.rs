@@ -1,7 +1,11 @@
 //! Who is at the other end of a connection, as handlers are told.
 
-use crate::forwarded::Scheme;
-use crate::request_id::RequestId;
+pub(crate) mod forwarded;
+pub(crate) mod proxy_protocol;
+pub(crate) mod request_id;
+
+use crate::client::forwarded::Scheme;
+use crate::client::request_id::RequestId;
 use http::Extensions;
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,15 +1,15 @@
 //! What every connection of a worker needs to answer.
 
-use crate::access_log::AccessLog;
 use crate::app::App;
-use crate::guest::Local;
-use crate::mailbox::Mailbox;
-use crate::pool::{Pool, Threads};
+use crate::app::guest::Local;
+use crate::app::pool::{Pool, Threads};
+use crate::conn::mailbox::Mailbox;
+use crate::conn::stamp::Stamp;
+use crate::observe::access_log::AccessLog;
+use crate::observe::telemetry::{Board, Meter};
+use crate::observe::visit::Visits;
+use crate::process::shutdown::Shutdown;
 use crate::settings::Settings;
-use crate::shutdown::Shutdown;
-use crate::stamp::Stamp;
-use crate::telemetry::{Board, Meter};
-use crate::visit::Visits;
 use std::io;
 use std::ops::Deref;
 use std::rc::Rc;

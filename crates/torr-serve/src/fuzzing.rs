@@ -1,14 +1,14 @@
 //! The state machine of one connection and the parser of PROXY headers, open to the fuzzer; no part of the interface.
 
+use crate::app::pool::Threads;
 use crate::app::{App, Pending};
+use crate::client::proxy_protocol;
+use crate::conn::http1::{self, After, Http1, Long, Part};
+use crate::conn::stamp::Stamp;
 use crate::context::{Context, Shared};
-use crate::http1::{self, After, Http1, Long, Part};
-use crate::pool::Threads;
-use crate::proxy_protocol;
-use crate::response::Pieces;
+use crate::message::response::Pieces;
+use crate::message::stream::{Made, Stream};
 use crate::settings::Settings;
-use crate::stamp::Stamp;
-use crate::stream::{Made, Stream};
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 

@@ -22,69 +22,38 @@
 //!
 //! # How it is made
 //!
-//! The hot path, from outside in: `worker` waits, `engine` moves bytes in stages, `http1` turns bytes into answers,
-//! [`app`] finds the handler, `guest` calls a router. HTTP/2 and what an `Upgrade` leads to leave it by `handover`.
+//! The hot path, from outside in: `worker` waits, `conn::engine` moves bytes in stages, `conn::http1` turns bytes into
+//! responses, [`app`] finds the handler, `app::guest` calls a router. HTTP/2 and what an `Upgrade` leads to leave it by
+//! `conn::handover`.
 #![deny(unsafe_code)]
 
-mod access_log;
-mod answer_body;
 pub mod app;
-mod background;
 mod callbacks;
 mod client;
+mod conn;
 mod context;
-mod engine;
-mod forwarded;
 #[doc(hidden)]
 pub mod fuzzing;
-mod guest;
-mod handover;
-mod http1;
-mod hyper_body;
-mod in_async;
-mod inherited;
-mod listeners;
-mod mailbox;
-mod member;
-mod metric;
-mod owned;
-mod paths;
-mod pid_file;
-mod pool;
-mod proxy_protocol;
-mod request;
-mod request_body;
-mod request_id;
-mod response;
-mod room;
-mod seats;
+mod message;
+mod observe;
+mod process;
 mod server;
 mod settings;
-mod shutdown;
-mod signals;
-mod stamp;
-mod stream;
-mod supervisor;
-mod systemd;
-mod telemetry;
-mod upload;
-mod visit;
-mod watched;
 mod worker;
 
-pub use access_log::{LogFormat, LogTarget};
 pub use app::App;
+pub use client::forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trusted};
+pub use client::proxy_protocol::ProxyProtocol;
+pub use client::request_id::RequestId;
 pub use client::{Origin, Peer, Tls};
-pub use forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trusted};
 pub use http;
-pub use inherited::worker_number;
-pub use metric::Metric;
-pub use proxy_protocol::ProxyProtocol;
-pub use request::Request;
-pub use request_body::{BodyError, RequestBody};
-pub use request_id::RequestId;
-pub use response::{Body, Response};
+pub use message::request::Request;
+pub use message::request_body::{BodyError, RequestBody};
+pub use message::response::{Body, Response};
+pub use message::stream::Stream;
+pub use observe::access_log::{LogFormat, LogTarget};
+pub use observe::metric::Metric;
+pub use process::inherited::worker_number;
 pub use server::{Bound, ServeError, Server, Stop};
 pub use settings::Settings;
-pub use stream::Stream;
 pub use torr_net::tls::ServerTlsSettings as TlsSettings;

@@ -1,8 +1,8 @@
 //! What can be set, and its defaults.
 
-use crate::access_log::{LogFormat, LogTarget};
-use crate::forwarded::{ForwardedField, Trusted};
-use crate::proxy_protocol::ProxyProtocol;
+use crate::client::forwarded::{ForwardedField, Trusted};
+use crate::client::proxy_protocol::ProxyProtocol;
+use crate::observe::access_log::{LogFormat, LogTarget};
 use std::path::PathBuf;
 use std::time::Duration;
 use torr_net::tls::{ServerTlsSettings as TlsSettings, TlsAcceptor, TlsError};

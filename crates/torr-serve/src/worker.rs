@@ -4,16 +4,17 @@
 //! nothing, and futures of the ecosystem run on the same thread. Only where no code of the application has ever run in the
 //! context of this runtime, so that nothing can depend on it, the engine waits for its events directly.
 
+mod watched;
+
 use crate::app::{self, Pending};
+use crate::conn::engine::{Engine, Task, Work};
+use crate::conn::handover::{self, Handed, Returned};
+use crate::conn::http1::To;
 use crate::context::Desk;
-use crate::engine::{Engine, Task, Work};
-use crate::handover::{self, Handed, Returned};
-use crate::http1::To;
-use crate::response::Response;
-use crate::shutdown::{Ended, Remaining, Shutdown};
-use crate::stream::Stream;
-use crate::telemetry::{Count, Gauge};
-use crate::watched;
+use crate::message::response::Response;
+use crate::message::stream::Stream;
+use crate::observe::telemetry::{Count, Gauge};
+use crate::process::shutdown::{Ended, Remaining, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,0 +1,255 @@
+//! A tower service of http types as a guest of the engine: an `axum::Router`, for one.
+
+use crate::app::{self, Outcome};
+use crate::callbacks;
+use crate::message::answer_body::{self, AnswerBody};
+use crate::message::request_body::RequestBody;
+use crate::message::response::{Body, Fields, Response};
+use crate::message::stream::{Framing, Slot, Stream};
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER};
+use http::{HeaderMap, Method, Request, Uri, Version};
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use torr_wire::request::RequestHead;
+use tower_service::Service;
+
+/// A service, of which each worker has a copy of its own.
+pub(crate) struct Guest(Box<dyn Source>);
+
+/// A worker's copy.
+pub(crate) struct Local(RefCell<Box<dyn Call>>);
+
+trait Source: Send + Sync {
+    fn local(&self) -> Box<dyn Call>;
+}
+
+/// An answer in the making, as the types of `http` have it.
+pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<AnswerBody>>>>;
+
+trait Call {
+    fn call(&mut self, request: Request<RequestBody>) -> Outcome;
+    fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending;
+}
+
+/// Behind a mutex, since a service need not be fit to be shared; it is asked only when a worker starts.
+struct Shared<S>(Mutex<S>);
+
+struct Copied<S: Service<Request<RequestBody>>, B> {
+    service: S,
+    /// Memory of a future and of a body that are done, for the next ones.
+    future: Option<Room<S::Future>>,
+    body: Option<Pin<Box<Slot<B>>>>,
+}
+
+/// Where a future is, or none.
+type Room<F> = Pin<Box<Option<F>>>;
+
+impl Guest {
+    pub fn new<S, B>(service: S) -> Self
+    where
+        S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S::Future: 'static,
+        B: http_body::Body + Send + 'static,
+    {
+        Self(Box::new(Shared(Mutex::new(service))))
+    }
+
+    pub fn local(&self) -> Local {
+        Local(RefCell::new(self.0.local()))
+    }
+}
+
+impl Local {
+    /// Calls the service. Its future is polled once, since most have their answer at hand.
+    pub fn call(&self, request: Request<RequestBody>) -> Outcome {
+        self.0.borrow_mut().call(request)
+    }
+
+    /// Calls the service for who has the answer's framing to himself.
+    pub fn call_http(&self, request: Request<RequestBody>) -> HttpPending {
+        self.0.borrow_mut().call_http(request)
+    }
+}
+
+impl<S, B> Source for Shared<S>
+where
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: 'static,
+    B: http_body::Body + Send + 'static,
+{
+    fn local(&self) -> Box<dyn Call> {
+        let service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Box::new(Copied { service, future: None, body: None })
+    }
+}
+
+impl<S, B> Call for Copied<S, B>
+where
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
+    S::Future: 'static,
+    B: http_body::Body + Send + 'static,
+{
+    fn call(&mut self, request: Request<RequestBody>) -> Outcome {
+        let to_head = request.method() == Method::HEAD;
+        match self.service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(never)) => match never {},
+            Poll::Pending => {
+                return app::poll_once(self.wait(request, move |response| answer(response, to_head, &mut None)));
+            }
+        }
+        let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));
+        future.as_mut().set(Some(self.service.call(request)));
+        match poll(&mut future, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(response) => {
+                future.as_mut().set(None);
+                self.future = Some(future);
+                Outcome::Ready(answer(response, to_head, &mut self.body))
+            }
+            Poll::Pending => Outcome::Pending(Box::pin(async move {
+                let response = poll_fn(|cx| poll(&mut future, cx)).await;
+                answer(response, to_head, &mut None)
+            })),
+        }
+    }
+
+    fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending {
+        match self.service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => {
+                let called = self.service.call(request);
+                Box::pin(async move {
+                    let Ok(response) = called.await;
+                    response.map(answer_body::of)
+                })
+            }
+            Poll::Ready(Err(never)) => match never {},
+            Poll::Pending => self.wait(request, |response| response.map(answer_body::of)),
+        }
+    }
+}
+
+/// Asks a future that is there.
+#[inline]
+fn poll<F, R>(future: &mut Room<F>, cx: &mut Context<'_>) -> Poll<R>
+where
+    F: Future<Output = Result<R, Infallible>>,
+{
+    let future = future.as_mut().as_pin_mut().expect("it was put there, and stays until it is done");
+    future.poll(cx).map(|Ok(response)| response)
+}
+
+impl<S, B> Copied<S, B>
+where
+    S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
+    S::Future: 'static,
+{
+    /// Waits until the service takes a request, and calls it.
+    #[cold]
+    fn wait<T>(
+        &mut self,
+        request: Request<RequestBody>,
+        finish: impl FnOnce(http::Response<B>) -> T + 'static,
+    ) -> Pin<Box<dyn Future<Output = T>>> {
+        // The one that was asked may have a place in a queue already, so it is the one that goes on waiting.
+        let fresh = self.service.clone();
+        let mut asked = std::mem::replace(&mut self.service, fresh);
+        Box::pin(async move {
+            let Ok(()) = poll_fn(|cx| asked.poll_ready(cx)).await;
+            let Ok(response) = asked.call(request).await;
+            finish(response)
+        })
+    }
+}
+
+/// A request as the ecosystem has it. `None` if its target or a field is nothing that the types of `http` can hold.
+pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<Request<RequestBody>> {
+    // The target and all values share one piece of memory.
+    let size = head.target.len() + head.headers.iter().map(|field| field.value.len()).sum::<usize>();
+    let mut text = Vec::with_capacity(size);
+    text.extend_from_slice(head.target.as_bytes());
+    head.headers.iter().for_each(|field| text.extend_from_slice(field.value));
+    let mut text = Bytes::from(text);
+
+    let uri = Uri::from_maybe_shared(text.split_to(head.target.len())).ok()?;
+    let mut headers = HeaderMap::with_capacity(head.headers.len());
+    for field in head.headers {
+        let name = HeaderName::from_bytes(field.name.as_bytes()).ok()?;
+        let value = HeaderValue::from_maybe_shared(text.split_to(field.value.len())).ok()?;
+        headers.append(name, value);
+    }
+    let mut request = Request::new(body);
+    *request.method_mut() = Method::from_bytes(head.method.as_bytes()).ok()?;
+    *request.uri_mut() = uri;
+    *request.version_mut() = if head.http_1_1 { Version::HTTP_11 } else { Version::HTTP_10 };
+    *request.headers_mut() = headers;
+    Some(request)
+}
+
+/// An answer as the engine has it: framing and persistence are the engine's. A body that is whole leaves its memory in
+/// `room`.
+fn answer<B: http_body::Body + Send + 'static>(
+    response: http::Response<B>,
+    to_head: bool,
+    room: &mut Option<Pin<Box<Slot<B>>>>,
+) -> Response {
+    let (parts, body) = response.into_parts();
+    let status = parts.status.as_u16();
+    if status < 200 {
+        return Response::error(500, "The handler gave no final answer\n").closing();
+    }
+    let mut answer = Response::new(status);
+    let mut length = None;
+    for (name, value) in &parts.headers {
+        match *name {
+            CONTENT_LENGTH => length = value.to_str().ok().and_then(|text| text.parse().ok()),
+            CONNECTION => answer.closes |= says_close(value),
+            DATE => answer.dated = true,
+            SERVER => answer.named = true,
+            _ => {}
+        }
+    }
+    answer.headers = Fields::Map(parts.headers);
+    answer.body = content(body, status, to_head, length, room);
+    answer
+}
+
+fn content<B: http_body::Body + Send + 'static>(
+    body: B,
+    status: u16,
+    to_head: bool,
+    length: Option<u64>,
+    room: &mut Option<Pin<Box<Slot<B>>>>,
+) -> Body {
+    if status == 204 || status == 304 {
+        callbacks::dispose("a body", body);
+        return Body::Empty;
+    }
+    let has_ended = body.is_end_stream();
+    if to_head {
+        let known = length.or_else(|| body.size_hint().exact().filter(|_| !has_ended));
+        let framing = match known {
+            Some(length) => Framing::Length(length),
+            None if has_ended => Framing::Nothing,
+            None => Framing::Chunked,
+        };
+        callbacks::dispose("a body", body);
+        return Stream::unsent(framing).into();
+    }
+    if has_ended {
+        callbacks::dispose("a body", body);
+        return Body::Empty;
+    }
+    let (body, left) = Stream::in_room(body, length, room.take());
+    *room = left;
+    body
+}
+
+/// Whether a `Connection` field ends its connection.
+pub(crate) fn says_close(value: &HeaderValue) -> bool {
+    value.as_bytes().split(|&b| b == b',').any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
+}

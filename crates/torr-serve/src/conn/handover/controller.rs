@@ -1,0 +1,141 @@
+//! Requests for handlers of the `App` on a connection of HTTP/2: bodies are gathered within bounds, and a handler that waits is
+//! a task of its own, which a client's reset does not cancel.
+
+use super::exchange::refusal;
+use crate::app::owned::OwnedHead;
+use crate::app::{self, Content, Outcome};
+use crate::client::Client;
+use crate::conn::seats::Seat;
+use crate::context::Desk;
+use crate::message::hyper_body::HyperBody;
+use crate::message::request_body::BodyError;
+use crate::message::response::Response;
+use http::request::Parts;
+use http_body::Body;
+use hyper::body::Incoming;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task;
+use tokio::time::timeout;
+
+/// How many bodies of the largest size allowed one connection may have gathered at a time.
+const BODIES: u64 = 16;
+/// The least that the bodies of one connection may have together, in bytes: small ones are not refused for their number, since
+/// 128 streams of 32 KiB fit.
+const LEAST_GATHERED: u64 = 4 * 1024 * 1024;
+
+/// What one connection may use at a time for handlers of the `App`.
+pub(super) struct Budget {
+    /// A permit for each handler that is working, also for those whose streams were reset. Whoever finds none waits, so that a
+    /// client that resets its requests has no more handlers working for it than one that waits for its responses.
+    handlers: Arc<Semaphore>,
+    /// Bytes of bodies that are gathered, or that a handler is working on.
+    gathered: Rc<Cell<u64>>,
+    /// The connection's place among those that may be open. Handlers that still work for a connection that has ended hold it,
+    /// so that `max_connections` bounds them as well.
+    seat: Arc<Seat>,
+}
+
+impl Budget {
+    /// A budget of this many handlers at a time, for the connection that has this seat.
+    pub fn new(handlers: u32, seat: Arc<Seat>) -> Self {
+        Self { handlers: Arc::new(Semaphore::new(handlers as usize)), gathered: Rc::default(), seat }
+    }
+}
+
+/// Why a request's body was not gathered.
+enum Failure {
+    Body(BodyError),
+    /// The connection has too many bytes of other bodies.
+    Budget,
+}
+
+impl From<BodyError> for Failure {
+    fn from(error: BodyError) -> Self {
+        Self::Body(error)
+    }
+}
+
+/// A whole body, counted among those of its connection.
+struct Gathered {
+    bytes: Vec<u8>,
+    counted: u64,
+    all: Rc<Cell<u64>>,
+}
+
+impl Gathered {
+    fn new(budget: &Budget) -> Self {
+        Self { bytes: Vec::new(), counted: 0, all: Rc::clone(&budget.gathered) }
+    }
+
+    /// Copies a frame's data: a frame keeps far more memory than it has data where it is small.
+    fn push(&mut self, data: &[u8], most: u64) -> Result<(), Failure> {
+        let length = data.len() as u64;
+        if self.all.get() + length > most {
+            return Err(Failure::Budget);
+        }
+        self.all.set(self.all.get() + length);
+        self.counted += length;
+        self.bytes.extend_from_slice(data);
+        Ok(())
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        self.all.set(self.all.get() - self.counted);
+    }
+}
+
+/// Gathers a request's body and calls its handler.
+pub(super) async fn respond(
+    desk: &Rc<Desk>,
+    budget: &Budget,
+    client: &Client,
+    parts: Parts,
+    body: Incoming,
+) -> Response {
+    let patience = desk.settings.body_timeout;
+    // As in the engine, the whole of it may take so long.
+    let gathered = timeout(patience, gather(desk, budget, body)).await;
+    let body = match gathered.unwrap_or(Err(Failure::Body(BodyError::TimedOut))) {
+        Ok(body) => body,
+        Err(Failure::Body(error)) => return refusal(error),
+        Err(Failure::Budget) => return Response::error(503, "Too many bodies at a time on this connection\n"),
+    };
+    let permit = Arc::clone(&budget.handlers).acquire_owned().await.expect("nobody closes this semaphore");
+    let head = OwnedHead::of_parts(&parts);
+    drop(parts);
+    match head.with(|head| desk.app.call(head, Content::Whole(&body.bytes), client, desk)) {
+        Outcome::Ready(response) => response,
+        Outcome::Pending(future) | Outcome::Droppable(future) => {
+            let (desk, seat) = (Rc::clone(desk), Arc::clone(&budget.seat));
+            let work = async move {
+                let _held = (permit, body, seat);
+                app::survive(future, || app::panicked(&desk)).await
+            };
+            // Without its handle the task goes on. It has no other end than the handler's, unless the worker itself ends.
+            task::spawn_local(work).await.unwrap_or_else(|_| Response::error(503, "The server is stopping\n"))
+        }
+    }
+}
+
+/// Gathers a body into one piece of memory.
+async fn gather(desk: &Desk, budget: &Budget, body: Incoming) -> Result<Gathered, Failure> {
+    let most = desk.settings.max_body;
+    let at_a_time = most.saturating_mul(BODIES).max(LEAST_GATHERED);
+    if body.size_hint().lower() > most {
+        return Err(BodyError::TooLarge.into());
+    }
+    let mut gathered = Gathered::new(budget);
+    let mut body = HyperBody::new(body, most, desk.settings.body_timeout);
+    while let Some(frame) = poll_fn(|cx| body.poll_frame(cx)).await {
+        if let Ok(data) = frame?.into_data() {
+            gathered.push(&data, at_a_time)?;
+        }
+    }
+    Ok(gathered)
+}

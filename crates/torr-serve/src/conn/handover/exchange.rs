@@ -1,0 +1,401 @@
+//! One request and its answer on a connection that hyper serves: the same handlers, the same router.
+
+use crate::app;
+use crate::app::guest::says_close;
+use crate::client::Client;
+use crate::client::request_id::FIELD;
+use crate::conn::handover::authority::names_one_host;
+use crate::conn::handover::controller::{self, Budget};
+use crate::conn::handover::gate::Passage;
+use crate::context::Desk;
+use crate::message::answer_body::{self, AnswerBody, BodyFailed};
+use crate::message::hyper_body::HyperBody;
+use crate::message::request_body::{BodyError, RequestBody};
+use crate::message::response::Response;
+use crate::observe::visit::Note;
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
+use http::{HeaderValue, Method, Request, StatusCode, Version};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::Empty;
+use hyper::body::Incoming;
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use torr_net::clock;
+
+/// What is given to hyper at a time.
+const PART: usize = 16 * 1024;
+/// Pings, and the words that end a connection, are less than this together.
+const SMALL_TALK: u64 = 1024;
+
+/// What a connection's requests are answered by.
+#[derive(Clone)]
+pub(super) struct Exchange(Rc<Inner>);
+
+struct Inner {
+    desk: Rc<Desk>,
+    client: Client,
+    server: HeaderValue,
+    active: Cell<usize>,
+    /// Of these, responses of unknown length that are being sent.
+    endless: Cell<usize>,
+    /// Requests so far.
+    served: Cell<u64>,
+    /// Notified when the connection is to bring no further request here.
+    enough: Notify,
+    /// What the response to the one request over HTTP/1.1 makes of the connection, once there is a response.
+    ending: Cell<Option<Ending>>,
+    /// The gate before the one request of a connection over HTTP/1.1.
+    passage: Arc<Passage>,
+    /// Bytes that were sent since the last answer was given away.
+    sent: Arc<AtomicU64>,
+    /// Answers whose bodies could go on if the client took more.
+    held: Cell<usize>,
+    /// When something was last asked of such a body.
+    flowed: Cell<Instant>,
+    /// What handlers of the `App` may use.
+    budget: Budget,
+    /// A request has made a tunnel of its stream, whose end nobody is told.
+    has_tunnel: Cell<bool>,
+    /// When the connection began, or the last answer.
+    since: Cell<Instant>,
+}
+
+/// What a response over HTTP/1.1 makes of its connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Another request may follow.
+    Persists,
+    /// The response says that it is the last one. hyper ends such a connection by itself, and must not be told to: it would
+    /// throw away what the socket has not taken.
+    Closes,
+    /// Something other than HTTP follows.
+    Upgraded,
+}
+
+/// One request that is being answered.
+struct Active(Rc<Inner>);
+
+impl Active {
+    fn new(inner: &Rc<Inner>) -> Self {
+        inner.active.set(inner.active.get() + 1);
+        Self(Rc::clone(inner))
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        self.0.active.set(self.0.active.get() - 1);
+        self.0.sent.store(0, Ordering::Relaxed);
+        self.0.since.set(Instant::now());
+    }
+}
+
+impl Inner {
+    /// Counts a request. Returns whether the connection may bring no further one.
+    fn count(&self) -> bool {
+        self.served.set(self.served.get() + 1);
+        let most = self.desk.settings.requests_per_connection;
+        most != 0 && self.served.get() >= most
+    }
+
+    /// Settles the end of a connection over HTTP/1.1, of which hyper serves one request: either the response turns it into
+    /// something else, or hyper is done with it.
+    fn end_http1(&self, answer: &mut http::Response<AnswerBody>, by_connect: bool, is_last: bool) {
+        if answer.status() == StatusCode::SWITCHING_PROTOCOLS || by_connect && answer.status().is_success() {
+            self.ending.set(Some(Ending::Upgraded));
+            return self.passage.open();
+        }
+        if is_last {
+            answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        if answer.headers().get_all(CONNECTION).iter().any(says_close) {
+            self.ending.set(Some(Ending::Closes));
+            return;
+        }
+        self.ending.set(Some(Ending::Persists));
+        // hyper has written the response's head by the time that its connection is told to end.
+        self.enough.notify_one();
+    }
+
+    /// Who sent a request, and what is noted of it.
+    fn visit(&self, request: &Request<Incoming>) -> (Client, Note) {
+        let visits = &self.desk.visits;
+        if !visits.are_noted() {
+            return (self.client.clone(), Note::default());
+        }
+        let protocol = if request.version() == Version::HTTP_2 { "HTTP/2" } else { "HTTP/1.1" };
+        let (uri, host) = (request.uri(), request.uri().authority().map_or("/", |authority| authority.as_str()));
+        // Only a CONNECT has none.
+        let target = uri.path_and_query().map_or(host, |path| path.as_str());
+        let authority = request.uri().authority().map(|authority| ("host", authority.as_str().as_bytes()));
+        // A field that says something else does not count.
+        let fields = request.headers().iter().filter(|(name, _)| authority.is_none() || *name != HOST);
+        let fields = fields.map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let fields: Vec<_> = authority.into_iter().chain(fields).collect();
+        visits.begin(&self.client, [request.method().as_str(), target, protocol], &fields)
+    }
+}
+
+/// A body, with what is noted of its request until it ends.
+pub(super) struct Noted {
+    body: AnswerBody,
+    /// What is left of a piece that is given away in parts.
+    rest: Bytes,
+    note: Note,
+    /// It waits to be asked for more.
+    is_held: bool,
+    /// Its length is not known, so that it may have no end.
+    is_endless: bool,
+    /// The request is done with it.
+    active: Active,
+}
+
+impl Noted {
+    fn new(body: AnswerBody, note: Note, active: Active) -> Self {
+        let is_endless = !body.is_end_stream() && body.size_hint().exact().is_none();
+        active.0.endless.set(active.0.endless.get() + usize::from(is_endless));
+        let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, is_endless, active };
+        let has_more = !noted.body.is_end_stream();
+        noted.hold(has_more);
+        noted
+    }
+
+    fn hold(&mut self, is_held: bool) {
+        let inner = &self.active.0;
+        inner.flowed.set(Instant::now());
+        inner.held.set(inner.held.get() + usize::from(is_held) - usize::from(self.is_held));
+        self.is_held = is_held;
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.hold(false);
+        let endless = &self.active.0.endless;
+        endless.set(endless.get() - usize::from(self.is_endless));
+    }
+}
+
+impl Body for Noted {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        if self.rest.is_empty() {
+            let frame = Pin::new(&mut self.body).poll_frame(cx);
+            self.hold(matches!(frame, Poll::Ready(Some(Ok(_)))));
+            match ready!(frame).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        } else {
+            self.hold(true);
+        }
+        // hyper takes a piece whole once its stream has any room, and what it has taken is out of sight.
+        let fits = self.rest.len().min(PART);
+        let part = self.rest.split_to(fits);
+        self.note.sent(part.len() as u64);
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        // The upper bound first: it must not be below the other.
+        hint.upper().into_iter().for_each(|upper| hint.set_upper(upper + rest));
+        hint.set_lower(hint.lower() + rest);
+        hint
+    }
+}
+
+impl Exchange {
+    pub fn new(desk: Rc<Desk>, client: Client, served: u64, passage: Arc<Passage>, budget: Budget) -> Self {
+        let server = HeaderValue::from_static(desk.settings.server_name);
+        let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
+        let (served, enough) = (Cell::new(served), Notify::new());
+        let (sent, held, flowed, has_tunnel) = (Arc::default(), Cell::new(0), since.clone(), Cell::new(false));
+        let ending = Cell::new(None);
+        Self(Rc::new(Inner {
+            desk,
+            client,
+            server,
+            active,
+            endless,
+            served,
+            enough,
+            ending,
+            passage,
+            sent,
+            held,
+            flowed,
+            budget,
+            has_tunnel,
+            since,
+        }))
+    }
+
+    /// Returns how many requests the connection has brought.
+    pub fn served(&self) -> u64 {
+        self.0.served.get()
+    }
+
+    /// What the response to the one request over HTTP/1.1 makes of the connection. `None` before there is a response, and
+    /// over HTTP/2.
+    pub fn ending(&self) -> Option<Ending> {
+        self.0.ending.get()
+    }
+
+    /// Waits until the connection has brought as many requests as it may.
+    pub async fn enough(&self) {
+        self.0.enough.notified().await;
+    }
+
+    /// Where the connection counts what it sends.
+    pub fn sent(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.0.sent)
+    }
+
+    /// Whether bodies that were given away whole are still on their way. Then the connection is not idle.
+    pub fn is_moving(&self) -> bool {
+        let is_moving = self.0.sent.swap(0, Ordering::Relaxed) > SMALL_TALK;
+        if is_moving {
+            self.0.since.set(Instant::now());
+        }
+        is_moving
+    }
+
+    /// How long the client has taken nothing of answers that could go on.
+    pub fn stuck_for(&self) -> Duration {
+        if self.0.held.get() > 0 { self.0.flowed.get().elapsed() } else { Duration::ZERO }
+    }
+
+    /// Whether nothing is in flight but responses of unknown length, or there is a tunnel.
+    pub fn has_streams_only(&self) -> bool {
+        let (active, endless) = (self.0.active.get(), self.0.endless.get());
+        active == endless && (endless > 0 || self.0.has_tunnel.get())
+    }
+
+    /// How long there has been no request. With a tunnel the connection is never idle.
+    pub fn idle_for(&self) -> Duration {
+        if self.0.active.get() > 0 || self.0.has_tunnel.get() { Duration::ZERO } else { self.0.since.get().elapsed() }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Exchange {
+    type Response = http::Response<Noted>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let active = Active::new(&self.0);
+        let is_last = self.0.count();
+        if is_last && request.version() == Version::HTTP_2 {
+            self.0.enough.notify_one();
+        }
+        Box::pin(async move {
+            let inner = &active.0;
+            let (version, begin) = (request.version(), Instant::now());
+            let by_connect = request.method() == Method::CONNECT;
+            let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
+            let (client, mut note) = inner.visit(&request);
+            let answering = Box::pin(answer(inner, &client, request));
+            let mut answer = app::survive(answering, || own(app::panicked(&inner.desk), false)).await;
+            note.answered(answer.status().as_u16(), 0);
+            if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
+                answer.headers_mut().entry(FIELD).or_insert(id);
+            }
+            if version == Version::HTTP_2 {
+                answer.headers_mut().remove(CONNECTION);
+            } else {
+                let is_last = is_last || !keep_alive || version == Version::HTTP_10;
+                inner.end_http1(&mut answer, by_connect, is_last);
+            }
+            answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
+            inner.desk.meter.status(answer.status().as_u16());
+            inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
+            if version == Version::HTTP_2 && by_connect && answer.status().is_success() {
+                inner.has_tunnel.set(true);
+            }
+            Ok(answer.map(|body| Noted::new(body, note, active)))
+        })
+    }
+}
+
+/// The answer of whatever is there for a request.
+async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
+    let desk = &inner.desk;
+    let (mut parts, body) = request.into_parts();
+    let to_head = parts.method == Method::HEAD;
+    let own = |response| own(response, to_head);
+    if parts.version == Version::HTTP_2 {
+        if !names_one_host(&parts) {
+            return own(Response::error(400, "A request needs exactly one valid host\n"));
+        }
+    } else if let Some(host) = parts.uri.authority().filter(|_| parts.method != Method::CONNECT) {
+        // As in the engine: RFC 9112, section 3.2.2.
+        let host = HeaderValue::from_str(host.as_str()).expect("an authority is visible ASCII");
+        parts.headers.insert(HOST, host);
+    }
+    let path = parts.uri.path();
+    if let Some(router) = &desk.router
+        && desk.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path }, desk)
+    {
+        let most = desk.settings.most_streamed();
+        if body.size_hint().lower() > most {
+            return own(refusal(BodyError::TooLarge));
+        }
+        let body = HyperBody::new(body, most, desk.settings.body_timeout);
+        let fault = body.fault();
+        let mut request = Request::from_parts(parts, RequestBody::hyper(body));
+        desk.app.introduce(client, request.extensions_mut());
+        let mut answering = router.call_http(request);
+        return poll_fn(|cx| {
+            let answer = answering.as_mut().poll(cx);
+            // As in the engine, whatever the handler makes of such a body.
+            match fault.get() {
+                Some(error) if answer.is_pending() || error != BodyError::Cut => Poll::Ready(own(refusal(error))),
+                _ => answer,
+            }
+        })
+        .await;
+    }
+    own(controller::respond(desk, &inner.budget, client, parts, body).await)
+}
+
+/// The answer to a body that does not come to its end.
+pub(super) fn refusal(error: BodyError) -> Response {
+    match error {
+        BodyError::TooLarge => Response::error(413, "The body is too large\n").closing(),
+        BodyError::TimedOut => Response::error(408, "The request took too long\n").closing(),
+        _ => Response::error(400, "The body is malformed\n").closing(),
+    }
+}
+
+/// An answer of this server's own.
+pub(super) fn own(response: Response, to_head: bool) -> http::Response<AnswerBody> {
+    let closes = response.closes;
+    let mut answer = answer_body::response(response);
+    if to_head {
+        let length = answer.body().size_hint().exact().filter(|_| !matches!(answer.status().as_u16(), 204 | 304));
+        length.into_iter().for_each(|length| drop(answer.headers_mut().insert(CONTENT_LENGTH, length.into())));
+        *answer.body_mut() = answer_body::of(Empty::<Bytes>::new());
+    }
+    if closes {
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    answer
+}

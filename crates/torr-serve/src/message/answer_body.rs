@@ -1,0 +1,138 @@
+//! Bodies of answers for connections that hyper serves, which frames them by itself.
+
+use crate::callbacks;
+use crate::message::response::{Body, Pieces, Response};
+use crate::message::stream::{Framing, Stream};
+use bytes::{Buf, Bytes};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body::{Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Empty, Full};
+use pin_project_lite::pin_project;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use thiserror::Error;
+
+pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyFailed>;
+
+/// A handler's body did not come to its end.
+#[derive(Debug, Error)]
+#[error("the answer's body failed")]
+pub(crate) struct BodyFailed;
+
+/// A body without its types.
+pub(crate) fn of<B: http_body::Body + Send + 'static>(body: B) -> AnswerBody {
+    let bytes = |frame: Frame<B::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
+    Guarded { body: Some(body.map_frame(bytes).map_err(|_| BodyFailed)) }.boxed_unsync()
+}
+
+pin_project! {
+    /// A body of the application's on a connection that it may share with others: a panic is the failure of the body alone.
+    struct Guarded<B> {
+        #[pin]
+        body: Option<B>,
+    }
+
+    impl<B> PinnedDrop for Guarded<B> {
+        fn drop(this: Pin<&mut Self>) {
+            callbacks::survive("a body", || this.project().body.set(None));
+        }
+    }
+}
+
+impl<B: http_body::Body<Data = Bytes, Error = BodyFailed>> http_body::Body for Guarded<B> {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        let Some(body) = self.as_mut().project().body.as_pin_mut() else { return Poll::Ready(None) };
+        // What a panic leaves behind is the body's own state only.
+        let frame = catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx)));
+        let frame = frame.unwrap_or(Poll::Ready(Some(Err(BodyFailed))));
+        if matches!(frame, Poll::Ready(Some(Err(_)))) {
+            callbacks::survive("a body", || self.project().body.set(None));
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let ends = |body: &B| catch_unwind(AssertUnwindSafe(|| body.is_end_stream())).unwrap_or(false);
+        self.body.as_ref().is_none_or(ends)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let size = |body: &B| catch_unwind(AssertUnwindSafe(|| body.size_hint())).unwrap_or_default();
+        self.body.as_ref().map_or_else(SizeHint::default, size)
+    }
+}
+
+/// A controller's answer.
+pub(crate) fn response(response: Response) -> http::Response<AnswerBody> {
+    // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
+    let has_body = response.status != 204 && response.status != 304;
+    let mut answer = http::Response::new(body(if has_body { response.body } else { Body::Empty }));
+    *answer.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut headers = HeaderMap::new();
+    if !response.content_type.is_empty() {
+        let content_type = HeaderValue::from_str(response.content_type).expect("a response has sound types only");
+        headers.insert(CONTENT_TYPE, content_type);
+    }
+    response.headers.each(|name, value| {
+        headers.append(name, value.clone());
+    });
+    *answer.headers_mut() = headers;
+    answer
+}
+
+fn body(body: Body) -> AnswerBody {
+    let never = |never: Infallible| match never {};
+    match body {
+        Body::Empty => Empty::new().map_err(never).boxed_unsync(),
+        Body::Static(bytes) => Full::new(Bytes::from_static(bytes)).map_err(never).boxed_unsync(),
+        Body::Bytes(bytes) => Full::new(bytes).map_err(never).boxed_unsync(),
+        Body::Pieces(pieces) => InPieces(pieces).boxed_unsync(),
+        Body::Stream(stream) => Streamed(*stream).boxed_unsync(),
+    }
+}
+
+/// A body in pieces.
+struct InPieces(Pieces);
+
+/// A body of frames, but for its trailers.
+struct Streamed(Stream);
+
+impl http_body::Body for InPieces {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        Poll::Ready(self.0.take().map(|piece| piece.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.length == 0
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        http_body::SizeHint::with_exact(self.0.length)
+    }
+}
+
+impl http_body::Body for Streamed {
+    type Data = Bytes;
+    type Error = BodyFailed;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailed>>> {
+        Poll::Ready(ready!(self.0.poll_data(cx)).map(|data| data.map(Frame::data)))
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match self.0.framing() {
+            Framing::Length(length) => http_body::SizeHint::with_exact(length),
+            _ => http_body::SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A request's body on a connection that hyper serves, with the limits that the engine has for its own.
+
+use crate::message::request_body::BodyError;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Sleep, sleep};
+
+/// The body.
+pub(crate) struct HyperBody {
+    incoming: Incoming,
+    /// Bytes that may come yet.
+    room: u64,
+    patience: Duration,
+    /// Runs while the handler waits for more.
+    waiting: Option<Pin<Box<Sleep>>>,
+    fault: Fault,
+}
+
+/// Why a body was not received to its end, for whoever answers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fault(Arc<OnceLock<BodyError>>);
+
+impl Fault {
+    pub fn get(&self) -> Option<BodyError> {
+        self.0.get().copied()
+    }
+}
+
+impl HyperBody {
+    /// A body of at most so many bytes, of which something comes at least so often.
+    pub fn new(incoming: Incoming, most: u64, patience: Duration) -> Self {
+        Self { incoming, room: most, patience, waiting: None, fault: Fault::default() }
+    }
+
+    /// Why it was not received to its end, once that is so.
+    pub fn fault(&self) -> Fault {
+        self.fault.clone()
+    }
+
+    fn fail(&mut self, error: BodyError) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let _ = self.fault.0.set(error);
+        Poll::Ready(Some(Err(error)))
+    }
+
+    pub fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(cx) else {
+            let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+            return match waiting.as_mut().poll(cx) {
+                Poll::Ready(()) => self.fail(BodyError::TimedOut),
+                Poll::Pending => Poll::Pending,
+            };
+        };
+        self.waiting = None;
+        let frame = match frame {
+            Some(Ok(frame)) => frame,
+            Some(Err(error)) => return self.fail(of_hyper(&error)),
+            None => return Poll::Ready(None),
+        };
+        match self.room.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) {
+            Some(room) => self.room = room,
+            None => return self.fail(BodyError::TooLarge),
+        }
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    pub fn is_end_stream(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    pub fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
+    }
+}
+
+fn of_hyper(error: &hyper::Error) -> BodyError {
+    match error {
+        error if error.is_timeout() => BodyError::TimedOut,
+        error if error.is_parse() || is_invalid(error) => BodyError::Malformed,
+        _ => BodyError::Cut,
+    }
+}
+
+/// Whether the bytes of a body were refused before hyper has seen them.
+fn is_invalid(error: &hyper::Error) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData)
+}

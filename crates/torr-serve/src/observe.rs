@@ -1,0 +1,6 @@
+//! What a server reports of its requests: the access log and the metrics.
+
+pub(crate) mod access_log;
+pub(crate) mod metric;
+pub(crate) mod telemetry;
+pub(crate) mod visit;

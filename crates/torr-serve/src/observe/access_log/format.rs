@@ -1,0 +1,204 @@
+//! One request as one line, in which nothing that a client sends can end the line, a quotation, or a terminal's patience.
+//!
+//! Common and combined after Apache's `mod_log_config`, with the escapes that Apache uses in them. JSON after RFC 8259.
+
+use super::{Dates, LogFormat};
+use crate::client::request_id::RequestId;
+use std::io::Write;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What is known of a request once its answer is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<'a> {
+    /// When, in milliseconds since the Unix epoch.
+    pub unix_ms: u64,
+    /// Who; `None` on a Unix socket.
+    pub client: Option<IpAddr>,
+    /// What; `None` if the head was malformed.
+    pub request: Option<RequestLine<'a>>,
+    pub status: u16,
+    /// Bytes of the answer's body that were sent, without its framing.
+    pub body_bytes: u64,
+    /// From the request's first byte to the answer's last.
+    pub duration: Duration,
+    pub host: Option<&'a [u8]>,
+    pub referer: Option<&'a [u8]>,
+    pub user_agent: Option<&'a [u8]>,
+    pub request_id: Option<&'a RequestId>,
+    /// The version of TLS, such as `TLSv1.3`.
+    pub tls: Option<&'a str>,
+}
+
+/// What is written of a target or a field at most. With four of these, a method and all else a line fits into what a pipe takes
+/// as a whole.
+const MOST: usize = 890;
+/// The same of a method: the registered ones are shorter by far.
+const MOST_OF_METHOD: usize = 64;
+/// What stands where more was left out.
+const CUT: &[u8] = b"...";
+
+/// The first line of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestLine<'a> {
+    pub method: &'a str,
+    pub target: &'a str,
+    /// Such as `HTTP/1.1`.
+    pub protocol: &'a str,
+}
+
+/// Appends the line of a request, with its end.
+pub(super) fn line(format: LogFormat, entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
+    match format {
+        LogFormat::Common => apache(entry, dates, out),
+        LogFormat::Combined => {
+            apache(entry, dates, out);
+            for field in [entry.referer, entry.user_agent] {
+                out.push(b' ');
+                quoted(field, out);
+            }
+        }
+        LogFormat::Json => json(entry, dates, out),
+    }
+    out.push(b'\n');
+}
+
+/// `%h %l %u %t "%r" %>s %b`. Who the user is, only the application knows.
+fn apache(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
+    match entry.client {
+        Some(ip) => print(out, format_args!("{}", ip.to_canonical())),
+        None => out.push(b'-'),
+    }
+    out.extend_from_slice(b" - - ");
+    out.extend_from_slice(dates.of(entry.unix_ms).as_bytes());
+    out.push(b' ');
+    match entry.request {
+        Some(RequestLine { method, target, protocol }) => {
+            out.push(b'"');
+            escaped(method.as_bytes(), MOST_OF_METHOD, out);
+            out.push(b' ');
+            escaped(target.as_bytes(), MOST, out);
+            out.push(b' ');
+            escaped(protocol.as_bytes(), MOST, out);
+            out.push(b'"');
+        }
+        None => quoted(None, out),
+    }
+    print(out, format_args!(" {} ", entry.status));
+    match entry.body_bytes {
+        0 => out.push(b'-'),
+        bytes => print(out, format_args!("{bytes}")),
+    }
+}
+
+/// A field between quotation marks; a hyphen for one that is missing.
+fn quoted(field: Option<&[u8]>, out: &mut Vec<u8>) {
+    out.push(b'"');
+    escaped(field.unwrap_or(b"-"), MOST, out);
+    out.push(b'"');
+}
+
+/// As `ap_escape_logitem`: only printable ASCII stands for itself. What would take more than `most` bytes is cut.
+fn escaped(text: &[u8], most: usize, out: &mut Vec<u8>) {
+    const LONGEST_ESCAPE: usize = r"\x00".len();
+    let (mut rest, full) = (text, out.len() + most);
+    loop {
+        let special = |byte: &u8| !(b' '..=b'~').contains(byte) || b"\"\\".contains(byte);
+        let at = rest.iter().position(special).unwrap_or(rest.len());
+        let room = full - out.len();
+        out.extend_from_slice(&rest[..at.min(room)]);
+        if at > room || (at < rest.len() && at + LONGEST_ESCAPE > room) {
+            return out.extend_from_slice(CUT);
+        }
+        let Some(&special) = rest.get(at) else { return };
+        match special {
+            byte @ (b'"' | b'\\') => out.extend_from_slice(&[b'\\', byte]),
+            0x08 => out.extend_from_slice(b"\\b"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x0b => out.extend_from_slice(b"\\v"),
+            byte => print(out, format_args!("\\x{byte:02x}")),
+        }
+        rest = &rest[at + 1..];
+    }
+}
+
+/// An object whose keys always come in the same order. What is unknown is left out.
+fn json(entry: &Entry<'_>, dates: &mut Dates, out: &mut Vec<u8>) {
+    let date = dates.of(entry.unix_ms);
+    print(out, format_args!("{{\"time\":\"{date}.{:03}Z\"", entry.unix_ms % 1000));
+    if let Some(ip) = entry.client {
+        print(out, format_args!(",\"client\":\"{}\"", ip.to_canonical()));
+    }
+    let text = |key: &str, value: Option<&[u8]>, out: &mut Vec<u8>| {
+        if let Some(value) = value {
+            print(out, format_args!(",\"{key}\":\""));
+            json_text(value, if key == "method" { MOST_OF_METHOD } else { MOST }, out);
+            out.push(b'"');
+        }
+    };
+    text("method", entry.request.map(|line| line.method.as_bytes()), out);
+    text("target", entry.request.map(|line| line.target.as_bytes()), out);
+    text("protocol", entry.request.map(|line| line.protocol.as_bytes()), out);
+    print(out, format_args!(",\"status\":{},\"bytes\":{}", entry.status, entry.body_bytes));
+    print(out, format_args!(",\"duration_us\":{}", entry.duration.as_micros()));
+    text("host", entry.host, out);
+    text("referer", entry.referer, out);
+    text("user_agent", entry.user_agent, out);
+    if let Some(id) = entry.request_id {
+        out.extend_from_slice(b",\"request_id\":\"");
+        // A token has nothing to escape.
+        id.write(out);
+        out.push(b'"');
+    }
+    text("tls", entry.tls.map(str::as_bytes), out);
+    out.push(b'}');
+}
+
+/// The content of a string. Beyond what RFC 8259, section 7 asks for, all control characters are escaped, since terminals obey
+/// some above ASCII too, and line separators, at which some readers break lines. What is no UTF-8 becomes U+FFFD. What would take
+/// more than `most` bytes is cut.
+fn json_text(text: &[u8], most: usize, out: &mut Vec<u8>) {
+    const LONGEST_ESCAPE: usize = r"\u0000".len();
+    let full = out.len() + most;
+    for chunk in text.utf8_chunks() {
+        let mut rest = chunk.valid();
+        let special = |c: char| matches!(c, '"' | '\\' | '\u{2028}' | '\u{2029}') || c.is_control();
+        loop {
+            let at = rest.find(special).unwrap_or(rest.len());
+            let room = full - out.len();
+            if at > room || (at < rest.len() && at + LONGEST_ESCAPE > room) {
+                out.extend_from_slice(whole_characters(rest, at.min(room)));
+                return out.extend_from_slice(CUT);
+            }
+            out.extend_from_slice(&rest.as_bytes()[..at]);
+            rest = &rest[at..];
+            let Some(c) = rest.chars().next() else { break };
+            match c {
+                '"' => out.extend_from_slice(b"\\\""),
+                '\\' => out.extend_from_slice(b"\\\\"),
+                // All of them have at most 16 bits.
+                _ => print(out, format_args!("\\u{:04x}", u32::from(c))),
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+        if !chunk.invalid().is_empty() {
+            const UNKNOWN: &[u8] = "\u{fffd}".as_bytes();
+            if out.len() + UNKNOWN.len() > full {
+                return out.extend_from_slice(CUT);
+            }
+            out.extend_from_slice(UNKNOWN);
+        }
+    }
+}
+
+/// The beginning of a text, of so many bytes or a few less.
+fn whole_characters(text: &str, most: usize) -> &[u8] {
+    let end = (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    &text.as_bytes()[..end]
+}
+
+fn print(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("writing to memory does not fail");
+}

@@ -1,0 +1,188 @@
+//! Numbers of an application's own, beside those of the server.
+
+use crate::observe::telemetry::Board;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A number that the application keeps, and that `/metrics` shows for all processes together. Clones are the same number;
+/// to change it is an atomic addition, from any thread.
+///
+/// ```
+/// use torr_serve::{App, Metric, Response};
+///
+/// let orders = Metric::counter("tea_orders_total", "Orders taken.");
+/// let taken = orders.clone();
+/// let app = App::new().metrics("/metrics").metric(&orders).post("/orders", move |_| {
+///     taken.add(1);
+///     Response::new(201)
+/// });
+/// # drop(app);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Metric(Arc<Number>);
+
+#[derive(Debug)]
+struct Number {
+    name: String,
+    help: String,
+    kind: MetricKind,
+    /// Where it is kept until the server begins.
+    early: AtomicU64,
+    late: OnceLock<(Arc<Board>, usize)>,
+}
+
+/// What a number means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum MetricKind {
+    /// Goes up only.
+    Counter,
+    /// The same, kept in nanoseconds and shown in seconds.
+    Seconds,
+    /// Goes up and down, and is nothing once its process has ended.
+    Gauge,
+}
+
+impl Metric {
+    /// A number that only grows. By convention its name ends in `_total`.
+    ///
+    /// # Panics
+    /// If Prometheus does not allow such a name, or the help is more than a line.
+    pub fn counter(name: &str, help: &str) -> Self {
+        Self::new(name, help, MetricKind::Counter)
+    }
+
+    /// A time that only grows. By convention its name ends in `_seconds_total`.
+    ///
+    /// # Panics
+    /// As [`Metric::counter`].
+    pub fn seconds(name: &str, help: &str) -> Self {
+        Self::new(name, help, MetricKind::Seconds)
+    }
+
+    /// A number that goes up and down.
+    ///
+    /// # Panics
+    /// As [`Metric::counter`].
+    pub fn gauge(name: &str, help: &str) -> Self {
+        Self::new(name, help, MetricKind::Gauge)
+    }
+
+    fn new(name: &str, help: &str, kind: MetricKind) -> Self {
+        let sound = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':';
+        let named = !name.is_empty() && name.bytes().all(sound) && !name.as_bytes()[0].is_ascii_digit();
+        assert!(named, "{name:?} is no name of a metric");
+        assert!(!help.contains(['\n', '\\']), "the help of {name} must be one line without backslashes");
+        let number =
+            Number { name: name.into(), help: help.into(), kind, early: AtomicU64::new(0), late: OnceLock::new() };
+        Self(Arc::new(number))
+    }
+
+    /// Adds to it; to one of [`Metric::seconds`], nanoseconds.
+    pub fn add(&self, n: u64) {
+        self.cell().fetch_add(n, Relaxed);
+    }
+
+    /// Adds to one of [`Metric::seconds`].
+    pub fn add_time(&self, time: Duration) {
+        self.add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Takes from a gauge, down to nothing.
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn sub(&self, n: u64) {
+        assert!(self.0.kind == MetricKind::Gauge, "{} only grows", self.0.name);
+        let _ = self.cell().fetch_update(Relaxed, Relaxed, |now| Some(now.saturating_sub(n)));
+    }
+
+    /// From here on it is kept in this cell of this process.
+    pub(crate) fn keep_at(&self, board: &Arc<Board>, cell: usize) {
+        if self.0.late.set((Arc::clone(board), cell)).is_ok() {
+            self.cell().fetch_add(self.0.early.swap(0, Relaxed), Relaxed);
+        }
+    }
+
+    fn cell(&self) -> &AtomicU64 {
+        self.0.late.get().map_or(&self.0.early, |(board, cell)| board.cell(*cell))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(crate) fn help(&self) -> &str {
+        &self.0.help
+    }
+
+    pub(crate) fn kind(&self) -> MetricKind {
+        self.0.kind
+    }
+}
+
+/// Tells metrics from others: processes that have others do not count at the same place.
+pub(crate) fn layout(metrics: &[Metric]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    metrics.iter().for_each(|metric| (metric.name(), metric.kind()).hash(&mut hasher));
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_early_is_not_lost() {
+        let metric = Metric::counter("a_total", "A.");
+        metric.add(2);
+        let board = Arc::new(Board::new(1, std::slice::from_ref(&metric)).expect("there is memory"));
+        board.keep(std::slice::from_ref(&metric), 0);
+        metric.clone().add(3);
+        assert_eq!(board.own(0, 0), 5);
+    }
+
+    #[test]
+    fn a_process_that_has_ended_leaves_counts_but_no_gauges() {
+        let metrics = [Metric::counter("a_total", "A."), Metric::gauge("b", "B.")];
+        let board = Arc::new(Board::new(2, &metrics).expect("there is memory"));
+        let place = crate::observe::telemetry::place(1, 0);
+        board.keep(&metrics, place);
+        metrics.iter().for_each(|metric| metric.add(4));
+        assert_eq!((board.own(place, 0), board.own(place, 1)), (4, 4));
+        board.close(place);
+        assert_eq!((board.own(place, 0), board.own(place, 1)), (4, 0));
+    }
+
+    #[test]
+    fn only_a_board_of_the_same_metrics_is_inherited() {
+        let metrics = [Metric::counter("a_total", "A.")];
+        let board = Board::new(1, &metrics).expect("there is memory");
+        let inherited = |metrics: &[Metric]| {
+            Board::inherited(board.descriptor().expect("a descriptor is free"), 1, metrics).is_some()
+        };
+        assert!(inherited(&metrics));
+        assert!(!inherited(&[]));
+        assert!(!inherited(&[Metric::counter("b_total", "B.")]));
+        assert!(!inherited(&[Metric::gauge("a_total", "A.")]));
+    }
+
+    #[test]
+    fn a_gauge_does_not_go_below_nothing() {
+        let metric = Metric::gauge("a", "A.");
+        metric.add(2);
+        metric.sub(3);
+        assert_eq!(metric.cell().load(Relaxed), 0);
+    }
+
+    #[test]
+    fn names_that_prometheus_does_not_allow_are_refused() {
+        for bad in ["", "1a", "a-b", "a b", "ä"] {
+            assert!(std::panic::catch_unwind(|| Metric::counter(bad, "")).is_err(), "{bad}");
+        }
+        let time = Metric::seconds("waited_seconds_total", "Waited.");
+        time.add_time(Duration::from_millis(1));
+        assert_eq!(time.cell().load(Relaxed), 1_000_000);
+    }
+}

@@ -1,0 +1,143 @@
+//! The board in Prometheus' text format.
+
+use super::{BOUNDS, BUCKETS, Board, Count, Gauge, STATUSES, TURNS};
+use crate::observe::metric::{Metric, MetricKind};
+use std::fmt::{Display, Write};
+
+/// All of it. A worker that has not begun is left out.
+pub(super) fn of(board: &Board, metrics: &[Metric]) -> String {
+    let places: Vec<_> = (0..board.places()).filter(|place| board.count(*place, Count::Started) > 0).collect();
+    let sum = |count| places.iter().map(|place| board.count(*place, count)).sum::<u64>();
+    let gauges = |gauge| places.iter().map(|place| board.gauge(*place, gauge)).sum::<u64>();
+    let mut out = Page(String::with_capacity(8 * 1024));
+
+    out.head("torr_build_info", "gauge", "The version of the server.");
+    out.line("torr_build_info", &[("version", &env!("CARGO_PKG_VERSION"))], 1);
+    out.head("torr_http_requests_total", "counter", "Requests answered, by status code.");
+    for status in STATUSES {
+        let n: u64 = places.iter().map(|place| board.status(*place, status)).sum();
+        if n > 0 {
+            out.line("torr_http_requests_total", &[("code", &status)], n);
+        }
+    }
+    latency(board, &places, &mut out);
+    out.one("torr_connections_accepted_total", "counter", "Connections accepted.", sum(Count::Accepted));
+    out.one(
+        "torr_connections_refused_total",
+        "counter",
+        "Connections beyond a limit, or without what a proxy has to say.",
+        sum(Count::TurnedAway),
+    );
+    out.one("torr_connections_timed_out_total", "counter", "Connections closed by a time-out.", sum(Count::TimedOut));
+    out.one(
+        "torr_connections_handed_over_total",
+        "counter",
+        "Connections that went on as HTTP/2, or as what an Upgrade or CONNECT made of them.",
+        sum(Count::HandedOver),
+    );
+    out.head("torr_connections", "gauge", "Open connections, by who serves them.");
+    out.line("torr_connections", &[("by", &"engine")], gauges(Gauge::Open));
+    out.line("torr_connections", &[("by", &"hyper")], gauges(Gauge::Elsewhere));
+    out.one("torr_received_bytes_total", "counter", "Bytes received.", sum(Count::Received));
+    out.one("torr_sent_bytes_total", "counter", "Bytes sent.", sum(Count::Sent));
+    out.one("torr_handler_waits_total", "counter", "Handlers that had to be waited for.", sum(Count::Waited));
+    out.one("torr_handler_panics_total", "counter", "Handlers that panicked.", sum(Count::Panicked));
+    blocking(&sum, &mut out);
+    each_worker(board, &places, &mut out);
+    for (number, metric) in metrics.iter().enumerate() {
+        let sum = places.iter().map(|place| board.own(*place, number)).sum::<u64>();
+        match metric.kind() {
+            MetricKind::Counter => out.one(metric.name(), "counter", metric.help(), sum),
+            MetricKind::Seconds => out.one(metric.name(), "counter", metric.help(), seconds(sum)),
+            MetricKind::Gauge => out.one(metric.name(), "gauge", metric.help(), sum),
+        }
+    }
+    out.0
+}
+
+fn latency(board: &Board, places: &[usize], out: &mut Page) {
+    const NAME: &str = "torr_http_request_duration_seconds";
+    out.head(
+        NAME,
+        "histogram",
+        "From when a request was there to when its answer, or the beginning of it, was given to the kernel.",
+    );
+    let (bucket, mut so_far) = (format!("{NAME}_bucket"), 0);
+    for number in 0..BUCKETS {
+        so_far += places.iter().map(|place| board.bucket(*place, number)).sum::<u64>();
+        match BOUNDS.get(number) {
+            Some(bound) => out.line(&bucket, &[("le", &(*bound as f64 / 1e6))], so_far),
+            None => out.line(&bucket, &[("le", &"+Inf")], so_far),
+        }
+    }
+    let total: u64 = places.iter().map(|place| board.count(*place, Count::Latency)).sum();
+    out.line(&format!("{NAME}_sum"), &[], seconds(total));
+    out.line(&format!("{NAME}_count"), &[], so_far);
+}
+
+fn blocking(sum: &impl Fn(Count) -> u64, out: &mut Page) {
+    let (taken, done) = (sum(Count::Blocked), sum(Count::BlockedDone));
+    out.one("torr_blocking_calls_total", "counter", "Calls of handlers that block.", taken);
+    out.one("torr_blocking_calls", "gauge", "Those of them that wait for a thread or run.", taken.saturating_sub(done));
+    let wait = seconds(sum(Count::BlockedWait));
+    out.one("torr_blocking_wait_seconds_total", "counter", "Time that they waited for a thread.", wait);
+    out.one("torr_blocking_refused_total", "counter", "Calls that found no place.", sum(Count::BlockedRefused));
+}
+
+fn each_worker(board: &Board, places: &[usize], out: &mut Page) {
+    // A worker and its predecessors are one.
+    let mut workers: Vec<_> = places.iter().map(|place| place / TURNS).collect();
+    workers.dedup();
+    let mut all = |name: &str, kind: &str, help: &str, of: &dyn Fn(usize) -> f64| {
+        out.head(name, kind, help);
+        for worker in &workers {
+            out.line(name, &[("worker", worker)], of(*worker));
+        }
+    };
+    let rows = |worker: usize| (0..TURNS).map(move |turn| super::place(worker, turn));
+    let total = |worker: usize, of: &dyn Fn(usize) -> u64| rows(worker).map(of).sum::<u64>();
+    let count = |count| move |worker| total(worker, &|place| board.count(place, count)) as f64;
+    let time = |count| move |worker| seconds(total(worker, &|place| board.count(place, count)));
+    let gauge = |gauge| move |worker| total(worker, &|place| board.gauge(place, gauge)) as f64;
+    let started =
+        |worker: usize| rows(worker).map(|place| board.count(place, Count::Started)).max().unwrap_or(0) as f64;
+    all("torr_worker_start_time_seconds", "gauge", "When the worker began to serve, in Unix time.", &started);
+    let busy = time(Count::Busy);
+    all("torr_worker_busy_seconds_total", "counter", "Time in which it did not wait for something to do.", &busy);
+    let handling = time(Count::Handling);
+    all("torr_worker_handling_seconds_total", "counter", "Of that, reading requests and running handlers.", &handling);
+    let turns = count(Count::Turns);
+    all("torr_worker_turns_total", "counter", "Times that it had something to do.", &turns);
+    let ready = count(Count::Ready);
+    all("torr_worker_ready_total", "counter", "Connections that were ready then: by the turns, its queue.", &ready);
+    all("torr_worker_accepted_total", "counter", "Connections that it accepted.", &count(Count::Accepted));
+    all("torr_worker_connections", "gauge", "Its open connections.", &gauge(Gauge::Open));
+    all("torr_worker_waiting", "gauge", "Handlers and bodies that it waits for.", &gauge(Gauge::Waiting));
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to memory does not fail.
+        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    fn line(&mut self, name: &str, labels: &[(&str, &dyn Display)], value: impl Display) {
+        self.0.push_str(name);
+        for (number, (label, of)) in labels.iter().enumerate() {
+            let _ = write!(self.0, "{}{label}=\"{of}\"", if number == 0 { '{' } else { ',' });
+        }
+        let end = if labels.is_empty() { "" } else { "}" };
+        let _ = writeln!(self.0, "{end} {value}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.head(name, kind, help);
+        self.line(name, &[], value);
+    }
+}

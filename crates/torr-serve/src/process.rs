@@ -1,0 +1,13 @@
+//! The server as processes: listeners, signals, shutdown, the supervisor and systemd.
+
+pub(crate) mod background;
+pub(crate) mod in_async;
+pub(crate) mod inherited;
+pub(crate) mod listeners;
+pub(crate) mod member;
+pub(crate) mod pid_file;
+pub(crate) mod room;
+pub(crate) mod shutdown;
+pub(crate) mod signals;
+pub(crate) mod supervisor;
+pub(crate) mod systemd;

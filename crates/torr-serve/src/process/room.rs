@@ -1,0 +1,81 @@
+//! How many connections there can be: the limit of open files is a limit of connections too.
+
+use crate::process::inherited::worker_number;
+use crate::settings::Settings;
+use std::fs;
+use torr_net::file_limit;
+
+/// Files that a worker thread opens for itself: pollers, timers, bells.
+const OF_WORKER: u64 = 12;
+/// Files that handlers may open without taking the room of connections: the part of the limit, and its bounds.
+const PART_OF_HANDLERS: u64 = 8;
+const LEAST_OF_HANDLERS: u64 = 16;
+const MOST_OF_HANDLERS: u64 = 1024;
+/// So few connections are told of, also where nobody has asked for more.
+const FEW: usize = 10_000;
+
+/// How many connections a process takes at a time.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub connections: usize,
+    /// What there is to tell, where that is less than was asked for.
+    pub warning: Option<String>,
+}
+
+/// Makes room for this process's share of `max_connections`: the limit of open files is raised as far as it may be. Where that is
+/// not enough, there are fewer connections, and a warning; for the default, which nobody has asked for, only where hardly
+/// any are left.
+pub(crate) fn make(settings: &Settings, workers: usize) -> Room {
+    let share = settings.max_connections.div_ceil(settings.processes.max(1));
+    let own = open_now() + OF_WORKER * workers as u64;
+    let limit = file_limit::raise_to((share as u64).saturating_add(own).saturating_add(MOST_OF_HANDLERS));
+    let connections = usize::try_from(fit(share as u64, own, limit)).unwrap_or(usize::MAX);
+    let is_missed = settings.max_connections != Settings::default().max_connections || connections < FEW;
+    // Of several processes all have the same limit.
+    let tells = connections < share && is_missed && worker_number().is_none_or(|number| number == 1);
+    let warning = limit.filter(|_| tells).map(|limit| {
+        let each = if settings.processes > 1 { " of each process" } else { "" };
+        format!(
+            "max_connections is {}, but the limit of open files, {limit}, leaves room for {connections} connections{each}: \
+             raise that limit (ulimit -n, LimitNOFILE=) or lower max_connections",
+            settings.max_connections,
+        )
+    });
+    Room { connections, warning }
+}
+
+/// Returns how many connections of `share` fit a limit, where `own` files are the server's.
+fn fit(share: u64, own: u64, limit: Option<u64>) -> u64 {
+    let Some(limit) = limit else { return share };
+    let of_handlers = (limit / PART_OF_HANDLERS).clamp(LEAST_OF_HANDLERS, MOST_OF_HANDLERS);
+    share.min(limit.saturating_sub(own + of_handlers)).max(1)
+}
+
+/// Returns the number of files that this process has open.
+fn open_now() -> u64 {
+    // Where there is no /proc, they are few against those to come.
+    fs::read_dir("/proc/self/fd").map_or(LEAST_OF_HANDLERS, |files| files.count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_room_for_the_files_of_handlers() {
+        for (share, own, limit, expected) in [
+            (100_000, 50, None, 100_000),
+            (100_000, 50, Some(200_000), 100_000),
+            (100_000, 50, Some(101_074), 100_000),
+            (100_000, 50, Some(100_000), 98_926),
+            (100_000, 50, Some(2_000), 1_700),
+            (500, 50, Some(2_000), 500),
+            (100_000, 50, Some(256), 174),
+            (100_000, 50, Some(100), 34),
+            (100_000, 50, Some(60), 1),
+            (200_000, 50, Some(1 << 20), 200_000),
+        ] {
+            assert_eq!(fit(share, own, limit), expected, "{share}, {own}, {limit:?}");
+        }
+    }
+}

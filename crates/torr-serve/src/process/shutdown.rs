@@ -1,0 +1,301 @@
+//! The end of a server: how long what is in flight may go on, and what is still waited for.
+
+use crate::process::inherited::worker_number;
+use crate::process::supervisor::say;
+use crate::settings::Settings;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task;
+use tokio::time::sleep;
+
+/// How long a shutdown takes before a line tells what it waits for, and how often that is told from then on.
+const FIRST_LINE: Duration = Duration::from_secs(1);
+const NEXT_LINE: Duration = Duration::from_secs(5);
+/// A limit beyond which nobody wants to hear of seconds.
+const LONG: Duration = Duration::from_secs(24 * 3600);
+/// How often a runtime looks whether its last task has ended: at first, and at most.
+const LOOK: Duration = Duration::from_millis(1);
+const LOOK_AT_MOST: Duration = Duration::from_millis(20);
+
+/// The shutdown of one process, which all of its worker threads share.
+#[derive(Debug)]
+pub(crate) struct Shutdown {
+    stop_timeout: Duration,
+    stream_stop_timeout: Duration,
+    task_stop_timeout: Duration,
+    /// When the first worker thread was told to leave.
+    began: OnceLock<Instant>,
+    /// When the first worker thread was told to leave at once, not at leisure as in a reload.
+    urgent: OnceLock<Instant>,
+    /// What each worker thread still waits for. The last entry is that of the background runtime.
+    remaining: Mutex<Vec<Remaining>>,
+    /// Tasks that had not ended in time.
+    dropped: Mutex<usize>,
+}
+
+/// What a worker thread still waits for after it was told to leave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Remaining {
+    /// Requests that are being received or handled, or whose response of known length is being sent.
+    pub requests: usize,
+    /// Responses of unknown length that are being sent.
+    pub streams: usize,
+    /// Connections that have become something else than HTTP: WebSockets, tunnels.
+    pub upgraded: usize,
+    /// Connections of HTTP/2.
+    pub http2: usize,
+    /// Tasks that handlers have spawned, and that outlive their connections.
+    pub tasks: usize,
+    /// 1 if it waits for calls of `spawn_blocking` or of blocking handlers, whose number nobody knows.
+    pub blocking: usize,
+}
+
+impl Remaining {
+    fn add(self, other: &Self) -> Self {
+        Self {
+            requests: self.requests + other.requests,
+            streams: self.streams + other.streams,
+            upgraded: self.upgraded + other.upgraded,
+            http2: self.http2 + other.http2,
+            tasks: self.tasks + other.tasks,
+            blocking: self.blocking + other.blocking,
+        }
+    }
+
+    /// How long streams and upgraded connections have, and all else, in words. Nothing of what is too long to be waited for.
+    fn until(&self, of_streams: Duration, of_all: Duration) -> String {
+        let seconds = |left: Duration| left.as_secs_f64().ceil();
+        let streams = self.streams + self.upgraded;
+        let others = self.requests + self.http2 + self.tasks + self.blocking;
+        // Streams whose time is up have not seen it yet.
+        let streams_first = streams > 0 && !of_streams.is_zero() && of_streams < of_all.min(LONG);
+        match (streams_first, of_all < LONG) {
+            (true, _) if others == 0 => format!("; they are ended in {} s", seconds(of_streams)),
+            (true, false) => format!("; streams are ended in {} s", seconds(of_streams)),
+            (true, true) => {
+                format!("; streams are ended in {} s, all else in {} s", seconds(of_streams), seconds(of_all))
+            }
+            (false, true) => format!("; what is left in {} s is cut off", seconds(of_all)),
+            (false, false) => String::new(),
+        }
+    }
+
+    /// The parts that there are, in words. `None` if there are none.
+    fn in_words(&self) -> Option<String> {
+        let count = |n: usize, one: &str, many: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {many}")),
+        };
+        let parts = [
+            count(self.streams, "stream", "streams"),
+            count(self.upgraded, "WebSocket or other upgraded connection", "WebSockets or other upgraded connections"),
+            count(self.http2, "HTTP/2 connection", "HTTP/2 connections"),
+            count(self.requests, "request", "requests"),
+            count(self.tasks, "task that a handler has spawned", "tasks that handlers have spawned"),
+            count(self.blocking, "worker with calls that block", "workers with calls that block"),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+impl Shutdown {
+    /// A shutdown that has not begun, of so many worker threads.
+    pub fn new(settings: &Settings, workers: usize) -> Self {
+        Self {
+            stop_timeout: settings.stop_timeout,
+            stream_stop_timeout: settings.stream_stop_timeout,
+            task_stop_timeout: settings.task_stop_timeout,
+            began: OnceLock::new(),
+            urgent: OnceLock::new(),
+            remaining: Mutex::new(vec![Remaining::default(); workers + 1]),
+            dropped: Mutex::default(),
+        }
+    }
+
+    /// Begins, unless it has begun. Returns whether this call was the first.
+    pub fn begin(&self, is_urgent: bool) -> bool {
+        if is_urgent {
+            self.urgent.get_or_init(Instant::now);
+        }
+        self.began.set(Instant::now()).is_ok()
+    }
+
+    /// Returns how long what is in flight may still take. Nothing before the shutdown has begun.
+    pub fn left(&self) -> Duration {
+        self.began.get().map_or(Duration::ZERO, |began| self.stop_timeout.saturating_sub(began.elapsed()))
+    }
+
+    /// Returns how long responses of unknown length and upgraded connections may still go on. In a reload they have as long
+    /// as everything else.
+    pub fn left_of_streams(&self) -> Duration {
+        let limit = self.urgent.get().map(|since| self.stream_stop_timeout.saturating_sub(since.elapsed()));
+        limit.unwrap_or(Duration::MAX).min(self.left())
+    }
+
+    /// Whether responses of unknown length and upgraded connections have to end.
+    pub fn streams_are_over(&self) -> bool {
+        self.began.get().is_some() && self.left_of_streams().is_zero()
+    }
+
+    /// Notes what the worker thread of this number still waits for.
+    pub fn waits_for(&self, worker: usize, remaining: Remaining) {
+        if let Some(entry) = self.remaining.lock().unwrap_or_else(PoisonError::into_inner).get_mut(worker) {
+            *entry = remaining;
+        }
+    }
+
+    /// The number of the background runtime among those of the worker threads.
+    pub fn background(&self) -> usize {
+        self.remaining.lock().unwrap_or_else(PoisonError::into_inner).len() - 1
+    }
+
+    /// Returns how long work that handlers have left behind may take if its time begins now.
+    pub fn left_of_tasks(&self) -> Duration {
+        self.left().min(self.task_stop_timeout)
+    }
+
+    /// Drives the current runtime until the last of its tasks has ended, and no upgraded connection has `cutoff`, or time is up.
+    /// Upgraded connections are told when they have to end. Returns when time is up, for other work that was left behind.
+    pub async fn finish(&self, worker: usize, cutoff: &watch::Sender<bool>) -> Instant {
+        let tokio = Handle::current().metrics();
+        let (mut pause, mut deadline) = (LOOK, None);
+        loop {
+            // Tasks that were aborted end in their next turn.
+            task::yield_now().await;
+            let (tasks, upgraded) = (tokio.num_alive_tasks(), cutoff.receiver_count());
+            if self.streams_are_over() {
+                cutoff.send_replace(true);
+            }
+            if upgraded == 0 || self.streams_are_over() {
+                deadline.get_or_insert_with(|| Instant::now() + self.left_of_tasks());
+            }
+            let left = deadline.map_or(self.left(), |deadline| deadline.saturating_duration_since(Instant::now()));
+            if tasks == 0 && upgraded == 0 || left.is_zero() {
+                *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) += tasks;
+                self.waits_for(worker, Remaining::default());
+                return deadline.unwrap_or_else(Instant::now);
+            }
+            // An upgraded connection is mostly held by one task.
+            let tasks = tasks.saturating_sub(upgraded);
+            self.waits_for(worker, Remaining { upgraded, tasks, ..Remaining::default() });
+            sleep(pause.min(left)).await;
+            pause = LOOK_AT_MOST.min(2 * pause);
+        }
+    }
+
+    /// Notes that the worker thread of this number waits for calls that block, during `end`.
+    pub fn while_blocking(&self, worker: usize, end: impl FnOnce()) {
+        self.waits_for(worker, Remaining { blocking: 1, ..Remaining::default() });
+        end();
+        self.waits_for(worker, Remaining::default());
+    }
+
+    /// Waits until all senders of `ended` are gone. From a second after the first message on, lines tell what is waited for.
+    pub fn report(&self, ended: &Receiver<()>) {
+        self.report_from(ended, None);
+    }
+
+    /// Waits until all senders of `ended` are gone, in a shutdown that has begun before. Lines tell what is waited for.
+    pub fn report_on(&self, ended: &Receiver<()>) {
+        self.report_from(ended, Some(Instant::now() + FIRST_LINE));
+    }
+
+    fn report_from(&self, ended: &Receiver<()>, mut wait: Option<Instant>) {
+        loop {
+            let word = match wait {
+                None => ended.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => ended.recv_timeout(Instant::saturating_duration_since(&until, Instant::now())),
+            };
+            match word {
+                Ok(()) => _ = wait.get_or_insert_with(|| Instant::now() + FIRST_LINE),
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.tell();
+                    wait = Some(Instant::now() + NEXT_LINE);
+                }
+            }
+        }
+    }
+
+    /// Tells in a line what is waited for.
+    fn tell(&self) {
+        let all = self.remaining.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let all = all.iter().fold(Remaining::default(), Remaining::add);
+        if let Some(words) = all.in_words() {
+            let until = all.until(self.left_of_streams(), self.left());
+            say(&format!("{}stopping: waiting for {words}{until}", who()));
+        }
+    }
+
+    /// Tells what has not ended in time, after all else has.
+    pub fn tell_dropped(&self) {
+        let tasks = *self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(words) = (Remaining { tasks, ..Remaining::default() }).in_words()
+            // Who does not want to wait for them knows that they do not end.
+            && !self.task_stop_timeout.is_zero()
+        {
+            say(&format!("{}stopped without waiting any longer for {words}: time was up", who()));
+        }
+    }
+}
+
+/// The worker process that a line is from, where there are several.
+fn who() -> String {
+    worker_number().map_or_else(String::new, |number| format!("worker {number}: "))
+}
+
+/// The end of a worker thread, or of the background runtime, for whoever watches the shutdown.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended(pub Sender<()>);
+
+impl Ended {
+    /// Tells that the shutdown has begun.
+    pub fn begins(&self) {
+        // Whoever has stopped listening needs no telling.
+        let _ = self.0.send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_waited_for_is_told_in_words() {
+        assert_eq!(Remaining::default().in_words(), None);
+        let some = Remaining { streams: 2, upgraded: 1, requests: 3, ..Remaining::default() };
+        let words = "2 streams, 1 WebSocket or other upgraded connection, 3 requests";
+        assert_eq!(some.in_words().as_deref(), Some(words));
+        let all = some.add(&Remaining { streams: 1, http2: 1, tasks: 2, ..Remaining::default() });
+        let words = "3 streams, 1 WebSocket or other upgraded connection, 1 HTTP/2 connection, 3 requests, \
+                     2 tasks that handlers have spawned";
+        assert_eq!(all.in_words().as_deref(), Some(words));
+        let (four, thirty) = (Duration::from_millis(3_500), Duration::from_secs(30));
+        assert_eq!(all.until(four, thirty), "; streams are ended in 4 s, all else in 30 s");
+        assert_eq!(all.until(four, Duration::MAX), "; streams are ended in 4 s");
+        assert_eq!(all.until(Duration::ZERO, thirty), "; what is left in 30 s is cut off");
+        assert_eq!(all.until(thirty, thirty), "; what is left in 30 s is cut off");
+        let requests = Remaining { requests: 1, ..Remaining::default() };
+        assert_eq!(requests.until(four, thirty), "; what is left in 30 s is cut off");
+        assert_eq!(requests.until(Duration::MAX, Duration::MAX), "");
+        let streams = Remaining { upgraded: 1, ..Remaining::default() };
+        assert_eq!(streams.until(four, thirty), "; they are ended in 4 s");
+    }
+
+    #[test]
+    fn streams_have_less_time_than_requests_unless_it_is_a_reload() {
+        let mut settings = Settings::default();
+        (settings.stop_timeout, settings.stream_stop_timeout) = (Duration::from_secs(100), Duration::ZERO);
+        let shutdown = Shutdown::new(&settings, 1);
+        assert!(shutdown.left().is_zero() && !shutdown.streams_are_over(), "it has not begun");
+        assert!(shutdown.begin(false));
+        assert!(!shutdown.left().is_zero() && !shutdown.streams_are_over(), "a reload");
+        assert!(!shutdown.begin(true));
+        assert!(!shutdown.left().is_zero() && shutdown.streams_are_over(), "a stop after a reload");
+    }
+}

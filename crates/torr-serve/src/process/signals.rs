@@ -1,0 +1,154 @@
+//! The signals that a server minds, and a thread that minds them for a process with worker threads.
+
+use crate::callbacks;
+use crate::process::supervisor::say;
+use crate::process::systemd;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2};
+use signal_hook::iterator::Handle;
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+use std::ffi::c_int;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use torr_net::{Events, Interest, Poller, Token};
+
+/// How often signals are looked for where they cannot be waited for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// To leave in order; a second time, to end at once.
+    Leave,
+    /// To reload.
+    Reload,
+}
+
+/// Signals that no longer do what they do by default, but wait to be minded.
+#[derive(Debug)]
+pub(crate) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
+
+impl Signals {
+    /// # Errors
+    /// If the system has no room for them.
+    pub fn watch() -> io::Result<Self> {
+        let (read, write) = UnixStream::pair()?;
+        let signals = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR2];
+        Ok(Self(SignalDelivery::with_pipe(read, write, SignalOnly, signals)?))
+    }
+
+    /// Those that have come since the last call.
+    pub fn arrived(&mut self) -> Vec<(c_int, Asked)> {
+        let asked = |signal| if [SIGHUP, SIGUSR2].contains(&signal) { Asked::Reload } else { Asked::Leave };
+        self.0.pending().map(|signal| (signal, asked(signal))).collect()
+    }
+
+    fn handle(&self) -> Handle {
+        self.0.handle()
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.get_read().as_fd()
+    }
+}
+
+/// Whether a signal that is the second one to ask for the end asks for it at once.
+pub(crate) fn is_urgent(signal: c_int) -> bool {
+    [SIGTERM, SIGINT].contains(&signal)
+}
+
+/// Ends this process as the signal would have done.
+pub(crate) fn end_by(signal: c_int) {
+    // It returns only where the signal does no harm, which none of these is.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// What is done on signals.
+pub(crate) struct Duties {
+    pub leave: Box<dyn Fn() + Send>,
+    pub reload: Box<dyn Fn() + Send>,
+    /// Right before the process ends at once.
+    pub last: Box<dyn Fn() + Send>,
+}
+
+/// Minds signals until the handle is closed, and tells systemd in between that the process lives.
+pub(crate) fn mind(signals: Signals, duties: Duties) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
+    let poller = Poller::new()?;
+    poller.add(&signals, Token::new(0, 0), Interest::Level)?;
+    mind_after(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, duties)
+}
+
+/// Minds signals each time that `wait` returns.
+fn mind_after(
+    mut wait: impl FnMut(Option<Duration>) -> io::Result<()> + Send + 'static,
+    mut signals: Signals,
+    duties: Duties,
+) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
+    let handle = signals.handle();
+    let closed = handle.clone();
+    let thread = std::thread::Builder::new().name("signals".into()).spawn(move || {
+        let (mut leaving, mut has_failed) = (false, false);
+        let watchdog = systemd::watchdog();
+        while !closed.is_closed() {
+            if watchdog.is_some() {
+                systemd::alive();
+            }
+            if let Err(error) = wait(watchdog) {
+                // Signals have to be minded all the same: they are looked for now and then.
+                if !std::mem::replace(&mut has_failed, true) {
+                    say(&format!("signals cannot be waited for ({error}): they are looked for every {LOOK:?}"));
+                }
+                std::thread::sleep(LOOK);
+            }
+            for (signal, asked) in signals.arrived() {
+                match asked {
+                    Asked::Leave if leaving && is_urgent(signal) => {
+                        callbacks::survive("what is done before the end", &duties.last);
+                        end_by(signal);
+                    }
+                    Asked::Leave => {
+                        leaving = true;
+                        systemd::stopping();
+                        callbacks::survive("what is done to leave", &duties.leave);
+                    }
+                    Asked::Reload if !leaving => callbacks::survive("what is done to reload", &duties.reload),
+                    Asked::Reload => {}
+                }
+            }
+        }
+    })?;
+    Ok((handle, thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn signals_are_minded_where_they_cannot_be_waited_for_and_after_a_panic() {
+        let signals = Signals::watch().expect("signals can be watched");
+        let (tell, told) = channel();
+        let (reload, leave) = (tell.clone(), tell);
+        let duties = Duties {
+            leave: Box::new(move || leave.send("leave").unwrap_or_default()),
+            reload: Box::new(move || {
+                reload.send("reload").unwrap_or_default();
+                panic!("this is part of the test");
+            }),
+            last: Box::new(|| {}),
+        };
+        let fails = |_| Err(io::ErrorKind::OutOfMemory.into());
+        let (handle, thread) = mind_after(fails, signals, duties).expect("a thread starts");
+        for (signal, expected) in [(SIGHUP, "reload"), (SIGUSR2, "reload"), (SIGTERM, "leave")] {
+            signal_hook::low_level::raise(signal).expect("a process may send itself signals");
+            assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(expected), "{signal}");
+        }
+        handle.close();
+        thread.join().expect("it does not panic");
+    }
+}
