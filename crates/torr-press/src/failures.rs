@@ -56,7 +56,7 @@ pub(crate) fn tls(error: TlsError) -> Failure {
 /// What begins the first bytes of a TLS server that was sent something else: the header of an alert (RFC 8446, section 5.1).
 const TLS_ALERT: &[u8] = &[21, 3];
 
-/// Returns the failure of a request in describe text to a server that speaks TLS, if these are a server's first bytes.
+/// Returns the failure of a request in plain text to a server that speaks TLS, if these are a server's first bytes.
 pub(crate) fn plain_to_tls(first_bytes: &[u8]) -> Option<Failure> {
     let what = "the server speaks TLS on this port: is the URL https:// and not http://?";
     first_bytes.starts_with(TLS_ALERT).then(|| Failure::new(FailureKind::Protocol, FailureSide::Server, what))

@@ -7,6 +7,7 @@
 mod any_pacer;
 pub mod checks;
 mod closed_loop;
+mod coordinator;
 mod decode;
 mod engine;
 mod failed_response;

@@ -2,7 +2,8 @@
 
 use crate::any_pacer::AnyPacer;
 use crate::closed_loop::Budget;
-use crate::engine::{Ended, Engine, Link};
+use crate::coordinator::{Report, RunState, ThreadCoordinator};
+use crate::engine::{Engine, ThreadResult};
 use crate::http1::Http1;
 use crate::http2::Http2;
 use crate::inspect::Inspector;
@@ -11,8 +12,8 @@ use crate::protocol::Protocol;
 use crate::tls::OverTls;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, mpsc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
@@ -20,7 +21,7 @@ use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
 use torr_gauge::generator::{ThreadCost, ThreadMeter};
 use torr_gauge::result::Tls;
 use torr_gauge::signals::Watcher;
-use torr_gauge::{Failure, Sample, Signals};
+use torr_gauge::{Failure, Signals};
 use torr_net::tls::TlsConfig;
 use torr_net::{Clock, clock, file_limit};
 
@@ -64,21 +65,21 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     let before = watcher.as_ref().map(Watcher::reading);
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
-    let shared = Shared::new(plan, stop);
+    let state = RunState::new(plan, stop);
     let (sender, reports) = mpsc::channel();
     let mut collector = Collector::new(threads, plan.interval);
     let (started_at, time) = (SystemTime::now(), Clock::start());
 
     let ended = thread::scope(|scope| {
         let spawn = |number: usize| {
-            let link = ThreadLink { number, shared: &shared, reports: sender.clone() };
+            let coordinator = ThreadCoordinator { number, state: &state, reports: sender.clone() };
             let budget = &budget;
-            let run = move || press(plan, number, budget, &link, time);
+            let run = move || press(plan, number, budget, &coordinator, time);
             thread::Builder::new().name(format!("press-{number}")).spawn_scoped(scope, run)
         };
         let handles: Vec<_> = (0..threads).map(spawn).collect::<io::Result<_>>().inspect_err(|_| {
             // Those that did start would go on for the whole run.
-            shared.abort.store(true, Ordering::Relaxed);
+            state.abort();
         })?;
         drop(sender);
         for report in reports {
@@ -86,7 +87,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
                 Report::Warmup(sample) => collector.warmup(&sample),
                 Report::Sample { thread, interval, sample, last } => {
                     let progress = collector.take(thread, interval, &sample, last);
-                    shared.spares().push(sample.cleared());
+                    state.recycle(sample);
                     if let Some(progress) = progress {
                         watch(progress);
                     }
@@ -96,10 +97,10 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         let join = |handle: thread::ScopedJoinHandle<'_, _>| {
             handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        handles.into_iter().map(join).collect::<io::Result<Vec<(Ended, ThreadCost)>>>()
+        handles.into_iter().map(join).collect::<io::Result<Vec<(ThreadResult, ThreadCost)>>>()
     })?;
 
-    if let Some(failure) = shared.unreachable() {
+    if let Some(failure) = state.take_connect_failure() {
         return Err(RunError::Unreachable { target: plan.reached_by(), failure });
     }
     let after = watcher.as_ref().map(Watcher::reading);
@@ -111,7 +112,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
         started_at: humantime::format_rfc3339_millis(started_at).to_string(),
         interrupted: stop.load(Ordering::Relaxed),
         duration: Duration::from_nanos(duration),
-        asked: ended.iter().map(|(e, _)| e.asked).sum(),
+        asked: ended.iter().map(|(e, _)| e.begun).sum(),
         carried: ended.iter().map(|(e, _)| e.carried).sum(),
         peak: ended.iter().map(|(e, _)| e.peak).sum(),
         sources: ended.iter().map(|(e, _)| e.sources).max().unwrap_or(0) as u64,
@@ -138,22 +139,24 @@ fn press(
     plan: &Plan,
     number: usize,
     budget: &Budget,
-    link: &ThreadLink<'_>,
+    coordinator: &ThreadCoordinator<'_>,
     time: Clock,
-) -> io::Result<(Ended, ThreadCost)> {
+) -> io::Result<(ThreadResult, ThreadCost)> {
     // TLS sessions are kept by thread, so that threads do not meet over them.
     let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
     let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
     match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
-        (false, None, false) => press_by(plan, number, budget, link, time, Http1::<()>::default),
-        (false, None, true) => press_by(plan, number, budget, link, time, inspected),
+        (false, None, false) => press_by(plan, number, budget, coordinator, time, Http1::<()>::default),
+        (false, None, true) => press_by(plan, number, budget, coordinator, time, inspected),
         (false, Some(tls), false) => {
-            press_by(plan, number, budget, link, time, || OverTls::new(&tls, Http1::<()>::default()))
+            press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, Http1::<()>::default()))
         }
-        (false, Some(tls), true) => press_by(plan, number, budget, link, time, || OverTls::new(&tls, inspected())),
-        (true, None, _) => press_by(plan, number, budget, link, time, http2),
-        (true, Some(tls), _) => press_by(plan, number, budget, link, time, || OverTls::new(&tls, http2())),
+        (false, Some(tls), true) => {
+            press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, inspected()))
+        }
+        (true, None, _) => press_by(plan, number, budget, coordinator, time, http2),
+        (true, Some(tls), _) => press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, http2())),
     }
 }
 
@@ -162,10 +165,10 @@ fn press_by<S: Protocol>(
     plan: &Plan,
     number: usize,
     budget: &Budget,
-    link: &ThreadLink<'_>,
+    coordinator: &ThreadCoordinator<'_>,
     time: Clock,
     session: impl Fn() -> S,
-) -> io::Result<(Ended, ThreadCost)> {
+) -> io::Result<(ThreadResult, ThreadCost)> {
     let meter = ThreadMeter::start();
     let threads = plan.thread_count();
     let numbers = share(plan.connections, threads, number);
@@ -174,7 +177,7 @@ fn press_by<S: Protocol>(
     if plan.is_scheduled() || plan.max_rate.is_some() {
         clock::minimise_timer_slack();
     }
-    let ended = Engine::new(plan, numbers, session, pacer, cursor, link, time)?.run()?;
+    let ended = Engine::new(plan, numbers, session, pacer, cursor, coordinator, time)?.run()?;
     let used = meter.read(ended.idle);
     Ok((ended, used))
 }
@@ -183,93 +186,6 @@ fn press_by<S: Protocol>(
 fn share(connections: usize, threads: usize, number: usize) -> Range<usize> {
     let begin = |n: usize| n * (connections / threads) + n.min(connections % threads);
     begin(number)..begin(number + 1)
-}
-
-/// What all threads share.
-struct Shared<'r> {
-    stop: &'r AtomicBool,
-    abort: AtomicBool,
-    /// Failed attempts that end the run if none has succeeded by then.
-    patience: u64,
-    reached: AtomicBool,
-    failed: AtomicU64,
-    last_failure: Mutex<Option<Failure>>,
-    /// Samples that have been read and emptied, for threads to fill again.
-    spares: Mutex<Vec<Sample>>,
-}
-
-impl<'r> Shared<'r> {
-    fn new(plan: &Plan, stop: &'r AtomicBool) -> Self {
-        let attempts = plan.requests.map_or(plan.connections as u64, |n| n.min(plan.connections as u64));
-        Self {
-            stop,
-            abort: AtomicBool::new(false),
-            patience: attempts.max(plan.addresses.len() as u64),
-            reached: AtomicBool::new(false),
-            failed: AtomicU64::new(0),
-            last_failure: Mutex::new(None),
-            spares: Mutex::new((0..plan.thread_count()).map(|_| Sample::default()).collect()),
-        }
-    }
-
-    fn spares(&self) -> MutexGuard<'_, Vec<Sample>> {
-        self.spares.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn is_hopeless(&self) -> bool {
-        self.failed.load(Ordering::Relaxed) >= self.patience && !self.reached.load(Ordering::Relaxed)
-    }
-
-    /// The reason, if no connection ever came about.
-    fn unreachable(&self) -> Option<Failure> {
-        if self.reached.load(Ordering::Relaxed) {
-            return None;
-        }
-        self.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
-    }
-}
-
-/// What a thread hands over.
-enum Report {
-    Sample { thread: usize, interval: u64, sample: Sample, last: bool },
-    Warmup(Sample),
-}
-
-/// One thread's link to the others.
-struct ThreadLink<'r> {
-    number: usize,
-    shared: &'r Shared<'r>,
-    reports: mpsc::Sender<Report>,
-}
-
-impl Link for ThreadLink<'_> {
-    fn sample(&self, interval: u64, sample: Sample, last: bool) {
-        // The receiver lives until all threads have ended.
-        let _ = self.reports.send(Report::Sample { thread: self.number, interval, sample, last });
-    }
-
-    fn warmup(&self, sample: Sample) {
-        let _ = self.reports.send(Report::Warmup(sample));
-    }
-
-    fn fresh_sample(&self) -> Sample {
-        // One thread may hand over twice before the first is read.
-        self.shared.spares().pop().unwrap_or_default()
-    }
-
-    fn stopped(&self) -> bool {
-        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        is_set(self.shared.stop) || is_set(&self.shared.abort) || self.shared.is_hopeless()
-    }
-
-    fn reached(&self) {
-        self.shared.reached.store(true, Ordering::Relaxed);
-    }
-
-    fn not_reached(&self, failure: &Failure) {
-        self.shared.failed.fetch_add(1, Ordering::Relaxed);
-        *self.shared.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure.clone());
-    }
 }
 
 #[cfg(test)]

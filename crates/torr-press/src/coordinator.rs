@@ -1,0 +1,126 @@
+//! The link between a load thread and the rest of the run: samples out, the stop signal in.
+
+use crate::plan::Plan;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, mpsc};
+use torr_gauge::{Failure, Sample};
+
+/// The run as a thread sees it. Its methods are called at samples, at first connections and on failures only.
+pub(crate) trait Coordinator {
+    /// Takes the sample of the interval of this number; `last` if the thread ends within it.
+    fn sample(&self, interval: u64, sample: Sample, last: bool);
+
+    /// Takes the sample of the requests that were begun during the warm-up.
+    fn warmup(&self, sample: Sample);
+
+    /// Returns an empty sample.
+    fn fresh_sample(&self) -> Sample;
+
+    /// Whether the run is to end now.
+    fn is_stopped(&self) -> bool;
+
+    /// Notes that the first connection of the thread is ready for requests.
+    fn connected(&self);
+
+    /// Notes that an attempt to connect has failed.
+    fn connect_failed(&self, failure: &Failure);
+}
+
+/// The state that all threads of a run share.
+pub(crate) struct RunState<'r> {
+    stop: &'r AtomicBool,
+    abort: AtomicBool,
+    /// The number of failed attempts that ends the run if none has succeeded.
+    max_failed_connects: u64,
+    connected: AtomicBool,
+    failed_connects: AtomicU64,
+    last_failure: Mutex<Option<Failure>>,
+    /// Samples that have been read and emptied, for threads to fill again.
+    spare_samples: Mutex<Vec<Sample>>,
+}
+
+impl<'r> RunState<'r> {
+    pub fn new(plan: &Plan, stop: &'r AtomicBool) -> Self {
+        let attempts = plan.requests.map_or(plan.connections as u64, |n| n.min(plan.connections as u64));
+        Self {
+            stop,
+            abort: AtomicBool::new(false),
+            max_failed_connects: attempts.max(plan.addresses.len() as u64),
+            connected: AtomicBool::new(false),
+            failed_connects: AtomicU64::new(0),
+            last_failure: Mutex::new(None),
+            spare_samples: Mutex::new((0..plan.thread_count()).map(|_| Sample::default()).collect()),
+        }
+    }
+
+    /// Ends the run in all threads.
+    pub fn abort(&self) {
+        self.abort.store(true, Ordering::Relaxed);
+    }
+
+    /// Empties a sample that has been read, and keeps its memory for a thread to fill.
+    pub fn recycle(&self, sample: Sample) {
+        let cleared = sample.cleared();
+        self.spare_samples().push(cleared);
+    }
+
+    fn spare_samples(&self) -> MutexGuard<'_, Vec<Sample>> {
+        self.spare_samples.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn is_unreachable(&self) -> bool {
+        self.failed_connects.load(Ordering::Relaxed) >= self.max_failed_connects
+            && !self.connected.load(Ordering::Relaxed)
+    }
+
+    /// Returns why the last attempt to connect has failed, if none has succeeded.
+    pub fn take_connect_failure(&self) -> Option<Failure> {
+        if self.connected.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    }
+}
+
+/// A message from a thread to the collector.
+pub(crate) enum Report {
+    Sample { thread: usize, interval: u64, sample: Sample, last: bool },
+    Warmup(Sample),
+}
+
+/// The coordinator of one thread.
+pub(crate) struct ThreadCoordinator<'r> {
+    pub number: usize,
+    pub state: &'r RunState<'r>,
+    pub reports: mpsc::Sender<Report>,
+}
+
+impl Coordinator for ThreadCoordinator<'_> {
+    fn sample(&self, interval: u64, sample: Sample, last: bool) {
+        // The receiver lives until all threads have ended.
+        let _ = self.reports.send(Report::Sample { thread: self.number, interval, sample, last });
+    }
+
+    fn warmup(&self, sample: Sample) {
+        let _ = self.reports.send(Report::Warmup(sample));
+    }
+
+    fn fresh_sample(&self) -> Sample {
+        // One thread may hand over twice before the first is read.
+        self.state.spare_samples().pop().unwrap_or_default()
+    }
+
+    fn is_stopped(&self) -> bool {
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        is_set(self.state.stop) || is_set(&self.state.abort) || self.state.is_unreachable()
+    }
+
+    fn connected(&self) {
+        self.state.connected.store(true, Ordering::Relaxed);
+    }
+
+    fn connect_failed(&self, failure: &Failure) {
+        self.state.failed_connects.fetch_add(1, Ordering::Relaxed);
+        *self.state.last_failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(failure.clone());
+    }
+}

@@ -1,0 +1,188 @@
+//! The end of connections, and of requests without a response.
+
+use super::Engine;
+use super::connection::ConnectionState;
+use super::in_flight::InFlightRequest;
+use super::slots::DeferredSlot;
+use crate::coordinator::Coordinator;
+use crate::failures;
+use crate::pacer::Pacer;
+use crate::protocol::{Protocol, ProtocolEvent};
+use torr_gauge::Failure;
+use torr_net::{Nanos, backoff};
+
+impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
+    /// Handles the end of the server's side.
+    pub(super) fn server_closed(&mut self, index: usize, now: Nanos) {
+        let connection = &mut self.connections[index];
+        if connection.state != ConnectionState::Open {
+            // The protocol's state may be that of the socket before.
+            return self.fail_connection(index, failures::closed_unready());
+        }
+        let written = connection.written();
+        match connection.protocol.server_closed() {
+            // Such a response says that its connection is not persistent.
+            Ok(Some(ProtocolEvent::Response(response))) => self.complete(index, response, now),
+            Ok(Some(ProtocolEvent::Failed(_, failure))) => self.fail_connection(index, failure),
+            Ok(Some(ProtocolEvent::Unprocessed(key))) => {
+                self.requeue(index, key);
+                self.close_for_server(index);
+            }
+            Ok(None) if written > 0 => self.fail_connection(index, failures::closed_unanswered()),
+            Ok(None) => {
+                self.recorder.closed_idle(now.saturating_sub(connection.cold.established_at));
+                self.close_for_server(index);
+            }
+            Err(failure) => self.fail_connection(index, failure),
+        }
+    }
+
+    /// Closes a connection that the server wants to end. Requests that it has not processed go on another one.
+    pub(super) fn close_for_server(&mut self, index: usize) {
+        if !self.is_used_up(index) {
+            self.recorder.sample.closed_by_server += 1;
+        }
+        self.close(index);
+        if !self.connections[index].requests.is_empty() {
+            self.connect(index, None);
+        }
+    }
+
+    /// Closes a connection that may not carry more requests, after its last response.
+    #[inline]
+    pub(super) fn close_if_used_up(&mut self, index: usize) {
+        if self.is_used_up(index) && self.connections[index].requests.is_empty() {
+            self.close(index);
+        }
+    }
+
+    /// Defers the available slot of a connection that cannot take a request now. Returns whether that is the case.
+    #[inline]
+    pub(super) fn defer_slot(&mut self, index: usize, now: Nanos) -> bool {
+        if self.requests_per_connection.is_some() && self.is_used_up(index) {
+            // It waits for the connection's end.
+            self.connections[index].cold.parked_slots += 1;
+            return true;
+        }
+        let connection = &self.connections[index];
+        connection.failures > 0 && connection.state == ConnectionState::Closed && self.defer_by_back_off(index, now)
+    }
+
+    #[cold]
+    fn defer_by_back_off(&mut self, index: usize, now: Nanos) -> bool {
+        let until = self.connections[index].cold.back_off_until;
+        if until > now {
+            self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: false });
+        }
+        until > now
+    }
+
+    fn is_used_up(&self, index: usize) -> bool {
+        let connection = &self.connections[index];
+        let begun = match connection.state {
+            // The requests that wait for the next socket.
+            ConnectionState::Closed => connection.requests.len() as u64,
+            _ => connection.cold.begun,
+        };
+        self.requests_per_connection.is_some_and(|max| begun >= max)
+    }
+
+    /// Closes a connection that has failed, and fails its requests. It is opened again after a back-off.
+    #[cold]
+    pub(super) fn fail_connection(&mut self, index: usize, failure: Failure) {
+        if self.connections[index].state != ConnectionState::Open && !self.connector.has_connected {
+            self.coordinator.connect_failed(&failure);
+        }
+        self.close(index);
+        let connection = &mut self.connections[index];
+        connection.protocol.discard_in_flight();
+        if connection.requests.is_empty() {
+            return;
+        }
+        connection.unwritten = 0;
+        let until = self.back_off(index);
+        self.connections[index].cold.back_off_until = until;
+        while let Some(request) = self.connections[index].requests.take_oldest() {
+            self.record_failure(&request, failure.clone());
+            self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: true });
+        }
+    }
+
+    /// Fails the request of this key alone.
+    #[cold]
+    pub(super) fn fail_request(&mut self, index: usize, key: u32, failure: Failure) {
+        let age = self.connections[index].requests.iter().position(|request| request.key == key);
+        if let Some(age) = age {
+            self.fail_request_at(index, age, failure);
+        }
+    }
+
+    /// Fails the request at position `age`, counted from the oldest, alone.
+    pub(super) fn fail_request_at(&mut self, index: usize, age: usize, failure: Failure) {
+        let Some(request) = self.connections[index].requests.remove(age) else { return };
+        let until = self.back_off(index);
+        self.record_failure(&request, failure);
+        self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: true });
+        if self.requests_per_connection.is_some() {
+            self.close_if_used_up(index);
+        }
+    }
+
+    fn record_failure(&mut self, request: &InFlightRequest, failure: Failure) {
+        self.slots.in_flight -= 1;
+        self.recorder.failure(request, failure, self.clock.now());
+    }
+
+    /// Puts a request that the server has not processed back among those to be written.
+    #[cold]
+    pub(super) fn requeue(&mut self, index: usize, key: u32) {
+        let connection = &mut self.connections[index];
+        if let Some(request) = connection.requests.take(key) {
+            connection.requests.insert(connection.unwritten.into(), request);
+            connection.unwritten += 1;
+        }
+    }
+
+    /// Closes a connection. Its requests, if it has any, wait for the next socket.
+    pub(super) fn close(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        if connection.socket.take().is_none() {
+            return;
+        }
+        connection.generation = connection.generation.wrapping_add(1);
+        if connection.state != ConnectionState::Connecting {
+            self.recorder.closed();
+        }
+        connection.state = ConnectionState::Closed;
+        connection.registered = false;
+        connection.unwritten = connection.requests.len() as u16;
+        if std::mem::take(&mut connection.has_unsent) {
+            (connection.cold.unsent, connection.cold.sent) = (Vec::new(), 0);
+        }
+        if self.plan.tunnel.is_some() {
+            connection.cold.tunnel.reset();
+        }
+        if self.requests_per_connection.is_some() {
+            let parked = std::mem::take(&mut connection.cold.parked_slots);
+            (0..parked).for_each(|_| self.slots.release(index as u32));
+        }
+    }
+
+    /// Closes the connections without requests.
+    pub(super) fn close_idle(&mut self) {
+        for n in 0..self.slots.open_connections().len() {
+            let index = self.slots.open_connections()[n] as usize;
+            if self.connections[index].requests.is_empty() {
+                self.close(index);
+            }
+        }
+    }
+
+    /// Counts a failure in a row, and returns when the slot may be used again.
+    fn back_off(&mut self, index: usize) -> Nanos {
+        let connection = &mut self.connections[index];
+        let wait = backoff::delay_after(connection.failures.into());
+        connection.failures = connection.failures.saturating_add(1);
+        self.clock.now() + wait
+    }
+}

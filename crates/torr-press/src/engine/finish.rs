@@ -1,0 +1,35 @@
+//! The end of a thread's part of a run.
+
+use super::Engine;
+use super::in_flight::InFlightRequest;
+use super::recorder::ThreadResult;
+use crate::coordinator::Coordinator;
+use crate::pacer::{Due, Pacer};
+use crate::protocol::Protocol;
+use torr_net::Nanos;
+
+/// The number of sockets that are sampled at the end of the run.
+const LAST_SOCKETS: usize = 16;
+
+impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
+    /// Records the requests that are unanswered at the end, and hands over what is left.
+    pub(super) fn finish(mut self, now: Nanos) -> ThreadResult {
+        self.sockets.sample(&mut self.connections, LAST_SOCKETS, now, &mut self.recorder);
+        let first = self.connections.iter_mut().find_map(|connection| connection.protocol.first_response());
+        for connection in &mut self.connections {
+            while let Some(request) = connection.requests.take_oldest() {
+                self.recorder.unfinished(&request, now);
+            }
+        }
+        // Requests that were due but never had a slot have waited for a response as well.
+        while let Due::At(due) = self.pacer.next(now)
+            && due <= now
+        {
+            let in_warmup = self.recorder.begin(due);
+            let request = InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false };
+            self.recorder.unfinished(&request, now);
+        }
+        let sources = self.connector.sources_used();
+        ThreadResult { first, sources, ..self.recorder.finish(now, self.coordinator) }
+    }
+}

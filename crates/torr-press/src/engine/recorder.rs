@@ -1,0 +1,293 @@
+//! What a thread records: the sample of the current interval, that of the warm-up, and the facts of the whole run.
+
+use super::in_flight::InFlightRequest;
+use crate::coordinator::Coordinator;
+use crate::failed_response::FailedResponseBuffer;
+use crate::plan::Plan;
+use crate::protocol::ReceivedResponse;
+use std::time::Duration;
+use torr_gauge::collector::FirstResponse;
+use torr_gauge::error_times::ErrorClass;
+use torr_gauge::failed_response::FailedResponse;
+use torr_gauge::sockets::{SocketCounters, SocketReading};
+use torr_gauge::{Failure, Sample};
+use torr_net::tls::NegotiatedTls;
+use torr_net::{Nanos, clock};
+
+/// The facts of a thread that no sample holds.
+#[derive(Debug, Clone)]
+pub(crate) struct ThreadResult {
+    /// When the thread ended, counted from the end of the warm-up.
+    pub at: Nanos,
+    /// How long it waited for events.
+    pub idle: Duration,
+    /// Requests begun after the warm-up.
+    pub begun: u64,
+    /// The most connections at a time.
+    pub peak: u64,
+    /// Connections that were open when the warm-up ended.
+    pub carried: u64,
+    /// The number of source addresses used.
+    pub sources: usize,
+    /// The TLS parameters of the first connection.
+    pub secured: Option<NegotiatedTls>,
+    /// The first response, if it was to be kept.
+    pub first: Option<FirstResponse>,
+    /// The first response with a status of 400 or more.
+    pub failed_response: Option<FailedResponse>,
+}
+
+/// The records of a thread.
+pub(super) struct Recorder {
+    pub sample: Sample,
+    /// Once the warm-up is over, the sample of its requests, the last of which end later.
+    warmup: Option<Box<Sample>>,
+    warm_until: Nanos,
+    interval: Nanos,
+    /// The number of samples handed over.
+    intervals: u64,
+    /// Whether the times from the connection on are recorded.
+    detailed: bool,
+    pub begun: u64,
+    open: u64,
+    peak: u64,
+    carried: u64,
+    pub idle: Nanos,
+    /// When the latest scheduled request was sent.
+    last_sent: Option<Nanos>,
+    secured: Option<NegotiatedTls>,
+    /// Whether a failed response is still to be kept.
+    pub keeps_failed_response: bool,
+    failed_response: Option<FailedResponse>,
+}
+
+impl Recorder {
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            sample: Sample::default(),
+            warmup: None,
+            warm_until: clock::nanos(plan.warmup),
+            interval: clock::nanos(plan.interval),
+            intervals: 0,
+            detailed: plan.detailed,
+            begun: 0,
+            open: 0,
+            peak: 0,
+            carried: 0,
+            idle: 0,
+            last_sent: None,
+            secured: None,
+            keeps_failed_response: plan.warmup.is_zero(),
+            failed_response: None,
+        }
+    }
+
+    /// Whether the warm-up, if there is one, is over.
+    fn is_measuring(&self) -> bool {
+        self.warm_until == 0 || self.warmup.is_some()
+    }
+
+    /// Returns when a sample has to be handed over, or the warm-up ends.
+    pub fn next_time(&self) -> Nanos {
+        let current = u64::from(self.is_measuring());
+        self.warm_until + self.interval * (self.intervals + current)
+    }
+
+    /// Ends the warm-up when its time is over. Requests from before it are recorded apart from then on.
+    #[inline]
+    pub fn end_warmup(&mut self, now: Nanos, coordinator: &impl Coordinator) {
+        if !self.is_measuring() && now >= self.warm_until {
+            self.warmup = Some(Box::new(std::mem::replace(&mut self.sample, coordinator.fresh_sample())));
+            self.carried = self.open;
+            self.peak = self.open;
+            self.keeps_failed_response = true;
+        }
+    }
+
+    /// Hands over the samples of intervals that have ended.
+    #[inline]
+    pub fn hand_over(&mut self, now: Nanos, coordinator: &impl Coordinator) {
+        while now >= self.next_time() && self.is_measuring() {
+            let sample = std::mem::replace(&mut self.sample, coordinator.fresh_sample());
+            coordinator.sample(self.intervals, sample, false);
+            self.intervals += 1;
+        }
+    }
+
+    /// Counts a request that is begun, and returns whether that is during the warm-up.
+    #[inline]
+    pub fn begin(&mut self, due: Nanos) -> bool {
+        let in_warmup = due < self.warm_until;
+        self.begun += u64::from(!in_warmup);
+        in_warmup
+    }
+
+    /// Records how much later a scheduled request is sent than it could have been.
+    #[inline]
+    pub fn send_lag(&mut self, from: Nanos, now: Nanos) {
+        self.sample.lag.record(now.saturating_sub(from));
+        if let Some(last) = self.last_sent.replace(now) {
+            self.sample.record_gap(now.saturating_sub(last));
+        }
+    }
+
+    /// Counts bytes received on a connection whose oldest request is this.
+    #[inline]
+    pub fn received(&mut self, bytes: usize, oldest: Option<&InFlightRequest>) {
+        match &self.warmup {
+            Some(_) if oldest.is_some_and(|request| request.in_warmup) => self.sample.carried.received += bytes as u64,
+            _ => self.sample.received += bytes as u64,
+        }
+    }
+
+    /// Records a response. `established_at` is the time of its connection.
+    #[inline]
+    pub fn response(
+        &mut self,
+        request: &InFlightRequest,
+        received: &ReceivedResponse,
+        last_byte: Nanos,
+        established_at: impl FnOnce() -> Nanos,
+    ) {
+        let sample = match &mut self.warmup {
+            Some(warmup) if request.in_warmup => {
+                self.sample.carried.answered += 1;
+                warmup
+            }
+            _ => &mut self.sample,
+        };
+        let took = last_byte.saturating_sub(request.due);
+        sample.answered.record(took);
+        if let Some(first_byte) = received.first_byte.filter(|first| first.get() != last_byte) {
+            sample.first_apart.record(first_byte.get().saturating_sub(request.due));
+            sample.last_apart.record(took);
+        }
+        sample.status.count(received.response.status);
+        sample.body += received.response.body;
+        sample.redirects += u64::from(received.redirects);
+        if received.failed_checks != 0 {
+            sample.count_checks(received.failed_checks);
+        }
+        if self.detailed {
+            let from = established_at().max(request.due);
+            let first_byte = received.first_byte.map_or(last_byte, |first| first.get());
+            sample.processing.record(last_byte.saturating_sub(from));
+            sample.waiting.record(first_byte.saturating_sub(from));
+        }
+    }
+
+    /// Records a response with a status of 400 or more, and keeps the first one, which is in `buffer`. Returns whether it
+    /// was kept.
+    #[cold]
+    pub fn failed_status(
+        &mut self,
+        request: &InFlightRequest,
+        status: u16,
+        now: Nanos,
+        buffer: &mut FailedResponseBuffer,
+    ) -> bool {
+        let since = now.saturating_sub(self.warm_until);
+        self.sample.carried.status_errors += u64::from(self.is_carried(request));
+        self.sample_of(request).error_times.record(ErrorClass::Status(status), since);
+        if !self.keeps_failed_response {
+            return false;
+        }
+        let response = std::mem::take(buffer).response().filter(|_| !request.in_warmup);
+        let Some(response) = response else { return false };
+        self.failed_response = Some(FailedResponse { at_s: since as f64 / 1e9, ..response });
+        self.keeps_failed_response = false;
+        true
+    }
+
+    /// Records a failed request.
+    pub fn failure(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
+        self.sample.carried.failed += u64::from(self.is_carried(request));
+        let at = now.saturating_sub(self.warm_until);
+        let sample = self.sample_of(request);
+        sample.error_times.record(ErrorClass::Kind(failure.kind), at);
+        sample.failures.count(failure);
+    }
+
+    /// Records the age of a request that is given up without a response.
+    pub fn unanswered(&mut self, request: &InFlightRequest, now: Nanos) {
+        self.sample_of(request).unanswered.record(now.saturating_sub(request.due));
+    }
+
+    /// Records a request that is unanswered at the end of the run.
+    pub fn unfinished(&mut self, request: &InFlightRequest, now: Nanos) {
+        self.sample_of(request).unfinished += 1;
+        self.unanswered(request, now);
+    }
+
+    /// Records a connection that is established.
+    pub fn connected(&mut self, took: Nanos) {
+        self.open += 1;
+        self.peak = self.peak.max(self.open);
+        self.sample.opened += 1;
+        self.sample.connect.record(took);
+    }
+
+    /// Counts an established connection that is closed.
+    pub fn closed(&mut self) {
+        self.open -= 1;
+    }
+
+    /// Records a completed TLS handshake.
+    pub fn secured(&mut self, secured: NegotiatedTls, took: Nanos) {
+        self.sample.tls.record(took);
+        match secured.resumed {
+            false => self.sample.full_handshakes += 1,
+            true => self.sample.resumed_handshakes += 1,
+        }
+        self.secured.get_or_insert(secured);
+    }
+
+    /// Records the shortest life of a connection that the server ended without a request in flight.
+    pub fn closed_idle(&mut self, lived: Nanos) {
+        self.sample.ended_idle = Some(self.sample.ended_idle.unwrap_or(lived).min(lived));
+    }
+
+    /// Records a socket's statistics, and how they have grown since the time `since` unless that was during the warm-up.
+    pub fn socket(&mut self, look: SocketReading, now: &SocketCounters, earlier: &SocketCounters, since: Nanos) {
+        let counts = since >= self.warm_until || !self.is_measuring();
+        self.sample.sockets.take(look, counts.then(|| now.since(*earlier)));
+    }
+
+    /// Hands over what is left at the end of the run.
+    pub fn finish(self, now: Nanos, coordinator: &impl Coordinator) -> ThreadResult {
+        // A run that was stopped during the warm-up has measured nothing.
+        let (warmup, sample) = match self.warmup {
+            Some(warmup) => (Some(*warmup), self.sample),
+            None if self.warm_until > 0 => (Some(self.sample), Sample::default()),
+            None => (None, self.sample),
+        };
+        if let Some(warmup) = warmup {
+            coordinator.warmup(warmup);
+        }
+        coordinator.sample(self.intervals, sample, true);
+        ThreadResult {
+            at: now.saturating_sub(self.warm_until),
+            idle: Duration::from_nanos(self.idle),
+            begun: self.begun,
+            peak: self.peak,
+            carried: self.carried,
+            sources: 0,
+            secured: self.secured,
+            first: None,
+            failed_response: self.failed_response,
+        }
+    }
+
+    /// Whether a request was begun during the warm-up and has outlived it.
+    fn is_carried(&self, request: &InFlightRequest) -> bool {
+        request.in_warmup && self.warmup.is_some()
+    }
+
+    /// Returns the sample that a request is recorded in.
+    fn sample_of(&mut self, request: &InFlightRequest) -> &mut Sample {
+        match &mut self.warmup {
+            Some(warmup) if request.in_warmup => warmup,
+            _ => &mut self.sample,
+        }
+    }
+}

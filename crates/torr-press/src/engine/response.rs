@@ -1,0 +1,88 @@
+//! Responses: what a connection has received goes to its protocol, and complete responses are recorded.
+
+use super::Engine;
+use super::connection::{Connection, ConnectionState};
+use super::slots::DeferredSlot;
+use crate::coordinator::Coordinator;
+use crate::pacer::Pacer;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
+use torr_net::Nanos;
+
+impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
+    /// Reads the bytes received on a connection.
+    #[inline]
+    pub(super) fn read(&mut self, index: usize, mut input: &mut [u8], now: Nanos) {
+        let generation = self.connections[index].generation;
+        loop {
+            let connection = &mut self.connections[index];
+            let oldest_is_head = connection.requests.oldest().is_some_and(|request| request.is_head);
+            let count = connection.written();
+            let failed_response =
+                if self.recorder.keeps_failed_response { Some(&mut connection.cold.failed_response) } else { None };
+            let in_flight = InFlight { count, oldest_is_head, failed_response };
+            let start = self.batch.out.len();
+            let event = connection.protocol.receive(&mut self.protocol, input, now, in_flight, &mut self.batch.out);
+            self.batch.send_from(start, index, generation);
+            match event {
+                Ok((used, Some(event))) => {
+                    input = &mut input[used..];
+                    match event {
+                        ProtocolEvent::Response(response) => self.complete(index, response, now),
+                        ProtocolEvent::Failed(key, failure) => self.fail_request(index, key, failure),
+                        ProtocolEvent::Unprocessed(key) => self.requeue(index, key),
+                    }
+                    if self.connections[index].generation != generation {
+                        return;
+                    }
+                    if !P::BUFFERS_EVENTS && input.is_empty() {
+                        break;
+                    }
+                }
+                Ok((_, None)) => break,
+                Err(failure) => {
+                    self.send_last_bytes(index, start);
+                    return self.fail_connection(index, failure);
+                }
+            }
+        }
+        let connection = &self.connections[index];
+        let is_draining = P::BUFFERS_EVENTS && connection.protocol.is_draining();
+        if connection.unwritten > 0 || connection.state != ConnectionState::Open || is_draining {
+            self.resume_writing(index, now);
+        }
+    }
+
+    /// Records a complete response, and releases its slot.
+    #[inline]
+    pub(super) fn complete(&mut self, index: usize, received: ReceivedResponse, last_byte: Nanos) {
+        let connection = &mut self.connections[index];
+        let request = match P::MULTIPLEXES {
+            true => connection.requests.take(received.key),
+            false => connection.requests.take_oldest(),
+        };
+        let Some(request) = request else { return };
+        connection.failures = 0;
+        self.slots.in_flight -= 1;
+        self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
+        let is_cut = connection.has_unsent && !P::MULTIPLEXES && connection.requests.is_empty();
+        let ends = !received.response.keep_alive || is_cut;
+        if received.response.status >= 400 {
+            let buffer = &mut connection.cold.failed_response;
+            if self.recorder.failed_status(&request, received.response.status, last_byte, buffer) {
+                self.connections.iter_mut().for_each(Connection::drop_failed_response);
+            }
+        }
+        if ends {
+            self.close_for_server(index);
+        } else if self.requests_per_connection.is_some() {
+            self.close_if_used_up(index);
+        }
+        match &self.plan.think {
+            Some(think) => {
+                let until = last_byte + think.time();
+                self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: true });
+            }
+            None => self.release_slot(index as u32, last_byte),
+        }
+    }
+}

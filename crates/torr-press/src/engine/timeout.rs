@@ -1,0 +1,75 @@
+//! The time-outs of requests: a sweep over all connections now and then costs less than a timer for each request.
+
+use super::Engine;
+use super::connection::ConnectionState;
+use super::in_flight::InFlightRequest;
+use crate::coordinator::Coordinator;
+use crate::failures;
+use crate::pacer::Pacer;
+use crate::protocol::Protocol;
+use torr_gauge::Failure;
+use torr_net::{Nanos, clock};
+
+/// The time between two sweeps, in nanoseconds.
+const SWEEP: Nanos = 20_000_000;
+
+impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
+    /// Every 20 ms, times requests out and samples a socket.
+    #[inline]
+    pub(super) fn sweep(&mut self, now: Nanos) {
+        if now >= self.next_sweep {
+            self.next_sweep = now + SWEEP;
+            self.time_out_requests(now);
+            self.sockets.sample(&mut self.connections, 1, now, &mut self.recorder);
+        }
+    }
+
+    /// Fails the requests that have been in flight for longer than the plan's time-out.
+    fn time_out_requests(&mut self, now: Nanos) {
+        let timeout = clock::nanos(self.plan.timeout);
+        let is_late = |request: &InFlightRequest| now.saturating_sub(request.due) >= timeout;
+        for index in 0..self.connections.len() {
+            let connection = &self.connections[index];
+            if !connection.requests.oldest().is_some_and(is_late) {
+                // In whatever order they are answered, the oldest one is the first to be late.
+                continue;
+            }
+            let failure = match connection.state {
+                ConnectionState::Open => failures::no_answer_in_time(),
+                _ => failures::no_connection_in_time(),
+            };
+            if P::MULTIPLEXES && connection.state == ConnectionState::Open {
+                self.cancel_late(index, is_late, &failure, now);
+            } else {
+                connection.requests.iter().for_each(|request| self.recorder.unanswered(request, now));
+                self.fail_connection(index, failure);
+            }
+        }
+    }
+
+    /// Cancels the late requests of a connection alone.
+    fn cancel_late(&mut self, index: usize, is_late: impl Fn(&InFlightRequest) -> bool, failure: &Failure, now: Nanos) {
+        let connection = &self.connections[index];
+        let written = connection.written();
+        let late = connection.requests.iter().enumerate().filter(|(_, request)| is_late(request));
+        let late: Vec<_> = late.map(|(age, request)| (age, *request)).collect();
+        let mut closes = false;
+        // From the youngest on, so that the positions of the others do not change.
+        for (age, request) in late.into_iter().rev() {
+            self.recorder.unanswered(&request, now);
+            let connection = &mut self.connections[index];
+            if age >= written {
+                connection.unwritten -= 1;
+            } else {
+                let start = self.batch.out.len();
+                closes |= !connection.protocol.cancel(&mut self.protocol, request.key, &mut self.batch.out);
+                self.batch.send_from(start, index, connection.generation);
+            }
+            self.fail_request_at(index, age, failure.clone());
+        }
+        if closes {
+            self.close_for_server(index);
+        }
+        self.send_all();
+    }
+}
