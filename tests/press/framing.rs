@@ -98,7 +98,7 @@ fn what_is_wrong_with_an_answer_has_a_kind() {
     let cases: &[(&'static [u8], &str, &str)] = &[
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokay", "protocol", "more bytes"),
         (b"HTTP/1.1 204 No Content\r\n\r\nsurprise", "protocol", "more bytes"),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "protocol", "not an HTTP/1.x answer"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "protocol", "not an HTTP/1.x response"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "protocol", "Content-Length"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "protocol", "chunk"),
     ];

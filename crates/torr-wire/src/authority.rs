@@ -1,14 +1,15 @@
-//! Authorities: a host with or without a port, as `Host` and some request targets name one.
+//! The grammar of an authority: a host with an optional port, as in `Host` and in some request targets.
 
 use std::net::Ipv6Addr;
 
-/// Whether this is an authority as `Host` or `:authority` may have one: a host, which may be empty, with or without a port.
+/// Returns whether the bytes are a valid value of `Host` or `:authority`: a host, which may be empty, and an optional port.
 pub fn is_valid(authority: &[u8]) -> bool {
     split(authority).is_some()
 }
 
-/// Splits `uri-host [ ":" port ]` (RFC 9110, section 7.2) into its parts, of which either can be empty. `None` if it is
-/// something else: a path, user information, a list, or a port that TCP does not have.
+/// Splits `uri-host [ ":" port ]` (RFC 9110, section 7.2) into host and port, either of which may be empty.
+///
+/// `None` for anything else: a path, user information, a list, or a port above 65535.
 #[inline]
 pub(crate) fn split(authority: &[u8]) -> Option<(&[u8], &[u8])> {
     let (host, rest) = authority.split_at(host_len(authority)?);
@@ -19,15 +20,15 @@ pub(crate) fn split(authority: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// No digits, or those of 16 bits.
+/// Returns whether the bytes are empty or a decimal number of 16 bits.
 #[inline]
 fn is_port(digits: &[u8]) -> bool {
     let all = digits.iter().all(u8::is_ascii_digit);
     all && (digits.len() < 5 || std::str::from_utf8(digits).is_ok_and(|text| text.parse::<u16>().is_ok()))
 }
 
-/// How far the host reaches that stands first (RFC 3986, section 3.2.2): a name, an IPv4 address, or an IPv6 address in
-/// brackets.
+/// Returns the length of the host at the front: a name, an IPv4 address, or an IPv6 address in brackets (RFC 3986, section
+/// 3.2.2). `None` if the brackets hold no IPv6 address.
 #[inline]
 fn host_len(authority: &[u8]) -> Option<usize> {
     if let [b'[', rest @ ..] = authority {
@@ -45,7 +46,7 @@ fn host_len(authority: &[u8]) -> Option<usize> {
     }
 }
 
-/// `unreserved` and `sub-delims` of RFC 3986.
+/// Returns whether the byte is one of `unreserved` or `sub-delims` (RFC 3986, section 2).
 #[inline]
 fn is_name(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&'..=b',' | b';' | b'=')

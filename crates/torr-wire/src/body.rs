@@ -1,25 +1,26 @@
-//! Bodies: how long one is (RFC 9112, section 6.3), and reading it from bytes that arrive in any pieces.
+//! Decoding of message bodies that arrive in pieces, by their framing (RFC 9112, section 6.3).
 
-use crate::WireError;
+use crate::{WireError, is_token};
 
-/// How the end of a body is found.
+/// The framing of a body: how a reader finds its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// There is none.
+    /// The message has no body.
     None,
-    /// `Content-Length`: so many bytes.
+    /// `Content-Length`: the body has this many bytes.
     Length(u64),
-    /// `Transfer-Encoding: chunked`.
+    /// `Transfer-Encoding: chunked`: the last chunk ends the body.
     Chunked,
-    /// All until the connection ends; answers only.
+    /// The end of the connection ends the body; responses only.
     UntilClose,
 }
 
-/// The most bytes of one chunk's extensions, and of all trailer fields together.
+/// The limit of one chunk's extensions in bytes, which carry nothing that is used.
 const MAX_EXTENSION: u32 = 4 * 1024;
+/// The limit of the whole trailer section in bytes; the header section of a response has the same one.
 const MAX_TRAILERS: u32 = 64 * 1024;
 
-/// Reads one body, keeping only its place in the framing.
+/// A decoder of one body, which keeps the state of the framing and no content.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader(State);
 
@@ -28,16 +29,16 @@ enum State {
     Done,
     Length(u64),
     UntilClose,
-    /// The hexadecimal size, with the number of its digits so far.
+    /// Inside the hexadecimal size: the value and the number of digits so far.
     ChunkSize(u64, u8),
-    /// White space after the size, which only an extension may follow.
+    /// White space after the size, which only an extension may follow: the size and the bytes so far.
     ChunkSizeSpace(u64, u32),
     ChunkExtension(u64, u32),
     ChunkSizeLf(u64),
     ChunkData(u64),
     ChunkDataCr,
     ChunkDataLf,
-    /// At the start of a trailer field or of the last line; with the bytes of trailers so far.
+    /// At the start of a trailer field or of the final blank line: the bytes of the trailer section so far.
     TrailerStart(u32),
     TrailerName(u32),
     TrailerValue(u32),
@@ -46,7 +47,7 @@ enum State {
 }
 
 impl BodyReader {
-    /// A reader at the start of a body.
+    /// Creates a decoder at the start of a body.
     pub fn new(framing: Framing) -> Self {
         Self(match framing {
             Framing::None | Framing::Length(0) => State::Done,
@@ -56,21 +57,23 @@ impl BodyReader {
         })
     }
 
-    /// Whether the body is complete. One framed [`Framing::UntilClose`] never is before the connection ends.
+    /// Returns whether the body is complete; always false for [`Framing::UntilClose`], which only the connection's end
+    /// completes.
     pub fn is_done(&self) -> bool {
         self.0 == State::Done
     }
 
-    /// Whether the end of the connection ends this body as it should.
+    /// Returns whether the body is complete if the connection ends now.
     pub fn ends_with_connection(&self) -> bool {
         matches!(self.0, State::Done | State::UntilClose)
     }
 
-    /// Reads from the front of `input` what belongs to this body, giving each piece of its content to `sink`, and
-    /// returns the number of bytes taken: all of them, unless the body ended before.
+    /// Decodes this body's bytes at the front of `input` and passes each piece of content to `sink`.
+    ///
+    /// Returns the number of bytes consumed: all of `input`, unless the body ends within it.
     ///
     /// # Errors
-    /// [`WireError::Chunk`] if the chunked framing is broken or its extensions or trailers have no end.
+    /// [`WireError::Chunk`] if the chunked framing is malformed, or extensions or trailers exceed their limits.
     pub fn read(&mut self, input: &[u8], mut sink: impl FnMut(&[u8])) -> Result<usize, WireError> {
         let mut at = 0;
         while at < input.len() {
@@ -103,8 +106,9 @@ impl BodyReader {
     }
 }
 
-/// One step through the framing between the chunks' data (RFC 9112, section 7.1). Bare CR and LF are refused: readers
-/// that differ in them can be played against each other.
+/// Returns the state after one byte of chunked framing (RFC 9112, section 7.1), `None` if the byte is malformed there.
+///
+/// A bare CR or LF is malformed: requests can be smuggled between parsers that disagree about line ends.
 fn chunk_byte(state: State, byte: u8) -> Option<State> {
     let text = byte == b'\t' || (byte >= b' ' && byte != 0x7f);
     Some(match (state, byte) {
@@ -136,12 +140,6 @@ fn chunk_byte(state: State, byte: u8) -> Option<State> {
     })
 }
 
-/// What names consist of (RFC 9110, section 5.6.2).
-fn is_token(b: u8) -> bool {
-    b.is_ascii_alphanumeric()
-        || matches!(b, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_chunks_are_refused() {
+    fn malformed_chunks_are_rejected() {
         for bad in [
             "\r\n",
             "g\r\n",
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_and_trailers_have_an_end() {
+    fn extensions_and_trailers_have_a_limit() {
         let endless = format!("1;{}", "x".repeat(MAX_EXTENSION as usize + 1));
         assert_eq!(read_all(Framing::Chunked, endless.as_bytes()), Err(WireError::Chunk));
         let endless = format!("0\r\n{}", "A: b\r\n".repeat(MAX_TRAILERS as usize / 4 + 1));

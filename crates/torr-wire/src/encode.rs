@@ -1,9 +1,9 @@
-//! Writing heads and chunks onto the end of a buffer.
+//! Encoding of start lines, header sections and chunks, appended to a buffer.
 
-/// Writes a request: its line, `Host`, the given fields in order, `Content-Length` where there is a body, and the body.
+/// Writes a request: request line, `Host`, the given fields in order, `Content-Length` and body.
 ///
-/// A body, even an empty one, is announced by `Content-Length`; `None` sends neither (RFC 9110, section 8.6). Names and
-/// values must be checked before: nothing is escaped here.
+/// `Some` body, even an empty one, is announced by `Content-Length`; `None` sends neither (RFC 9110, section 8.6). The
+/// caller has validated names and values: nothing is escaped here.
 pub fn request(
     out: &mut Vec<u8>,
     method: &str,
@@ -25,7 +25,7 @@ pub fn request(
     out.extend_from_slice(body.unwrap_or_default());
 }
 
-/// Writes a status line in HTTP/1.1, which RFC 9112, section 2.3 asks for in answers to 1.0 as well.
+/// Writes a status line of HTTP/1.1, which is also the version of a response to HTTP/1.0 (RFC 9112, section 2.3).
 #[inline]
 pub fn status_line(out: &mut Vec<u8>, status: u16) {
     if status == 200 {
@@ -33,13 +33,13 @@ pub fn status_line(out: &mut Vec<u8>, status: u16) {
         return;
     }
     out.extend_from_slice(b"HTTP/1.1 ");
-    decimal(out, u64::from(status));
+    decimal(out, status);
     out.push(b' ');
     out.extend_from_slice(reason(status).as_bytes());
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes one header field, which must have been checked before.
+/// Writes one field line, whose name and value the caller has validated.
 #[inline]
 pub fn header(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(name.as_bytes());
@@ -48,7 +48,7 @@ pub fn header(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes `Content-Length`.
+/// Writes the field line of `Content-Length`.
 #[inline]
 pub fn content_length(out: &mut Vec<u8>, length: u64) {
     out.extend_from_slice(b"Content-Length: ");
@@ -56,7 +56,7 @@ pub fn content_length(out: &mut Vec<u8>, length: u64) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes one chunk; an empty piece writes nothing, since an empty chunk would end the body (RFC 9112, section 7.1).
+/// Writes one chunk. An empty piece writes nothing, since an empty chunk ends the body (RFC 9112, section 7.1).
 pub fn chunk(out: &mut Vec<u8>, piece: &[u8]) {
     if !piece.is_empty() {
         out.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
@@ -65,27 +65,17 @@ pub fn chunk(out: &mut Vec<u8>, piece: &[u8]) {
     }
 }
 
-/// Writes the end of a chunked body, without trailers.
+/// Writes the last chunk and an empty trailer section.
 pub fn last_chunk(out: &mut Vec<u8>) {
     out.extend_from_slice(b"0\r\n\r\n");
 }
 
 #[inline]
-fn decimal(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
+fn decimal(out: &mut Vec<u8>, number: impl itoa::Integer) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// The reason phrase of a status code, as the `http` crate has it for those that are registered; empty for any other.
+/// Returns the reason phrase of a registered status code, and an empty one for any other code.
 pub fn reason(status: u16) -> &'static str {
     http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default()
 }

@@ -1,43 +1,43 @@
-//! What can be wrong with a message.
+//! Errors of HTTP/1.1 messages.
 
 use thiserror::Error;
 
-/// Why bytes are not the HTTP/1.1 message that they should be.
+/// A violation of HTTP/1.1, or of a limit of the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The first line or a header field does not follow the grammar (RFC 9112, sections 3 to 5).
+    /// The start line or a header field violates the grammar (RFC 9112, sections 3 to 5); the text names the part.
     #[error("malformed head: {0}")]
     Syntax(&'static str),
-    /// The head has not ended within the limit. The limit in bytes is the reader's.
+    /// The header section exceeds the reader's limit in bytes.
     #[error("the head is too large")]
     HeadTooLarge,
-    /// The request line alone does not fit the limit of the head.
+    /// The request line exceeds the reader's limit in bytes.
     #[error("the request target is too long")]
     TargetTooLong,
-    /// More header fields than the reader takes.
+    /// The header section has more fields than the reader's limit.
     #[error("too many header fields")]
     TooManyHeaders,
-    /// Neither HTTP/1.0 nor HTTP/1.1.
+    /// The version is neither HTTP/1.0 nor HTTP/1.1.
     #[error("unsupported HTTP version")]
     Version,
-    /// Not exactly one valid `Host` in an HTTP/1.1 request (RFC 9112, section 3.2).
+    /// A request has no `Host`, several, or an invalid one (RFC 9112, section 3.2).
     #[error("a request needs exactly one valid Host")]
     Host,
-    /// `Content-Length` is not one number, or contradicts itself (RFC 9112, section 6.3).
+    /// `Content-Length` is not a single number (RFC 9112, section 6.3).
     #[error("invalid Content-Length")]
     Length,
-    /// `Transfer-Encoding` where it must not be, together with `Content-Length`, or not ending in `chunked` (RFC 9112,
-    /// sections 6.1 and 6.3).
+    /// `Transfer-Encoding` in HTTP/1.0, beside `Content-Length`, or without a final `chunked` (RFC 9112, sections 6.1 and
+    /// 6.3).
     #[error("invalid Transfer-Encoding")]
     TransferEncoding,
-    /// A transfer coding other than `chunked`, under a last `chunked` that makes the end of the body certain.
+    /// A transfer coding other than `chunked`, before the final `chunked` that delimits the body.
     #[error("unsupported transfer coding")]
     TransferCoding,
-    /// The chunked framing is broken (RFC 9112, section 7.1).
+    /// The chunked framing is malformed (RFC 9112, section 7.1).
     #[error("malformed chunk")]
     Chunk,
-    /// The peer ended the connection in the middle of a message.
+    /// The connection ended in the middle of a message.
     #[error("the message was cut short")]
     Truncated,
 }

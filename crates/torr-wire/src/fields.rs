@@ -1,29 +1,32 @@
-//! The few header fields that decide how a message is framed and whether its connection lives on.
+//! The header fields that determine framing and connection reuse.
 
 use crate::{WireError, authority};
 use httparse::Header;
 
-/// What a head says of framing and persistence, in either role.
+/// The values of the fields that concern framing and connection reuse, of a request or a response.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Fields {
     pub content_length: Option<u64>,
-    /// `Content-Length` appeared more than once, or as a list.
+    /// Whether `Content-Length` appears several times, or as a list.
     pub repeated_length: bool,
-    /// The last transfer coding is `chunked`, so that the end of the body is certain.
+    /// Whether the last transfer coding is `chunked`, which delimits the body.
     pub chunked: bool,
-    /// There is a transfer coding beside that one.
+    /// Whether there is a transfer coding besides the last `chunked`.
     pub other_coding: bool,
     pub close: bool,
     pub keep_alive: bool,
     pub upgrade: bool,
     pub expect_continue: bool,
+    /// The number of `Host` fields.
     pub hosts: usize,
-    /// A `Host` that names no host.
+    /// Whether a `Host` is not an authority.
     pub bad_host: bool,
 }
 
 impl Fields {
-    /// Reads the fields that matter and passes over the rest; names are told apart by their length first.
+    /// Reads the fields of interest from a header section.
+    ///
+    /// The length of a name is compared first, since it rules out most fields at the cost of one comparison.
     #[inline]
     pub fn scan(headers: &[Header<'_>]) -> Result<Self, WireError> {
         let mut fields = Self::default();
@@ -54,7 +57,8 @@ impl Fields {
         }
     }
 
-    /// A list of equal numbers means that number (RFC 9110, section 8.6); the role decides whether to take a list.
+    /// Reads `Content-Length`. A list of equal numbers counts as that number (RFC 9110, section 8.6), and is marked as
+    /// repeated, since only clients accept one.
     fn length(&mut self, value: &[u8]) -> Result<(), WireError> {
         for item in value.split(|&b| b == b',') {
             let number = decimal(item.trim_ascii()).ok_or(WireError::Length)?;
@@ -76,7 +80,7 @@ impl Fields {
     }
 }
 
-/// `1*DIGIT` that fits 64 bits.
+/// Returns the value of `1*DIGIT`, `None` if the bytes are something else or exceed 64 bits.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -89,7 +93,7 @@ fn decimal(digits: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::decimal;
 
     #[test]
     fn a_length_is_digits_that_fit_64_bits() {

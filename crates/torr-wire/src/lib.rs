@@ -1,11 +1,11 @@
 //! HTTP/1.1 messages on byte buffers, in both roles, without any I/O (RFC 9110, RFC 9112).
 //!
-//! A server parses requests with [`request::parse`] and writes answers with [`encode`]; a client writes requests with
-//! [`encode::request`] and reads answers with [`response::ResponseReader`]. Both read bodies with [`body::BodyReader`].
-//! Nothing here allocates on the common path, where a whole message stands in the caller's buffer.
+//! A server parses requests with [`request::parse`] and writes responses with [`encode`]; a client writes requests with
+//! [`encode::request`] and reads responses with [`response::ResponseReader`]. Both decode bodies with [`body::BodyReader`].
+//! A message that is complete in the caller's buffer is parsed without allocation.
 //!
-//! A server must be strict, since what two parsers read differently can be used to smuggle requests; a client that
-//! measures must read what servers really send. Each role's module says where it is strict and where lenient.
+//! The server's parser is strict, since requests can be smuggled where two parsers disagree. The client's parser is
+//! lenient, since a measurement has to cover the responses that servers really send. Each role's module lists the cases.
 #![forbid(unsafe_code)]
 
 pub mod authority;
@@ -15,6 +15,8 @@ mod error;
 mod fields;
 pub mod request;
 pub mod response;
+mod token;
 
 pub use error::WireError;
 pub use httparse::Header;
+pub use token::is_token;

@@ -1,4 +1,4 @@
-//! Request heads, as a server reads them: strictly, since leniency here is what request smuggling lives on.
+//! Parsing of request heads on the server's side: strict, since request smuggling depends on lenient parsers.
 
 use crate::body::Framing;
 use crate::fields::Fields;
@@ -6,57 +6,57 @@ use crate::{Header, WireError, authority};
 use memchr::{memchr, memchr_iter};
 use std::mem::MaybeUninit;
 
-/// What a server takes of one head.
+/// The limits of one request head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the request line, with what stands before it, and as many bytes of the header section, the blank line
-    /// included.
+    /// The limit in bytes of the request line with the blank lines before it, and again of the header section with its
+    /// final blank line.
     pub head: usize,
-    /// Header fields; at most [`MAX_HEADERS`].
+    /// The limit of the number of header fields; values above [`MAX_HEADERS`] count as [`MAX_HEADERS`].
     pub headers: usize,
 }
 
-/// The connection preface of an HTTP/2 client (RFC 9113, section 3.4), which [`parse`] refuses as [`WireError::Version`].
+/// The connection preface of an HTTP/2 client (RFC 9113, section 3.4), which [`parse`] rejects as [`WireError::Version`].
 pub const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The most header fields that any [`Limits`] can allow.
+/// The capacity of a [`HeaderBuffer`], and so the upper bound of [`Limits::headers`].
 pub const MAX_HEADERS: usize = 256;
 
-/// Room for the header fields of one head; costs nothing to make.
+/// Uninitialised memory for the header fields of one head, which costs nothing to create.
 pub type HeaderBuffer<'b> = [MaybeUninit<Header<'b>>; MAX_HEADERS];
 
-/// Room for [`parse`] to put header fields in.
+/// Returns an uninitialised buffer for [`parse`].
 #[inline]
 pub const fn header_buffer<'b>() -> HeaderBuffer<'b> {
     [const { MaybeUninit::uninit() }; MAX_HEADERS]
 }
 
-/// A whole request head, in place in the buffer that it was read from.
+/// A complete request head, whose parts borrow the buffer that the head was received into.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestHead<'h, 'b> {
-    /// The method, as sent: names are case-sensitive.
+    /// The method, which is case-sensitive.
     pub method: &'b str,
-    /// The request target, in any of its forms (RFC 9112, section 3.2).
+    /// The request target in any of its four forms (RFC 9112, section 3.2).
     pub target: &'b str,
-    /// Whether this is HTTP/1.1 rather than 1.0; a request of any other version is refused.
+    /// Whether the version is HTTP/1.1; otherwise it is HTTP/1.0.
     pub http_1_1: bool,
-    /// All header fields in their order. Beside an absolute-form target `Host` has that target's authority, whatever was sent
-    /// (RFC 9112, section 3.2.2).
+    /// The header fields in their order. With a target in absolute form, `Host` holds the target's authority instead of the
+    /// value received (RFC 9112, section 3.2.2).
     pub headers: &'h [Header<'b>],
-    /// How the body is framed; never [`Framing::UntilClose`].
+    /// The framing of the body; never [`Framing::UntilClose`].
     pub framing: Framing,
-    /// Whether the client lets the connection live on (RFC 9112, section 9.3).
+    /// Whether the client allows the connection to be reused (RFC 9112, section 9.3).
     pub keep_alive: bool,
-    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
+    /// Whether the client waits for `100 Continue` before the body (RFC 9110, section 10.1.1).
     pub expect_continue: bool,
-    /// Whether the client asks for another protocol on this connection.
+    /// Whether the client offers to upgrade the connection to another protocol.
     pub upgrade: bool,
-    /// Bytes of the head, blank line included.
+    /// The length of the head in bytes, final blank line included.
     pub len: usize,
 }
 
 impl<'b> RequestHead<'_, 'b> {
-    /// The path of the target, without query; `*` and a CONNECT's authority stand as they are.
+    /// Returns the path of the target without the query; `*` and the authority of `CONNECT` unchanged.
     #[inline]
     pub fn path(&self) -> &'b str {
         let target = self.target;
@@ -66,13 +66,13 @@ impl<'b> RequestHead<'_, 'b> {
         if end == 0 { "/" } else { &path[..end] }
     }
 
-    /// The first field of this name, in any case.
+    /// Returns the value of the first field with this name, in any case.
     pub fn header(&self, name: &str) -> Option<&'b [u8]> {
         self.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value)
     }
 }
 
-/// Where the path begins in an absolute-form target (`http://host/path`); 0 in other forms.
+/// Returns the offset of the path in a target of absolute form (`http://host/path`), 0 for other forms.
 #[cold]
 fn absolute_path_start(target: &str) -> usize {
     let Some((scheme, rest)) = target.split_once("://") else { return 0 };
@@ -80,24 +80,24 @@ fn absolute_path_start(target: &str) -> usize {
     scheme.len() + 3 + authority
 }
 
-/// The authority of an absolute-form target; `None` for other forms.
+/// Returns the authority of a target in absolute form, `None` for other forms.
 #[cold]
 fn authority_of(target: &str) -> Option<&str> {
     target.split_once("://").and_then(|(_, rest)| rest.split(['/', '?']).next())
 }
 
-/// Lets the target's authority stand in `Host`: a server must ignore what a client says there beside an absolute-form
-/// target (RFC 9112, section 3.2.2).
+/// Replaces the value of `Host` by the target's authority: a server ignores `Host` beside a target in absolute form
+/// (RFC 9112, section 3.2.2).
 #[cold]
 fn name_host<'b>(headers: &mut [Header<'b>], authority: &'b str) {
     let hosts = headers.iter_mut().filter(|field| field.name.eq_ignore_ascii_case("host"));
     hosts.for_each(|host| host.value = authority.as_bytes());
 }
 
-/// Parses the head at the front of `input`. `None` means that it is not complete yet; ask again when more has arrived.
+/// Parses the head at the front of `input`. `None` means that the head is incomplete: call again with more bytes.
 ///
 /// # Errors
-/// Each [`WireError`] that a request can have. After one the connection cannot be used for another request.
+/// Any [`WireError`] of a request. The connection cannot carry another request after an error.
 #[inline]
 pub fn parse<'h, 'b>(
     input: &'b [u8],
@@ -106,7 +106,7 @@ pub fn parse<'h, 'b>(
 ) -> Result<Option<RequestHead<'h, 'b>>, WireError> {
     let mut request = httparse::Request::new(&mut []);
     let room = &mut headers[..limits.headers.min(MAX_HEADERS)];
-    // What lies beyond the limits may not have come yet, and must not change the answer.
+    // Bytes beyond the limits are cut off: the result must not depend on how much of them has arrived.
     let most = if input.len() < limits.head { usize::MAX } else { allowed(input, limits.head) };
     let input = &input[..input.len().min(most)];
     let len = match request.parse_with_uninit_headers(input, room) {
@@ -115,7 +115,7 @@ pub fn parse<'h, 'b>(
         Ok(httparse::Status::Partial) => return Err(too_large(input)),
         Err(error) => return Err(syntax(error, input)),
     };
-    // Every line must end in CR LF; httparse alone would take a bare LF.
+    // httparse accepts a bare LF as a line end.
     if memchr_iter(b'\n', &input[..len]).any(|at| at == 0 || input[at - 1] != b'\r') {
         return Err(WireError::Syntax("a line ends in a bare LF"));
     }
@@ -150,7 +150,7 @@ pub fn parse<'h, 'b>(
     }))
 }
 
-/// RFC 9112, section 6.3, with every ambiguity refused.
+/// Returns the framing of a request's body (RFC 9112, section 6.3). Every ambiguity is an error.
 fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
     if fields.chunked || fields.other_coding {
         if fields.content_length.is_some() || !http_1_1 || !fields.chunked {
@@ -165,17 +165,19 @@ fn framing(fields: &Fields, http_1_1: bool) -> Result<Framing, WireError> {
     }
 }
 
-/// Origin form, absolute form, `*` for OPTIONS, an authority for CONNECT (RFC 9112, section 3.2). None has a fragment:
-/// some servers would cut it off, and others take it for part of the path. UTF-8 that should have been encoded is taken in a
-/// path or query, as hyper, nginx and HTTP/2 do: there are clients that send it, and it decides nothing about a message's end.
-/// `httparse` refuses whatever else is no ASCII.
+/// Returns whether the target has a form that the method allows: origin form, absolute form, `*` for `OPTIONS`, an
+/// authority for `CONNECT` (RFC 9112, section 3.2).
+///
+/// A fragment is invalid: servers disagree whether it belongs to the path. UTF-8 that is not percent-encoded is valid in a
+/// path or query, as in hyper, nginx and HTTP/2: some clients send it, and framing does not depend on it. `httparse`
+/// rejects all other bytes beyond ASCII.
 #[inline]
 fn target_fits(method: &str, target: &str) -> bool {
     match target.as_bytes().first() {
         Some(b'/') => method != "CONNECT" && !target.contains('#'),
         Some(b'*') => method == "OPTIONS" && target == "*",
         Some(_) if method == "CONNECT" => authority::split(target.as_bytes()).is_some_and(|(host, port)| {
-            // RFC 9110, section 9.3.6: an empty or invalid port must be rejected; there is no port 0 to connect to.
+            // An empty or invalid port must be rejected (RFC 9110, section 9.3.6), and port 0 cannot be connected to.
             !host.is_empty() && port.iter().any(|&digit| digit != b'0')
         }),
         Some(_) => target.split_once("://").is_some_and(|(scheme, rest)| {
@@ -188,10 +190,10 @@ fn target_fits(method: &str, target: &str) -> bool {
     }
 }
 
-/// The bytes that a head may have whose line begins like this.
+/// Returns the number of bytes that the head at the front of `input` may have, given the limit `most` of each part.
 #[cold]
 fn allowed(input: &[u8], most: usize) -> usize {
-    // Blank lines before a request are passed over, but not without end.
+    // Blank lines before a request are skipped, but count against the limit.
     let blank = input.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
     match memchr(b'\n', &input[blank..]) {
         Some(end) if blank + end < most => (blank + end + 1).saturating_add(most),
@@ -199,7 +201,7 @@ fn allowed(input: &[u8], most: usize) -> usize {
     }
 }
 
-/// As much as a head may have, without its end.
+/// Returns which limit an incomplete head of the greatest allowed length exceeds.
 #[cold]
 fn too_large(input: &[u8]) -> WireError {
     if input.trim_ascii_start().contains(&b'\n') { WireError::HeadTooLarge } else { WireError::TargetTooLong }
@@ -220,8 +222,10 @@ fn syntax(error: httparse::Error, input: &[u8]) -> WireError {
     }
 }
 
-/// Whether the third word of the request line names another version of HTTP. It may not have come whole: a major version
-/// other than 1 is refused when it is seen, and what follows must not change the answer.
+/// Returns whether the third word of the request line is another version of HTTP.
+///
+/// The word may be incomplete: the parser rejects a major version other than 1 at its first digit, and the bytes after
+/// it must not change the result.
 fn names_other_version(input: &[u8]) -> bool {
     let line = input.trim_ascii_start().split(|&b| b == b'\n').next().unwrap_or_default();
     let version = line.split(|&b| b == b' ').nth(2).unwrap_or_default();
@@ -322,7 +326,7 @@ mod tests {
                     Some(error) => assert_eq!(got.unwrap_err(), *error),
                 });
             }
-            // It is not taken back, whatever comes later.
+            // The result stays, whatever follows.
             let first = (1..=head.len()).map(|len| check(&head[..len], |got| got.map(|_| ()))).find(Result::is_err);
             assert_eq!(first.map(Result::unwrap_err), expected);
         }

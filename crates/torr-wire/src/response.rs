@@ -1,77 +1,82 @@
-//! Answers, as a client reads them: whatever servers really send, as long as its end is certain.
+//! Decoding of responses on the client's side: lenient, as long as the end of the message is certain.
 
 use crate::WireError;
 use crate::body::{BodyReader, Framing};
 use crate::fields::Fields;
 use std::mem::MaybeUninit;
 
-/// The most bytes of one head that a client reads.
+/// The limit of a response's head in bytes.
 pub const MAX_HEAD: usize = 64 * 1024;
+/// The limit of the number of header fields of a response.
 const MAX_HEADERS: usize = 256;
 
-/// A complete answer. Its body has been counted, not kept.
+/// A complete response, whose body was counted and not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response {
-    /// The status code, 101 or from 200 up: interim answers are passed over.
+    /// The status code: 101, or 200 and above, since other interim responses are skipped.
     pub status: u16,
-    /// Whether the connection may carry another request (RFC 9112, section 9.3).
+    /// Whether the connection can carry another request (RFC 9112, section 9.3).
     pub keep_alive: bool,
-    /// Bytes of the body's content, without chunk framing.
+    /// The length of the content in bytes, without chunked framing.
     pub body: u64,
 }
 
-/// Sees what an answer is made of, where counting it is not enough.
+/// A receiver of the parts of responses, for callers that need more than counts.
 pub trait Observer {
-    /// Whether it has to see every head, also one that is the same as the last.
+    /// Whether [`Observer::head`] has to be called for every head; otherwise a head that equals the one before may be
+    /// skipped.
     const SEES_HEADS: bool = true;
 
-    /// The head of an answer, an interim one (1xx) too.
+    /// Receives status code and header fields of a response, also of an interim one (1xx).
     #[inline]
     fn head(&mut self, _status: u16, _fields: &[httparse::Header<'_>]) {}
 
-    /// Some of the body's content, without chunk framing.
+    /// Receives a piece of the content, without chunked framing.
     #[inline]
     fn body(&mut self, _piece: &[u8]) {}
 }
 
-/// Sees nothing, at no cost.
+/// Ignores all parts at no cost.
 impl Observer for () {
     const SEES_HEADS: bool = false;
 }
 
-/// Sees every head and looks at none, so that none is remembered.
-struct Forgetful;
+/// An observer that ignores every head and disables the cache.
+struct Uncached;
 
-impl Observer for Forgetful {}
+impl Observer for Uncached {}
 
-/// Remembers the last head that was parsed, since servers mostly send the same one again: to compare it takes a tenth of
-/// the time that it takes to parse it. One for all connections of a thread serves best.
+/// A cache of the last parsed head.
+///
+/// Servers mostly repeat the head of the response before, and a comparison takes a tenth of the time of parsing. One cache
+/// serves all connections of a thread.
 #[derive(Debug, Default)]
 pub struct HeadCache {
     bytes: Vec<u8>,
     to_head: bool,
     head: Option<Head>,
-    /// Heads in a row that were not the same.
+    /// The number of misses since the last hit.
     misses: u32,
 }
 
-/// The longest head that is remembered.
-const MEMORABLE: usize = 1024;
-/// After so many heads in a row that were all different, only each so-many-th is remembered.
-const VARIED: u32 = 32;
+/// The limit of a cached head in bytes, above which a comparison gains little.
+const MAX_CACHED: usize = 1024;
+/// The number of misses in a row after which only every 32nd head is cached, so that a server whose heads all differ costs
+/// few copies.
+const SPARSE_AFTER: u32 = 32;
 
 impl HeadCache {
-    /// What is known of a head that `input` begins with.
+    /// Returns the cached head if `input` begins with its bytes.
     #[inline]
-    fn recall(&self, input: &[u8], to_head: bool) -> Option<Head> {
+    fn lookup(&self, input: &[u8], to_head: bool) -> Option<Head> {
         let same = self.to_head == to_head && input.get(..self.bytes.len()) == Some(&self.bytes);
         self.head.filter(|_| same)
     }
 
     #[inline]
-    fn remember(&mut self, input: &[u8], to_head: bool, head: Head) {
+    fn store(&mut self, input: &[u8], to_head: bool, head: Head) {
         self.misses = self.misses.wrapping_add(1);
-        if head.len <= MEMORABLE && (self.misses < VARIED || self.misses.is_multiple_of(VARIED)) {
+        if head.len <= MAX_CACHED && (self.misses < SPARSE_AFTER || self.misses.is_multiple_of(SPARSE_AFTER)) {
             self.bytes.clear();
             self.bytes.extend_from_slice(&input[..head.len]);
             (self.to_head, self.head) = (to_head, Some(head));
@@ -79,7 +84,7 @@ impl HeadCache {
     }
 }
 
-/// What a head settles before the body is read.
+/// The properties of a response that its head determines.
 #[derive(Debug, Clone, Copy)]
 struct Head {
     len: usize,
@@ -88,55 +93,57 @@ struct Head {
     framing: Framing,
 }
 
-/// Reads the answers of one connection, one after another, from bytes that arrive in any pieces.
+/// A decoder of the responses of one connection, which arrive one after another and in pieces of any size.
 #[derive(Debug, Default)]
 pub struct ResponseReader {
-    /// Nothing, and so no memory to touch, for as long as answers arrive whole.
+    /// The incomplete response; `None`, and so no memory beyond this pointer, while each response arrives in one piece.
     unfinished: Option<Box<Unfinished>>,
 }
 
-/// An answer that has arrived in part.
+/// A response that has arrived in part.
 #[derive(Debug)]
 enum Unfinished {
-    /// Some of its head.
+    /// Part of the head.
     Head(Vec<u8>),
-    /// All of its head.
+    /// The head, and the body so far.
     Body(Response, BodyReader),
 }
 
-/// What became of a head that came in pieces.
+/// The result of appending a piece to an incomplete head.
 enum Completed {
-    /// It is whole, and took so many bytes of the last piece.
+    /// The head is complete; with the number of bytes consumed of the last piece.
     Head(Head, usize),
-    /// It is not.
-    Not(Vec<u8>),
-    /// It was only a blank line.
+    /// The head is still incomplete.
+    Partial(Vec<u8>),
+    /// The bytes were a blank line before a response; with the number of bytes consumed of the last piece.
     Blank(usize),
 }
 
 impl ResponseReader {
-    /// Whether part of an answer has been read, so that the end of the connection would cut it short.
+    /// Returns whether a response is incomplete, so that the end of the connection would truncate it.
     pub fn is_mid_response(&self) -> bool {
         self.unfinished.is_some()
     }
 
-    /// Forgets what was read, to begin anew on another connection.
+    /// Discards the incomplete response, for use on another connection.
     pub fn reset(&mut self) {
         self.unfinished = None;
     }
 
-    /// Reads from the front of `input`, up to the end of one answer. Returns the bytes taken, and the answer if it is
-    /// complete; without one, all of `input` was taken. `to_head` says that the request was a HEAD, whose answer has
-    /// no body whatever its fields say.
+    /// Decodes `input` up to the end of one response.
+    ///
+    /// Returns the number of bytes consumed, and the response if it is complete; otherwise all of `input` was consumed.
+    /// `to_head` tells that the request was a HEAD, whose response has no body whatever its fields announce.
     ///
     /// # Errors
-    /// Each [`WireError`] that an answer can have. The connection is of no more use then.
+    /// Any [`WireError`] of a response, after which the connection cannot be used.
     #[inline]
     pub fn read(&mut self, input: &[u8], to_head: bool) -> Result<(usize, Option<Response>), WireError> {
-        self.observe(input, to_head, &mut HeadCache::default(), &mut Forgetful)
+        self.observe(input, to_head, &mut HeadCache::default(), &mut Uncached)
     }
 
-    /// The same, and shows the observer what is read.
+    /// Decodes as [`ResponseReader::read`] does, passes the parts to `observer`, and looks heads up in `cache` where the
+    /// observer allows.
     ///
     /// # Errors
     /// As [`ResponseReader::read`].
@@ -145,7 +152,7 @@ impl ResponseReader {
         &mut self,
         input: &[u8],
         to_head: bool,
-        memory: &mut HeadCache,
+        cache: &mut HeadCache,
         observer: &mut impl Observer,
     ) -> Result<(usize, Option<Response>), WireError> {
         let mut at = 0;
@@ -156,7 +163,7 @@ impl ResponseReader {
             Some(Unfinished::Head(partial)) => match complete(partial, input, to_head, observer)? {
                 Completed::Head(head, used) => (current, at) = (Some(begin(head)), used),
                 Completed::Blank(used) => at = used,
-                Completed::Not(partial) => {
+                Completed::Partial(partial) => {
                     self.unfinished = Some(Box::new(Unfinished::Head(partial)));
                     return Ok((input.len(), None));
                 }
@@ -167,7 +174,7 @@ impl ResponseReader {
                 Some(current) => current,
                 None => {
                     at += blank_lines(&input[at..]);
-                    match parse_unless_known(&input[at..], to_head, memory, observer)? {
+                    match parse_cached(&input[at..], to_head, cache, observer)? {
                         Some(head) => {
                             at += head.len;
                             begin(head)
@@ -198,10 +205,10 @@ impl ResponseReader {
         }
     }
 
-    /// The server has ended the connection. Gives the answer that this completes, if there is one.
+    /// Ends the decoding when the server has ended the connection. Returns the response that the end completes, if any.
     ///
     /// # Errors
-    /// [`WireError::Truncated`] if it cuts an answer short.
+    /// [`WireError::Truncated`] if a response is incomplete.
     pub fn end(&mut self) -> Result<Option<Response>, WireError> {
         match self.unfinished.take().map(|unfinished| *unfinished) {
             None => Ok(None),
@@ -217,8 +224,8 @@ fn begin(head: Head) -> (Response, BodyReader) {
     (response, BodyReader::new(head.framing))
 }
 
-/// Adds to a head that came in part, and parses it once its end is in sight, so that a server which sends single bytes
-/// costs no more than its bytes.
+/// Appends a piece to an incomplete head, and parses the head once the piece holds its end. Without that check a server
+/// that sends single bytes would cost a parse for each.
 #[cold]
 fn complete(
     mut partial: Vec<u8>,
@@ -231,19 +238,19 @@ fn complete(
     partial.extend_from_slice(&input[..room]);
     let blank = blank_lines(&partial);
     if blank > 0 {
-        // All that had come was the CR of a blank line.
+        // The incomplete head was only the CR of a blank line.
         return Ok(Completed::Blank(blank - before));
     }
     if !has_blank_line(&partial[before.saturating_sub(3)..]) && partial.len() <= MAX_HEAD {
-        return Ok(Completed::Not(partial));
+        return Ok(Completed::Partial(partial));
     }
     Ok(match parse(&partial, to_head, observer)? {
         Some(head) => Completed::Head(head, head.len - before),
-        None => Completed::Not(partial),
+        None => Completed::Partial(partial),
     })
 }
 
-/// The length of the blank lines before an answer, which some servers send and which are no part of it.
+/// Returns the length of the blank lines at the front, which some servers send between responses.
 #[inline]
 fn blank_lines(bytes: &[u8]) -> usize {
     let mut len = 0;
@@ -260,38 +267,39 @@ fn has_blank_line(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
 }
 
-/// Parses one head, unless it is the last one again.
+/// Parses one head, or finds it in the cache.
 #[inline]
-fn parse_unless_known<O: Observer>(
+fn parse_cached<O: Observer>(
     input: &[u8],
     to_head: bool,
-    memory: &mut HeadCache,
+    cache: &mut HeadCache,
     observer: &mut O,
 ) -> Result<Option<Head>, WireError> {
     if O::SEES_HEADS {
         return parse(input, to_head, observer);
     }
-    if let Some(head) = memory.recall(input, to_head) {
-        memory.misses = 0;
+    if let Some(head) = cache.lookup(input, to_head) {
+        cache.misses = 0;
         return Ok(Some(head));
     }
     let parsed = parse(input, to_head, observer)?;
     if let Some(head) = parsed {
-        memory.remember(input, to_head, head);
+        cache.store(input, to_head, head);
     }
     Ok(parsed)
 }
 
-/// Parses one head. Folded fields, spaces before a colon and bare LFs are taken, as RFC 9112 allows a user agent.
+/// Parses one head; `None` if it is incomplete. Folded fields, spaces before a colon and bare LFs are valid, as RFC 9112
+/// allows a user agent.
 #[inline]
 fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Option<Head>, WireError> {
-    // What lies beyond the limit may not have come yet, and must not change the answer.
+    // Bytes beyond the limit are cut off: the result must not depend on how much of them has arrived.
     let input = &input[..input.len().min(MAX_HEAD + 1)];
-    let mut slots = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut []);
     let mut config = httparse::ParserConfig::default();
     config.allow_obsolete_multiline_headers_in_responses(true).allow_spaces_after_header_name_in_responses(true);
-    let len = match config.parse_response_with_uninit_headers(&mut response, input, &mut slots) {
+    let len = match config.parse_response_with_uninit_headers(&mut response, input, &mut headers) {
         Ok(httparse::Status::Complete(len)) if len <= MAX_HEAD => len,
         Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD => return Ok(None),
         Ok(_) => return Err(WireError::HeadTooLarge),
@@ -305,17 +313,17 @@ fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Op
     let fields = Fields::scan(response.headers)?;
     observer.head(status, response.headers);
     let framing = framing(&fields, status, to_head);
-    // Framing that contradicts itself is read as RFC 9112, section 6.3 orders, and the connection not trusted again.
-    let doubtful = (fields.chunked || fields.other_coding) && (fields.content_length.is_some() || minor == 0);
+    // Contradictory framing is decoded as RFC 9112, section 6.3 orders, and the connection is not reused.
+    let ambiguous = (fields.chunked || fields.other_coding) && (fields.content_length.is_some() || minor == 0);
     let keep_alive = !fields.close
         && (minor >= 1 || fields.keep_alive)
         && framing != Framing::UntilClose
         && status != 101
-        && !doubtful;
+        && !ambiguous;
     Ok(Some(Head { len, status, keep_alive, framing }))
 }
 
-/// RFC 9112, section 6.3.
+/// Returns the framing of a response's body (RFC 9112, section 6.3).
 #[inline]
 fn framing(fields: &Fields, status: u16, to_head: bool) -> Framing {
     if to_head || status < 200 || status == 204 || status == 304 {
@@ -334,7 +342,7 @@ fn syntax(error: httparse::Error) -> WireError {
     use httparse::Error;
     match error {
         Error::TooManyHeaders => WireError::TooManyHeaders,
-        Error::Version => WireError::Syntax("not an HTTP/1.x answer"),
+        Error::Version => WireError::Syntax("not an HTTP/1.x response"),
         Error::Status => WireError::Syntax("the status code"),
         Error::HeaderName => WireError::Syntax("a header name"),
         Error::HeaderValue => WireError::Syntax("a header value"),

@@ -1,4 +1,4 @@
-//! Requests that a strict server must refuse, and why; and odd ones that it must take.
+//! Requests that a strict server must reject, with the reasons, and unusual ones that it must accept.
 
 use std::iter::once;
 use torr_wire::WireError::{self, HeadTooLarge, Length, Syntax, TargetTooLong, TooManyHeaders, Version};
@@ -18,9 +18,9 @@ const VALUE: WireError = Syntax("a header value");
 
 const LIMITS: Limits = Limits { head: 1024, headers: 10 };
 
-/// Requests that break one rule each: the section of RFC 9112 (or another, if named) that has the rule, and the bytes.
+/// Requests that violate one rule each: the section of RFC 9112 (or of another RFC, if named) and the bytes.
 const REFUSED_REQUESTS: &[(&str, WireError, &[u8])] = &[
-    // Line ends: a server that takes a lone CR or LF sees other lines than one that does not.
+    // Line ends: servers that accept a lone CR or LF find other lines than servers that do not.
     ("2.2", LINE_END, b"GET / HTTP/1.1\rHost: x\r\n\r\n"),
     ("2.2", LINE_END, b"\rGET / HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("2.2", LINE_END, b"GET / HTTP/1.1\r\r\nHost: x\r\n\r\n"),
@@ -76,7 +76,7 @@ const REFUSED_REQUESTS: &[(&str, WireError, &[u8])] = &[
     ("2.3", Version, b"GET / HTTP/2.0\r\nHost: x\r\n\r\n"),
     ("2.3", Version, b"GET / HTTP/3.1\r\nHost: x\r\n\r\n"),
     ("9113 3.4", Version, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-    // RFC 9110, section 2.5 would rather have it read as HTTP/1.1, but nobody sends it.
+    // RFC 9110, section 2.5 suggests to process the request as HTTP/1.1, but no client sends such a version.
     ("2.3", Version, b"GET / HTTP/1.2\r\nHost: x\r\n\r\n"),
     // Targets.
     ("3.2", TARGET, b"GET index.html HTTP/1.1\r\nHost: x\r\n\r\n"),
@@ -154,7 +154,7 @@ const REFUSED_REQUESTS: &[(&str, WireError, &[u8])] = &[
     ("6.3", Length, b"POST / HTTP/1.0\r\nContent-Length: -1\r\n\r\n"),
 ];
 
-/// The same for single fields, which stand after `Host: x` in a POST.
+/// Fields that make a POST with `Host: x` invalid: the section, the error and the field lines.
 const REFUSED_FIELDS: &[(&str, WireError, &[u8])] = &[
     ("6.3", Length, b"Content-Length:"),
     ("6.3", Length, b"Content-Length: -1"),
@@ -174,10 +174,10 @@ const REFUSED_FIELDS: &[(&str, WireError, &[u8])] = &[
     ("6.3", Length, b"Content-Length: 1\r\nContent-Length: 2"),
     ("9110 8.6", Length, b"Content-Length: 18446744073709551616"),
     ("9110 8.6", Length, b"Content-Length: 99999999999999999999999"),
-    // Equal lengths may be taken as one, or refused: a server that others stand before refuses.
+    // A server may accept or reject equal lengths (RFC 9112, section 6.3); behind a proxy only rejection is safe.
     ("6.3", Length, b"Content-Length: 1, 1"),
     ("6.3", Length, b"Content-Length: 1\r\ncontent-length: 1"),
-    // Without `chunked` in the last place the end of the body is uncertain: 400.
+    // Without a final `chunked` the end of the body is uncertain: 400.
     ("6.3", ENCODING, b"Transfer-Encoding:"),
     ("6.3", ENCODING, b"Transfer-Encoding: gzip"),
     ("6.3", ENCODING, b"Transfer-Encoding: identity"),
@@ -188,7 +188,7 @@ const REFUSED_FIELDS: &[(&str, WireError, &[u8])] = &[
     ("6.3", ENCODING, b"Transfer-Encoding: chunked, gzip"),
     ("6.3", ENCODING, b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"),
     ("7.1", ENCODING, b"Transfer-Encoding: chunked;q=1"),
-    // With it, a coding beneath is only unknown: 501.
+    // With a final `chunked`, another coding is only unsupported: 501.
     ("6.1", CODING, b"Transfer-Encoding: gzip, chunked"),
     ("6.1", CODING, b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked"),
     ("6.1", CODING, b"Transfer-Encoding: chunked, chunked"),
@@ -198,7 +198,7 @@ const REFUSED_FIELDS: &[(&str, WireError, &[u8])] = &[
     ("9110 5.5", VALUE, b"Content-Length: 1\x0c"),
 ];
 
-/// What `Host` must not hold (RFC 9112, section 3.2): all that is not `uri-host [ ":" port ]` (RFC 9110, section 7.2).
+/// Invalid values of `Host` (RFC 9112, section 3.2): everything but `uri-host [ ":" port ]` (RFC 9110, section 7.2).
 const REFUSED_HOSTS: &[&[u8]] = &[
     b"x y",
     b"x, y",
@@ -237,10 +237,10 @@ fn parse(input: &[u8], limits: Limits) -> Result<Option<Framing>, WireError> {
     request::parse(input, &mut header_buffer(), limits).map(|head| head.map(|head| head.framing))
 }
 
-/// Checks that a request is refused in this way, however much has arrived: a shorter part of it is either not
-/// complete or wrong for the same reason, and what follows changes nothing.
+/// Checks that a request is rejected with this error however much of it has arrived: a prefix is either incomplete or
+/// rejected with the same error, and more bytes change nothing.
 #[track_caller]
-fn refuse(rule: &str, error: WireError, input: &[u8]) {
+fn reject(rule: &str, error: WireError, input: &[u8]) {
     let text = input.escape_ascii();
     assert_eq!(parse(input, LIMITS), Err(error), "RFC {rule}: {text}");
     let more = [input, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"].concat();
@@ -252,34 +252,34 @@ fn refuse(rule: &str, error: WireError, input: &[u8]) {
 }
 
 #[test]
-fn requests_that_break_a_rule_are_refused() {
+fn requests_that_violate_a_rule_are_rejected() {
     for (rule, error, input) in REFUSED_REQUESTS {
-        refuse(rule, *error, input);
+        reject(rule, *error, input);
     }
     for (rule, error, fields) in REFUSED_FIELDS {
-        refuse(rule, *error, &[b"POST / HTTP/1.1\r\nHost: x\r\n", *fields, b"\r\n\r\n"].concat());
+        reject(rule, *error, &[b"POST / HTTP/1.1\r\nHost: x\r\n", *fields, b"\r\n\r\n"].concat());
     }
     for host in REFUSED_HOSTS {
-        refuse("3.2", HOST, &[b"GET / HTTP/1.1\r\nHost: ", *host, b"\r\n\r\n"].concat());
+        reject("3.2", HOST, &[b"GET / HTTP/1.1\r\nHost: ", *host, b"\r\n\r\n"].concat());
     }
 }
 
-/// Bytes are checked in blocks of 8, 16 and 32, so each is tried at each place of a long string.
+/// `httparse` checks bytes in blocks of 8, 16 and 32, so each byte is tried at each offset of a long string.
 #[test]
-fn control_characters_are_refused_at_every_place() {
+fn control_characters_are_rejected_at_every_offset() {
     for byte in (0..=0x1f).chain(once(0x7f)) {
-        for place in 0..40 {
+        for offset in 0..40 {
             let mut text = [b'a'; 40];
-            text[place] = byte;
+            text[offset] = byte;
             let line = |before: &str, after: &str| [before.as_bytes(), &text, after.as_bytes()].concat();
-            refuse("9112 3.2", LINE, &line("GET /", " HTTP/1.1\r\nHost: x\r\n\r\n"));
-            refuse("9110 5.1", NAME, &line("GET / HTTP/1.1\r\nHost: x\r\nA", ": b\r\n\r\n"));
+            reject("9112 3.2", LINE, &line("GET /", " HTTP/1.1\r\nHost: x\r\n\r\n"));
+            reject("9110 5.1", NAME, &line("GET / HTTP/1.1\r\nHost: x\r\nA", ": b\r\n\r\n"));
             let value = line("GET / HTTP/1.1\r\nHost: x\r\nA: ", "\r\n\r\n");
             match byte {
                 b'\t' => assert_eq!(parse(&value, LIMITS), Ok(Some(Framing::None)), "{}", value.escape_ascii()),
-                // At the last place it is a blank line; before, what follows it is a field without a colon.
-                b'\n' => refuse("9112 2.2", if place == 39 { BARE_LF } else { NAME }, &value),
-                _ => refuse("9110 5.5", VALUE, &value),
+                // At the last offset it is the blank line; before that, the bytes after it are a field without a colon.
+                b'\n' => reject("9112 2.2", if offset == 39 { BARE_LF } else { NAME }, &value),
+                _ => reject("9110 5.5", VALUE, &value),
             }
         }
     }
@@ -290,8 +290,8 @@ fn names_and_methods_are_tokens() {
     let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     // A colon would end the name.
     for byte in (b'!'..=0xff).filter(|&b| b != b':' && !is_token(b)) {
-        refuse("9110 5.1", NAME, &[b"GET / HTTP/1.1\r\nHost: x\r\nA", &[byte][..], b": b\r\n\r\n"].concat());
-        refuse("9110 9.1", LINE, &[b"GET", &[byte][..], b" / HTTP/1.1\r\nHost: x\r\n\r\n"].concat());
+        reject("9110 5.1", NAME, &[b"GET / HTTP/1.1\r\nHost: x\r\nA", &[byte][..], b": b\r\n\r\n"].concat());
+        reject("9110 9.1", LINE, &[b"GET", &[byte][..], b" / HTTP/1.1\r\nHost: x\r\n\r\n"].concat());
     }
     for byte in (b'!'..=0xff).filter(|&b| is_token(b)) {
         let input = [b"M", &[byte][..], b" / HTTP/1.1\r\nHost: x\r\nA", &[byte], b": b\r\n\r\n"].concat();
@@ -313,7 +313,7 @@ fn limits_hold_to_the_byte() {
     // 414 rather than 431 (RFC 9110, section 15.5.15).
     assert_eq!(parse(&head(target + 1, 0), LIMITS), Err(TargetTooLong));
     assert_eq!(parse(&head(target + 1, value + 1), LIMITS), Err(TargetTooLong));
-    // And before their ends have come.
+    // The same errors before the ends have arrived.
     let (long_line, long_value) = (head(LIMITS.head, 0), head(0, LIMITS.head));
     assert_eq!(parse(&long_line[..LIMITS.head - 1], LIMITS), Ok(None));
     assert_eq!(parse(&long_line[..LIMITS.head], LIMITS), Err(TargetTooLong));
@@ -322,14 +322,14 @@ fn limits_hold_to_the_byte() {
 
     let fields = |count: usize| format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(count)).into_bytes();
     assert_eq!(parse(&fields(LIMITS.headers - 1), LIMITS), Ok(Some(Framing::None)));
-    refuse("6585 5", TooManyHeaders, &fields(LIMITS.headers));
-    // No limit goes beyond the room that there is.
+    reject("6585 5", TooManyHeaders, &fields(LIMITS.headers));
+    // A limit above the buffer's capacity counts as the capacity.
     let wide = Limits { head: 64 * 1024, headers: usize::MAX };
     assert_eq!(parse(&fields(request::MAX_HEADERS - 1), wide), Ok(Some(Framing::None)));
     assert_eq!(parse(&fields(request::MAX_HEADERS), wide), Err(TooManyHeaders));
 }
 
-/// What a strict server must still take: the section that allows it, and the bytes.
+/// Unusual requests that a strict server must accept: the section that allows them, and the bytes.
 const ACCEPTED_REQUESTS: &[(&str, Framing, &[u8])] = &[
     ("2.2", Framing::None, b"\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("3.1", Framing::None, b"x!#$%&'*+-.^_`|~9 / HTTP/1.1\r\nHost: x\r\n\r\n"),
@@ -363,8 +363,8 @@ fn requests_that_keep_the_rules_are_accepted() {
     }
 }
 
-/// RFC 9110, sections 7.8 and 10.1.1: HTTP/1.0 knows neither upgrades nor `100 Continue`, and a server must not believe
-/// it. RFC 9112, section 9.3: it closes unless it says otherwise, and HTTP/1.1 the other way round.
+/// HTTP/1.0 has neither upgrades nor `100 Continue`, and a server ignores both there (RFC 9110, sections 7.8 and 10.1.1).
+/// Its connections close by default, and those of HTTP/1.1 persist by default (RFC 9112, section 9.3).
 #[test]
 fn what_a_head_says_of_its_connection() {
     for (version, fields, expect) in [

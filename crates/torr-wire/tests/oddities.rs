@@ -1,16 +1,16 @@
-//! Responses that no client can read, and odd ones that servers really send and that it must.
+//! Responses that a client must reject, and unusual ones that servers really send and a client must accept.
 
 use torr_wire::WireError::{self, Chunk, HeadTooLarge, Length, Syntax, TooManyHeaders, Truncated};
 use torr_wire::response::{MAX_HEAD, Response, ResponseReader};
 
-const NOT_HTTP: WireError = Syntax("not an HTTP/1.x answer");
+const NOT_HTTP: WireError = Syntax("not an HTTP/1.x response");
 const STATUS: WireError = Syntax("the status code");
 const LINE_END: WireError = Syntax("the end of a line");
 const NAME: WireError = Syntax("a header name");
 const VALUE: WireError = Syntax("a header value");
 
-/// Whole heads that are refused: the section of RFC 9112 (or another, if named) that they break, and the bytes.
-const REFUSED: &[(&str, WireError, &[u8])] = &[
+/// Complete heads that are rejected: the section of RFC 9112 (or of another RFC, if named) and the bytes.
+const REJECTED: &[(&str, WireError, &[u8])] = &[
     // Other protocols.
     ("4", NOT_HTTP, b"SSH-2.0-OpenSSH_9.6\r\n"),
     ("4", NOT_HTTP, b"<html><body>hello</body></html>\n"),
@@ -55,7 +55,7 @@ const REFUSED: &[(&str, WireError, &[u8])] = &[
     ("8", Truncated, b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"),
 ];
 
-/// The same for what stands after the head of a chunked answer.
+/// Malformed chunked bodies: the section and the bytes after the head.
 const REFUSED_CHUNKS: &[(&str, WireError, &[u8])] = &[
     ("7.1", Chunk, b"hello"),
     ("7.1", Chunk, b"\r\n"),
@@ -73,7 +73,7 @@ const REFUSED_CHUNKS: &[(&str, WireError, &[u8])] = &[
     ("7.1", Chunk, b"0\r\n\n"),
     ("7.1", Chunk, b"10000000000000000\r\n"),
     ("7.1.1", Chunk, b"2;a\nb\r\nok\r\n"),
-    // The blank line is missing, and the next answer stands where trailers would.
+    // The final blank line is missing, so that the next response is parsed as trailers.
     ("7.1.2", Chunk, b"0\r\nHTTP/1.1 200 OK\r\n\r\n"),
     ("7.1.2", Chunk, b"0\r\nno-colon\r\n\r\n"),
     ("7.1.2", Chunk, b"0\r\n: x\r\n\r\n"),
@@ -85,46 +85,46 @@ const REFUSED_CHUNKS: &[(&str, WireError, &[u8])] = &[
     ("8", Truncated, b"2\r\nok\r\n0\r\nA: b\r\n"),
 ];
 
-/// Reads a connection from these pieces to its end: its answers, and the error if it came to one.
+/// Decodes a connection from these pieces to its end: the responses, and the error if there is one.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, to_head: bool) -> (Vec<Response>, Option<WireError>) {
-    let (mut reader, mut answers) = (ResponseReader::default(), Vec::new());
+    let (mut reader, mut responses) = (ResponseReader::default(), Vec::new());
     for mut piece in pieces {
         while !piece.is_empty() {
             match reader.read(piece, to_head) {
-                Ok((used, answer)) => {
-                    answers.extend(answer);
+                Ok((used, response)) => {
+                    responses.extend(response);
                     piece = &piece[used..];
                 }
-                Err(error) => return (answers, Some(error)),
+                Err(error) => return (responses, Some(error)),
             }
         }
     }
     match reader.end() {
-        Ok(answer) => {
-            answers.extend(answer);
-            (answers, None)
+        Ok(response) => {
+            responses.extend(response);
+            (responses, None)
         }
-        Err(error) => (answers, Some(error)),
+        Err(error) => (responses, Some(error)),
     }
 }
 
 #[track_caller]
-fn refuse(rule: &str, error: WireError, input: &[u8]) {
+fn reject(rule: &str, error: WireError, input: &[u8]) {
     let text = input.escape_ascii();
     assert_eq!(read([input], false), (vec![], Some(error)), "RFC {rule}: {text}");
-    // A head in pieces is looked at when its end is in sight; without one, the end of the connection shows it.
-    let (answers, got) = read(input.chunks(1), false);
-    assert_eq!(answers, [], "byte by byte, RFC {rule}: {text}");
+    // A head in pieces is parsed once its end has arrived; otherwise the end of the connection shows the error.
+    let (responses, got) = read(input.chunks(1), false);
+    assert_eq!(responses, [], "byte by byte, RFC {rule}: {text}");
     assert!(got == Some(error) || got == Some(Truncated), "byte by byte: {got:?}, RFC {rule}: {text}");
 }
 
 #[test]
-fn what_cannot_be_read_is_refused() {
-    for (rule, error, input) in REFUSED {
-        refuse(rule, *error, input);
+fn malformed_responses_are_rejected() {
+    for (rule, error, input) in REJECTED {
+        reject(rule, *error, input);
     }
     for (rule, error, body) in REFUSED_CHUNKS {
-        refuse(rule, *error, &[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *body].concat());
+        reject(rule, *error, &[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *body].concat());
     }
 }
 
@@ -141,7 +141,7 @@ fn every_part_of_a_framed_response_is_cut_short() {
             assert_eq!(got, Ok((len, None)), "the first {len} bytes of {whole:?}");
             assert!(reader.is_mid_response(), "the first {len} bytes of {whole:?}");
             assert_eq!(reader.end(), Err(Truncated), "the first {len} bytes of {whole:?}");
-            // What was cut short does not reach into the next connection.
+            // A truncated response does not affect the next connection.
             assert!(!reader.is_mid_response(), "after the end, the first {len} bytes of {whole:?}");
         }
     }
@@ -172,17 +172,17 @@ fn the_largest_head_is_read_whole_and_in_pieces() {
         format!("{start}{}{end}", "b".repeat(len - start.len() - end.len())).into_bytes()
     };
     let (fits, too_large) = (head(MAX_HEAD), head(MAX_HEAD + 1));
-    let answer = Response { status: 200, keep_alive: true, body: 0 };
+    let response = Response { status: 200, keep_alive: true, body: 0 };
     for size in [1, 7, MAX_HEAD, MAX_HEAD + 1] {
-        assert_eq!(read(fits.chunks(size), false), (vec![answer], None), "in pieces of {size}");
+        assert_eq!(read(fits.chunks(size), false), (vec![response], None), "in pieces of {size}");
         assert_eq!(read(too_large.chunks(size), false), (vec![], Some(HeadTooLarge)), "in pieces of {size}");
     }
     let fields = |n: usize| format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{}\r\n", "A: b\r\n".repeat(n - 1));
-    assert_eq!(read([fields(256).as_bytes()], false), (vec![answer], None));
+    assert_eq!(read([fields(256).as_bytes()], false), (vec![response], None));
     assert_eq!(read([fields(257).as_bytes()], false), (vec![], Some(TooManyHeaders)));
 }
 
-/// What lies beyond the limit has not been read, whether it has come or not.
+/// Bytes beyond the limit do not change the result, whether they have arrived or not.
 #[test]
 fn a_head_that_is_too_large_is_so_whatever_follows() {
     let start = "HTTP/1.1 200 OK\r\nA: ";
@@ -195,11 +195,11 @@ fn a_head_that_is_too_large_is_so_whatever_follows() {
     }
 }
 
-/// Some servers send a line too many. It is no part of an answer, and many of them cost no more than their bytes.
+/// Some servers send blank lines between responses. They are no part of a response, and many of them cost only their bytes.
 #[test]
 fn blank_lines_between_responses_are_nothing() {
     let wire = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    let answer = Response { status: 200, keep_alive: true, body: 2 };
+    let response = Response { status: 200, keep_alive: true, body: 2 };
     for line in ["\r\n", "\n"] {
         let blank = line.repeat(MAX_HEAD).into_bytes();
         for size in [1, 2, 3, 1000, blank.len()] {
@@ -212,7 +212,7 @@ fn blank_lines_between_responses_are_nothing() {
             for lines in 0..4 {
                 let some = line.repeat(lines).into_bytes();
                 let stream = [&some, &wire[..], &some, wire, &some].concat();
-                assert_eq!(read(stream.chunks(size), false), (vec![answer; 2], None), "{lines} {line:?} by {size}");
+                assert_eq!(read(stream.chunks(size), false), (vec![response; 2], None), "{lines} {line:?} by {size}");
             }
         }
     }
@@ -221,7 +221,8 @@ fn blank_lines_between_responses_are_nothing() {
 const KEEPS: bool = true;
 const CLOSES: bool = false;
 
-/// Odd answers that must be read: why (with the section of RFC 9112, or another, if named), the answer, the bytes.
+/// Unusual responses that must be accepted: the reason (with the section of RFC 9112, or of another RFC, if named), the
+/// response, the bytes.
 const ACCEPTED: &[(&str, (u16, bool, u64), &str)] = &[
     ("bare LF, 2.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
     ("mixed line ends, 2.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\nContent-Length: 2\r\n\nok"),
@@ -241,7 +242,7 @@ const ACCEPTED: &[(&str, (u16, bool, u64), &str)] = &[
     ("204 with length, 6.3", (204, KEEPS, 0), "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n"),
     ("304 with length, 6.3", (304, KEEPS, 0), "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"),
     ("304 with coding, 6.1", (304, KEEPS, 0), "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
-    // Interim answers.
+    // Interim responses.
     ("100 with length, 6.3", (201, CLOSES, 0), "HTTP/1.1 100 \r\nContent-Length: 9\r\n\r\nHTTP/1.1 201 \r\n\r\n"),
     ("some, 9110 15.2", (404, CLOSES, 0), "HTTP/1.1 103 \r\nA: b\r\n\r\nHTTP/1.1 199 \r\n\r\nHTTP/1.1 404 \r\n\r\n"),
     ("101 ends HTTP, 9110 15.2.2", (101, CLOSES, 0), "HTTP/1.1 101 \r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"),
@@ -253,7 +254,7 @@ const ACCEPTED: &[(&str, (u16, bool, u64), &str)] = &[
     ("close wins, 9.3", (204, CLOSES, 0), "HTTP/1.1 204 \r\nConnection: keep-alive\r\nConnection: close\r\n\r\n"),
 ];
 
-/// Transfer codings with a body that is 12 bytes and, if read as chunked, has 2.
+/// Transfer codings of a body of 12 bytes, whose content has 2 bytes if it is chunked.
 const ACCEPTED_CODINGS: &[(&str, (u16, bool, u64), &str)] = &[
     ("any case, 7", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding: CHUNKed"),
     ("folded, 5.2", (200, KEEPS, 2), "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked"),
@@ -267,7 +268,7 @@ const ACCEPTED_CODINGS: &[(&str, (u16, bool, u64), &str)] = &[
     ("HTTP/1.0, 6.1", (200, CLOSES, 2), "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive"),
 ];
 
-/// What may stand in a chunked body: why, the number of bytes in it, and the body.
+/// Valid chunked bodies: the reason, the length of the content, and the body.
 const ACCEPTED_CHUNKS: &[(&str, u64, &str)] = &[
     ("sizes in any case, 7.1", 21, "000B\r\nhello world\r\na\r\n0123456789\r\n00\r\n\r\n"),
     ("extensions, 7.1.1", 2, "2 ; a=\"b;c\" ;d\r\nok\r\n0;e\r\n\r\n"),
@@ -276,8 +277,8 @@ const ACCEPTED_CHUNKS: &[(&str, u64, &str)] = &[
 ];
 
 #[track_caller]
-fn accept(why: &str, to_head: bool, answer: (u16, bool, u64), wire: &str) {
-    let (status, keep_alive, body) = answer;
+fn accept(why: &str, to_head: bool, response: (u16, bool, u64), wire: &str) {
+    let (status, keep_alive, body) = response;
     let expect = (vec![Response { status, keep_alive, body }], None);
     assert_eq!(read([wire.as_bytes()], to_head), expect, "{why}: {wire:?}");
     assert_eq!(read(wire.as_bytes().chunks(1), to_head), expect, "{why}, byte by byte: {wire:?}");
@@ -285,11 +286,11 @@ fn accept(why: &str, to_head: bool, answer: (u16, bool, u64), wire: &str) {
 
 #[test]
 fn odd_responses_are_read() {
-    for &(why, answer, wire) in ACCEPTED {
-        accept(why, false, answer, wire);
+    for &(why, response, wire) in ACCEPTED {
+        accept(why, false, response, wire);
     }
-    for &(why, answer, head) in ACCEPTED_CODINGS {
-        accept(why, false, answer, &format!("{head}\r\n\r\n2\r\nok\r\n0\r\n\r\n"));
+    for &(why, response, head) in ACCEPTED_CODINGS {
+        accept(why, false, response, &format!("{head}\r\n\r\n2\r\nok\r\n0\r\n\r\n"));
     }
     for &(why, len, body) in ACCEPTED_CHUNKS {
         let wire = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
@@ -297,24 +298,24 @@ fn odd_responses_are_read() {
     }
 }
 
-/// RFC 9112, section 6.3: the fields say what a GET would have got.
+/// The fields of a response to HEAD describe the response to a GET (RFC 9112, section 6.3).
 #[test]
-fn the_answer_to_head_has_no_body() {
+fn the_response_to_head_has_no_body() {
     for fields in ["", "Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n"] {
         accept("to HEAD", true, (200, KEEPS, 0), &format!("HTTP/1.1 200 OK\r\n{fields}\r\n"));
     }
 }
 
-/// After 101 the bytes are another protocol's.
+/// The bytes after a 101 belong to another protocol.
 #[test]
 fn what_follows_an_upgrade_is_left() {
     let head = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
-    let answer = Response { status: 101, keep_alive: false, body: 0 };
+    let response = Response { status: 101, keep_alive: false, body: 0 };
     let got = ResponseReader::default().read(&[&head[..], b"\x81\x05hello"].concat(), false);
-    assert_eq!(got, Ok((head.len(), Some(answer))));
+    assert_eq!(got, Ok((head.len(), Some(response))));
 }
 
-/// An interim answer is complete in itself: a connection that ends after one has cut nothing short.
+/// An interim response is complete: a connection that ends after one has truncated nothing.
 #[test]
 fn the_end_after_an_interim_response_gives_nothing() {
     let mut reader = ResponseReader::default();
@@ -331,7 +332,7 @@ fn a_reset_forgets_what_was_read() {
         assert_eq!(reader.read(start.as_bytes(), false), Ok((start.len(), None)), "{start:?}");
         reader.reset();
         assert!(!reader.is_mid_response(), "{start:?}");
-        let (wire, answer) = (b"HTTP/1.1 204 \r\n\r\n", Response { status: 204, keep_alive: true, body: 0 });
-        assert_eq!(reader.read(wire, false), Ok((wire.len(), Some(answer))), "{start:?}");
+        let (wire, response) = (b"HTTP/1.1 204 \r\n\r\n", Response { status: 204, keep_alive: true, body: 0 });
+        assert_eq!(reader.read(wire, false), Ok((wire.len(), Some(response))), "{start:?}");
     }
 }

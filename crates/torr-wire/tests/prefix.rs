@@ -1,4 +1,4 @@
-//! A request head is complete with its last byte and not before, and bytes that are wrong stay wrong as more arrive.
+//! A request head is complete with its last byte and not before, and an error persists as more bytes arrive.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use torr_wire::request::{self, Limits, header_buffer};
 
 const LIMITS: Limits = Limits { head: 4096, headers: 20 };
 
-/// All that a parse gave: the length of the head, and the whole of it as text.
+/// The result of a parse: the length of the head, and the head as text.
 fn parsed(input: &[u8]) -> Result<Option<(usize, String)>, WireError> {
     let mut headers = header_buffer();
     Ok(request::parse(input, &mut headers, LIMITS)?.map(|head| (head.len, format!("{head:?}"))))
@@ -60,17 +60,17 @@ proptest! {
         prop_assert_eq!(parsed(&[head.clone(), more].concat()), whole, "with more behind {}", text);
     }
 
-    /// Once bytes are wrong they stay wrong, in the same way; before that they are only incomplete.
+    /// An error persists with every further byte; before the error the head is only incomplete.
     #[test]
     fn a_fault_in_a_request_stays_the_same(
         mut head in request_head(),
-        place: Index,
+        offset: Index,
         byte in prop_oneof![any::<u8>(), select(&b"\r\n :/,"[..])],
         insert: bool,
         more in vec(any::<u8>(), 0..20),
     ) {
-        let place = place.index(head.len());
-        head.splice(place..if insert { place } else { place + 1 }, [byte]);
+        let offset = offset.index(head.len());
+        head.splice(offset..if insert { offset } else { offset + 1 }, [byte]);
         head.extend(more);
         let mut last = Ok(None);
         for len in 0..=head.len() {
@@ -82,7 +82,7 @@ proptest! {
     }
 }
 
-/// What lies beyond the limit has not been read, whether it has come or not.
+/// Bytes beyond the limit do not change the result, whether they have arrived or not.
 #[test]
 fn a_head_that_is_too_large_is_so_whatever_follows() {
     for (begin, error) in [

@@ -1,4 +1,4 @@
-//! What is encoded is read back as it was.
+//! Messages that are encoded and decoded again are unchanged.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,14 +8,14 @@ use torr_wire::request::{self, Limits, header_buffer};
 use torr_wire::response::{Response, ResponseReader};
 
 const LIMITS: Limits = Limits { head: 16 * 1024, headers: 64 };
-/// Names that decide on framing and the connection, which a field of arbitrary value cannot have.
+/// Names of the fields that concern framing and connection reuse, which cannot have arbitrary values.
 const DECISIVE: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "expect"];
 
 fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) }
 }
 
-/// RFC 9110, section 5.6.2.
+/// Generates a token (RFC 9110, section 5.6.2).
 fn token() -> impl Strategy<Value = String> {
     "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}"
 }
@@ -24,7 +24,7 @@ fn name() -> impl Strategy<Value = String> {
     token().prop_filter("decides on framing", |name| !DECISIVE.contains(&&*name.to_ascii_lowercase()))
 }
 
-/// RFC 9110, section 5.5: white space within, none at the ends.
+/// Generates a field value: white space within, none at the ends (RFC 9110, section 5.5).
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let inside = prop_oneof![b'!'..=b'~', 0x80..=0xffu8, Just(b' '), Just(b'\t')];
     vec(inside, 0..80).prop_map(|value| value.trim_ascii().to_vec())
@@ -39,7 +39,7 @@ fn host() -> impl Strategy<Value = String> {
     (name, "(:(|[0-9]{1,4}|[1-5][0-9]{4}|6553[0-5]))?").prop_map(|(name, port)| name + &port)
 }
 
-/// A method with a target of a form that fits it (RFC 9112, section 3.2).
+/// Generates a method with a target of a form that the method allows (RFC 9112, section 3.2).
 fn line() -> impl Strategy<Value = (String, String)> {
     let method = || token().prop_filter("has a form of its own", |method| method != "CONNECT");
     prop_oneof![
@@ -58,7 +58,7 @@ fn borrow(fields: &[(String, Vec<u8>)]) -> Vec<(&str, &[u8])> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect()
 }
 
-/// Reads one body, and checks that it takes all of `wire`.
+/// Decodes one body, and checks that the decoder consumes all of `wire`.
 fn read_body(framing: Framing, wire: &[u8]) -> Vec<u8> {
     let (mut reader, mut content) = (BodyReader::new(framing), Vec::new());
     let used = reader.read(wire, |piece| content.extend_from_slice(piece));
@@ -90,7 +90,7 @@ proptest! {
         prop_assert!(head.http_1_1 && head.keep_alive && !head.expect_continue && !head.upgrade, "{}", text);
 
         let length = body.as_ref().map(|body| body.len().to_string());
-        // The host of an absolute target is the one that counts (RFC 9112, section 3.2.2).
+        // The host of a target in absolute form replaces `Host` (RFC 9112, section 3.2.2).
         let absolute = target.split_once("://").filter(|_| !target.starts_with('/')).map(|(_, rest)| rest);
         let named = absolute.map_or(&*host, |rest| rest.split(['/', '?']).next().expect("a text has a first part"));
         let mut expect = vec![("Host", named.as_bytes())];
@@ -130,7 +130,7 @@ proptest! {
         prop_assert_eq!(framing, Ok(Some(Framing::Length(length))), "{}", wire.escape_ascii());
     }
 
-    /// Two answers one after another, so that the first must end where it was meant to.
+    /// Two responses in a row, so that the first one has to end at the right byte.
     #[test]
     fn responses_are_read_back(
         status in (200..1000u16).prop_filter("has no body", |status| ![204, 304].contains(status)),
@@ -169,8 +169,8 @@ fn every_status_line_is_read_back() {
         assert_eq!(wire, format!("HTTP/1.1 {status} {}\r\n", encode::reason(status)).into_bytes());
         encode::content_length(&mut wire, 0);
         wire.extend_from_slice(b"\r\n");
-        let answer = Response { status, keep_alive: status != 101, body: 0 };
+        let response = Response { status, keep_alive: status != 101, body: 0 };
         let got = ResponseReader::default().read(&wire, false);
-        assert_eq!(got, Ok((wire.len(), Some(answer))), "{}", wire.escape_ascii());
+        assert_eq!(got, Ok((wire.len(), Some(response))), "{}", wire.escape_ascii());
     }
 }

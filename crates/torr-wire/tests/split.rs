@@ -1,4 +1,4 @@
-//! However the bytes of a connection are cut into pieces on their way, the readers give what they give for the whole.
+//! The decoders' results do not depend on how the bytes of a connection are split into pieces.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,26 +11,26 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
 }
 
-/// Cuts `bytes` at the given places. Pieces may be empty.
-fn cut<'a>(bytes: &'a [u8], places: &[Index]) -> Vec<&'a [u8]> {
-    let mut places: Vec<usize> = places.iter().map(|place| place.index(bytes.len() + 1)).collect();
-    places.extend([0, bytes.len()]);
-    places.sort_unstable();
-    places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+/// Splits `bytes` at the given offsets. Pieces may be empty.
+fn cut<'a>(bytes: &'a [u8], offsets: &[Index]) -> Vec<&'a [u8]> {
+    let mut offsets: Vec<usize> = offsets.iter().map(|offset| offset.index(bytes.len() + 1)).collect();
+    offsets.extend([0, bytes.len()]);
+    offsets.sort_unstable();
+    offsets.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
 }
 
 fn cuts() -> impl Strategy<Value = Vec<Index>> {
     vec(any::<Index>(), 0..12)
 }
 
-/// Content that would be framing in another place.
+/// Generates content that looks like framing.
 const MISLEADING: &[&[u8]] = &[b"\r\n\r\n", b"0\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", b"\n", b"\r"];
 
 fn content() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => vec(any::<u8>(), 0..40), 1 => select(MISLEADING).prop_map(<[u8]>::to_vec)]
 }
 
-/// The body of a chunked message, and its content.
+/// Generates a chunked body, and its content.
 fn chunked() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     let extension = select(&["", ";a", " ; a=\"b;c\"", ";a=b;c"][..]);
     let chunk = (content(), 1..5usize, extension.clone());
@@ -48,16 +48,16 @@ fn chunked() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     })
 }
 
-/// An answer as a server might send it, and what must be read from it.
+/// A response as a server may send it, and the expected result.
 #[derive(Debug, Clone)]
-struct Answer {
+struct TestResponse {
     to_head: bool,
     wire: Vec<u8>,
     expect: Response,
 }
 
-/// What the framing of an answer adds to it: its status, its fields, what stands after its head, and whether that is
-/// all up to the end of the connection.
+/// Generates the parts of a response that depend on its framing: status, fields, the bytes after the head, and whether
+/// those extend to the end of the connection.
 type Framed = (u16, String, Vec<u8>, u64, bool);
 
 fn framed() -> impl Strategy<Value = (bool, Framed)> {
@@ -83,7 +83,7 @@ fn until_close() -> impl Strategy<Value = (bool, Framed)> {
     })
 }
 
-fn answer(framed: impl Strategy<Value = (bool, Framed)>) -> impl Strategy<Value = Answer> {
+fn response(framed: impl Strategy<Value = (bool, Framed)>) -> impl Strategy<Value = TestResponse> {
     let interim = select(
         &["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\nLink: </a>\n\n", "HTTP/1.1 199\r\n\r\n"][..],
     );
@@ -96,34 +96,34 @@ fn answer(framed: impl Strategy<Value = (bool, Framed)>) -> impl Strategy<Value 
             let head = format!("{interim}HTTP/1.1 {status} Some reason{end}{fields}{close}{framing}{end}");
             let keep_alive = close.is_empty() && !until_close;
             let expect = Response { status, keep_alive, body: len };
-            Answer { to_head, wire: [head.into_bytes(), body].concat(), expect }
+            TestResponse { to_head, wire: [head.into_bytes(), body].concat(), expect }
         },
     )
 }
 
-/// The answers of one connection, and the one at its end if that is what completes it.
-fn connection() -> impl Strategy<Value = (Vec<Answer>, Option<Answer>)> {
-    (vec(answer(framed()), 0..4), proptest::option::weighted(0.3, answer(until_close())))
+/// Generates the responses of one connection, and the one that the connection's end completes, if any.
+fn connection() -> impl Strategy<Value = (Vec<TestResponse>, Option<TestResponse>)> {
+    (vec(response(framed()), 0..4), proptest::option::weighted(0.3, response(until_close())))
 }
 
-fn wire((answers, last): &(Vec<Answer>, Option<Answer>)) -> (Vec<u8>, Vec<bool>) {
-    let all = || answers.iter().chain(last);
-    (all().flat_map(|answer| answer.wire.clone()).collect(), all().map(|answer| answer.to_head).collect())
+fn wire((responses, last): &(Vec<TestResponse>, Option<TestResponse>)) -> (Vec<u8>, Vec<bool>) {
+    let all = || responses.iter().chain(last);
+    (all().flat_map(|response| response.wire.clone()).collect(), all().map(|response| response.to_head).collect())
 }
 
-/// All that a connection gave.
+/// The decoded connection.
 #[derive(Debug, PartialEq)]
 struct Got {
-    /// The answers, and where in the stream each ended.
-    answers: Vec<(Response, usize)>,
-    /// What the end of the connection gave, or the error before it.
+    /// The responses, and the offset at which each one ended.
+    responses: Vec<(Response, usize)>,
+    /// The result at the end of the connection, or the error before it.
     end: Result<Option<Response>, WireError>,
 }
 
-/// Reads a connection as an engine does: bytes that an answer has left wait in a buffer. An eager engine reads that to
-/// its end before it receives again; one that is not receives another piece after every answer.
+/// Decodes a connection as an engine does: the bytes after a response wait in a buffer. An eager engine decodes the whole
+/// buffer before it receives again; another one receives a piece after every response.
 fn read(pieces: &[&[u8]], to_head: &[bool], eager: bool) -> Got {
-    let (mut reader, mut buffer, mut consumed, mut answers) = (ResponseReader::default(), Vec::new(), 0, Vec::new());
+    let (mut reader, mut buffer, mut consumed, mut responses) = (ResponseReader::default(), Vec::new(), 0, Vec::new());
     let mut pieces = pieces.iter();
     loop {
         if buffer.is_empty() || !eager {
@@ -133,36 +133,36 @@ fn read(pieces: &[&[u8]], to_head: &[bool], eager: bool) -> Got {
                 None => {}
             }
         }
-        match reader.read(&buffer, to_head.get(answers.len()).copied().unwrap_or_default()) {
-            Ok((used, answer)) => {
+        match reader.read(&buffer, to_head.get(responses.len()).copied().unwrap_or_default()) {
+            Ok((used, response)) => {
                 consumed += used;
                 buffer.drain(..used);
-                match answer {
-                    Some(answer) => answers.push((answer, consumed)),
-                    None => assert!(buffer.is_empty(), "left without an answer: {}", buffer.escape_ascii()),
+                match response {
+                    Some(response) => responses.push((response, consumed)),
+                    None => assert!(buffer.is_empty(), "left without an response: {}", buffer.escape_ascii()),
                 }
             }
-            Err(error) => return Got { answers, end: Err(error) },
+            Err(error) => return Got { responses, end: Err(error) },
         }
     }
     let was_inside = reader.is_mid_response();
     let end = reader.end();
-    assert_eq!(was_inside, end != Ok(None), "whether the end was inside an answer");
-    Got { answers, end }
+    assert_eq!(was_inside, end != Ok(None), "whether the end was inside an response");
+    Got { responses, end }
 }
 
 proptest! {
     #![proptest_config(config(300))]
 
     #[test]
-    fn answers_do_not_depend_on_the_pieces(sent in connection(), cuts in cuts(), eager: bool) {
+    fn responses_do_not_depend_on_the_pieces(sent in connection(), cuts in cuts(), eager: bool) {
         let (stream, to_head) = wire(&sent);
-        let (answers, last) = sent;
-        let ends = answers.iter().scan(0, |at, answer| {
-            *at += answer.wire.len();
-            Some((answer.expect, *at))
+        let (responses, last) = sent;
+        let ends = responses.iter().scan(0, |at, response| {
+            *at += response.wire.len();
+            Some((response.expect, *at))
         });
-        let expect = Got { answers: ends.collect(), end: Ok(last.map(|answer| answer.expect)) };
+        let expect = Got { responses: ends.collect(), end: Ok(last.map(|response| response.expect)) };
         let text = stream.escape_ascii();
         prop_assert_eq!(&read(&[&stream], &to_head, eager), &expect, "whole: {}", text);
         let pieces = cut(&stream, &cuts);
@@ -171,30 +171,30 @@ proptest! {
         prop_assert_eq!(&read(&bytes, &to_head, eager), &expect, "byte by byte: {}", text);
     }
 
-    /// A fault shows as the same error, or, if it is in a head whose end never comes, as a head cut short.
+    /// A fault causes the same error, or a truncation if it is in a head whose end never arrives.
     #[test]
     fn faults_do_not_depend_on_the_pieces(
         sent in connection(),
         cuts in cuts(),
         eager: bool,
-        place: Index,
+        offset: Index,
         byte in prop_oneof![any::<u8>(), select(&b"\r\n :;0,"[..])],
         insert: bool,
     ) {
         let (mut stream, to_head) = wire(&sent);
-        let place = place.index(stream.len() + 1);
-        let end = if insert { place } else { stream.len().min(place + 1) };
-        stream.splice(place..end, [byte]);
+        let offset = offset.index(stream.len() + 1);
+        let end = if insert { offset } else { stream.len().min(offset + 1) };
+        stream.splice(offset..end, [byte]);
         let whole = read(&[&stream], &to_head, true);
         let pieces = cut(&stream, &cuts);
         let got = read(&pieces, &to_head, eager);
         let unseen = matches!(whole.end, Err(WireError::Syntax(_))) && got.end == Err(WireError::Truncated);
-        prop_assert_eq!(&got.answers, &whole.answers, "in pieces: {:?}", pieces);
+        prop_assert_eq!(&got.responses, &whole.responses, "in pieces: {:?}", pieces);
         prop_assert!(got.end == whole.end || unseen, "{:?}, not {:?}, in pieces: {:?}", got.end, whole.end, pieces);
     }
 }
 
-/// A fixed connection with every kind of answer, cut in two at every place.
+/// A fixed connection with every kind of response, split in two at every offset.
 #[test]
 fn no_single_cut_matters() {
     let stream = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello\
@@ -207,11 +207,11 @@ fn no_single_cut_matters() {
         HTTP/1.1 500 Why\r\n\r\nuntil the end";
     let to_head = [false, false, false, false, false, true];
     let whole = read(&[stream], &to_head, true);
-    let statuses: Vec<u16> = whole.answers.iter().map(|(answer, _)| answer.status).collect();
+    let statuses: Vec<u16> = whole.responses.iter().map(|(response, _)| response.status).collect();
     assert_eq!(statuses, [200, 204, 200, 304, 404, 200]);
     assert_eq!(whole.end, Ok(Some(Response { status: 500, keep_alive: false, body: 13 })));
-    for place in 0..=stream.len() {
-        let (before, after) = stream.split_at(place);
+    for offset in 0..=stream.len() {
+        let (before, after) = stream.split_at(offset);
         for eager in [true, false] {
             let got = read(&[before, after], &to_head, eager);
             assert_eq!(got, whole, "after {}", before.escape_ascii());
@@ -219,10 +219,10 @@ fn no_single_cut_matters() {
     }
 }
 
-/// What one body gave: its content, the bytes taken, whether it is complete, whether it may end with the connection.
+/// The decoded body: its content, the bytes consumed, whether it is complete, whether the connection's end completes it.
 type Body = (Vec<u8>, usize, bool, bool);
 
-/// Reads a body from pieces. Nothing may be taken after its end.
+/// Decodes a body from pieces. The decoder must consume nothing after the end.
 fn read_body(framing: Framing, pieces: &[&[u8]]) -> (Body, Option<WireError>) {
     let (mut reader, mut content, mut consumed) = (BodyReader::new(framing), Vec::new(), 0);
     let mut error = None;
@@ -240,7 +240,7 @@ fn read_body(framing: Framing, pieces: &[&[u8]]) -> (Body, Option<WireError>) {
             }
         }
     }
-    // Of the piece that is broken, no count is given.
+    // There is no count of bytes consumed for the malformed piece.
     let consumed = if error.is_some() { 0 } else { consumed };
     ((content, consumed, reader.is_done(), reader.ends_with_connection()), error)
 }
@@ -276,7 +276,7 @@ proptest! {
         prop_assert_eq!(read_body(Framing::None, &pieces), ((vec![], 0, true, true), None));
     }
 
-    /// Anything made of what chunked framing is made of.
+    /// Arbitrary strings over the bytes of chunked framing.
     #[test]
     fn broken_chunks_do_not_depend_on_the_pieces(
         parts in vec(select(CHUNK_PARTS), 0..12),
@@ -288,9 +288,9 @@ proptest! {
     }
 }
 
-/// Heads that are alike, in part alike, and not alike at all, to requests that are alike and not.
+/// Heads that are equal, equal in part, and different, in response to GET and to HEAD.
 #[test]
-fn what_is_remembered_of_heads_changes_no_answer() {
+fn the_head_cache_changes_no_result() {
     let heads = [
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n",
@@ -301,18 +301,18 @@ fn what_is_remembered_of_heads_changes_no_answer() {
         "HTTP/1.1 100 Continue\r\n\r\n",
         "nonsense\r\n\r\n",
     ];
-    let mut memory = HeadCache::default();
+    let mut cache = HeadCache::default();
     let mut random = 12_345_u32;
     for _ in 0..20_000 {
-        // A small generator of one's own is random enough.
+        // A linear congruential generator is random enough.
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let (head, to_head) = (heads[random as usize >> 8 & 7], random >> 16 & 7 == 0);
         let cut = if random >> 20 & 3 == 0 { (random >> 24) as usize % head.len() } else { head.len() };
         let input = [&head.as_bytes()[..cut], &b"1\r\n2\r\n0\r\n\r\n"[..(random >> 28) as usize % 12]].concat();
-        let (mut plain, mut remembering) = (ResponseReader::default(), ResponseReader::default());
+        let (mut plain, mut cached) = (ResponseReader::default(), ResponseReader::default());
         let expected = plain.read(&input, to_head);
-        let got = remembering.observe(&input, to_head, &mut memory, &mut ());
+        let got = cached.observe(&input, to_head, &mut cache, &mut ());
         assert_eq!(got, expected, "{:?} to a HEAD: {to_head}", input.escape_ascii().to_string());
-        assert_eq!(remembering.is_mid_response(), plain.is_mid_response());
+        assert_eq!(cached.is_mid_response(), plain.is_mid_response());
     }
 }

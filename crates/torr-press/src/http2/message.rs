@@ -64,15 +64,13 @@ impl Message {
     }
 }
 
-/// What a name may consist of (RFC 9110, section 5.6.2), in lower case.
+/// The bytes of a field name in HTTP/2: those of a token, in lower case (RFC 9113, section 8.2.1).
 static NAME: [bool; 256] = {
     let mut name = [false; 256];
     let mut at = 0;
     while at < 256 {
         let b = at as u8;
-        name[at] = b.is_ascii_lowercase()
-            || b.is_ascii_digit()
-            || matches!(b, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^'..=b'`' | b'|' | b'~');
+        name[at] = torr_wire::is_token(b) && !b.is_ascii_uppercase();
         at += 1;
     }
     name

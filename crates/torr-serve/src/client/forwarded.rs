@@ -27,8 +27,6 @@ mod trusted;
 
 pub use trusted::{NotTrusted, Trusted};
 
-pub(crate) use elements::is_token;
-
 use elements::Elements;
 use node::Node;
 use std::fmt;

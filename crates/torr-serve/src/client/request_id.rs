@@ -3,11 +3,11 @@
 //! They are made by a fast generator and are no secrets: whoever has seen some can work out others. Nothing may be allowed to
 //! somebody because he knows one.
 
-use crate::client::forwarded::is_token;
 use fastrand::Rng;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use torr_wire::is_token;
 
 /// The field in which ids come and go.
 pub(crate) const FIELD: &str = "x-request-id";

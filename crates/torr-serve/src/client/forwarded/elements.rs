@@ -3,6 +3,8 @@
 //! Elements are taken off at the right, so that nothing that stands left of one, such as a client's lone quotation mark, has
 //! a say in what it means.
 
+use torr_wire::is_token;
+
 /// What one proxy tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Element<'h> {
@@ -102,11 +104,6 @@ fn value(text: &[u8]) -> Option<(&[u8], &[u8])> {
         ends
     })?;
     Some((&quoted[..end], &quoted[end + 1..]))
-}
-
-/// A character of a token: RFC 9110, section 5.6.2.
-pub(crate) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]
