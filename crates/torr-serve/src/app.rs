@@ -13,10 +13,10 @@ use crate::app::owned::OwnedHead;
 use crate::app::paths::Paths;
 use crate::client::{Client, Introduce};
 use crate::context::Desk;
+use crate::message::body_channel::BodyReceiver;
 use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
 use crate::message::response::Response;
-use crate::message::upload::Incoming;
 use crate::observe::metric::Metric;
 use crate::observe::telemetry::{Count, Counts};
 use crate::process::in_async;
@@ -49,7 +49,7 @@ pub(crate) enum Content<'b> {
     /// All of it.
     Whole(&'b [u8]),
     /// What has come of it, and the rest as it comes: for a router.
-    Coming(Incoming),
+    Coming(BodyReceiver),
 }
 
 /// What calling a handler brings.

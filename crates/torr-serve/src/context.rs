@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::app::guest::Local;
 use crate::app::pool::{Pool, Threads};
-use crate::conn::mailbox::Mailbox;
-use crate::conn::stamp::Stamp;
+use crate::conn::common_headers::CommonHeaders;
+use crate::conn::wakeups::Wakeups;
 use crate::observe::access_log::AccessLog;
 use crate::observe::telemetry::{Board, Meter};
 use crate::observe::visit::Visits;
@@ -52,7 +52,7 @@ pub(crate) struct Desk {
     shared: Shared,
     /// The worker's copy of the application's router.
     pub router: Option<Local>,
-    pub mailbox: Arc<Mailbox>,
+    pub wakeups: Arc<Wakeups>,
     pub meter: Meter,
     pub visits: Visits,
 }
@@ -75,7 +75,7 @@ impl Deref for Desk {
 
 pub(crate) struct Context {
     pub desk: Rc<Desk>,
-    pub stamp: Stamp,
+    pub common_headers: CommonHeaders,
     /// The server is leaving: every answer ends its connection.
     pub leaving: bool,
 }
@@ -86,10 +86,10 @@ impl Context {
     /// # Errors
     /// If the kernel has no room for one more descriptor.
     pub fn new(shared: Shared, place: usize) -> io::Result<Self> {
-        let (router, stamp) = (shared.app.local(), Stamp::new(shared.settings.server_name));
-        let (mailbox, meter) = (Mailbox::new()?, Meter::new(Arc::clone(&shared.board), place));
+        let (router, common_headers) = (shared.app.local(), CommonHeaders::new(shared.settings.server_name));
+        let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.board), place));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
-        Ok(Self { desk: Rc::new(Desk { shared, router, mailbox, meter, visits }), stamp, leaving: false })
+        Ok(Self { desk: Rc::new(Desk { shared, router, wakeups, meter, visits }), common_headers, leaving: false })
     }
 }
 

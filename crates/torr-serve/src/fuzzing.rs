@@ -3,19 +3,18 @@
 use crate::app::pool::Threads;
 use crate::app::{App, Pending};
 use crate::client::proxy_protocol;
-use crate::conn::http1::{self, After, Http1, Long, Part};
-use crate::conn::stamp::Stamp;
+use crate::conn::common_headers::CommonHeaders;
+use crate::conn::http1::{self, Http1, LongBody, PendingResponse, Then};
 use crate::context::{Context, Shared};
-use crate::message::response::Pieces;
-use crate::message::stream::{Made, Stream};
+use crate::message::stream::Fill;
 use crate::settings::Settings;
 use std::net::SocketAddr;
 use std::task::{Poll, Waker};
 
-/// What every connection needs. Its date stands still, so that answers can be compared.
+/// What every connection needs. The date stands still, so that responses can be compared.
 pub struct Server {
     shared: Shared,
-    stamp: Stamp,
+    common_headers: CommonHeaders,
     _threads: Threads,
 }
 
@@ -26,7 +25,7 @@ impl Server {
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
         let (threads, shared) = Shared::alone(app, settings).expect("there is memory, and a descriptor is free");
-        Self { stamp: Stamp::new(shared.settings.server_name), shared, _threads: threads }
+        Self { common_headers: CommonHeaders::new(shared.settings.server_name), shared, _threads: threads }
     }
 }
 
@@ -49,7 +48,8 @@ pub enum Next {
 pub struct Connection {
     cx: Context,
     http: Http1,
-    waiting: Option<Pending>,
+    /// The handler that is waited for.
+    waiting: Option<(Pending, PendingResponse)>,
 }
 
 impl Connection {
@@ -59,84 +59,68 @@ impl Connection {
     /// If the system has no descriptor left.
     pub fn new(server: &Server, leaving: bool) -> Self {
         let mut cx = Context::new(server.shared.clone(), 0).expect("a descriptor is free");
-        (cx.stamp, cx.leaving) = (server.stamp.clone(), leaving);
+        (cx.common_headers, cx.leaving) = (server.common_headers.clone(), leaving);
         Self { cx, http: Http1::default(), waiting: None }
     }
 
     /// Takes what has arrived and appends what is to be sent to `out`.
     pub fn receive(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
-        let next = self.http.receive(bytes, &self.cx, out);
+        let next = self.http.receive(bytes, &self.cx, || Waker::noop().clone(), out);
         self.follow(next, out)
     }
 
-    /// Asks the handler that is waited for; `None` if it has no answer yet.
+    /// Polls the handler that is waited for. Returns `None` if it has no response yet.
     pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Next> {
         let waker = &mut std::task::Context::from_waker(Waker::noop());
-        let Poll::Ready(response) = self.waiting.as_mut()?.as_mut().poll(waker) else { return None };
-        self.waiting = None;
-        let next = self.http.answer(response, &self.cx, out);
+        let (mut future, pending) = self.waiting.take()?;
+        let Poll::Ready(response) = future.as_mut().poll(waker) else {
+            self.waiting = Some((future, pending));
+            return None;
+        };
+        let next = self.http.respond(response, pending, &self.cx, out);
         Some(self.follow(next, out))
     }
 
-    /// Whether there may be whole requests here already, to go on with before more is received.
+    /// Whether the input may hold whole requests, which are handled before more is received.
     pub fn is_behind(&self) -> bool {
-        self.http.is_behind()
+        self.http.has_backlog()
     }
 
-    /// The client took too long. `None` if it has not begun a request, and is not told.
+    /// Ends the time for a request. Returns `None` if the client has not begun one, and is sent no response.
     pub fn time_out(&mut self, out: &mut Vec<u8>) -> Option<Next> {
-        if self.http.part() == Part::Nothing {
-            return None;
-        }
-        let next = self.http.timed_out(&self.cx, out);
+        let next = self.http.time_out(false, &self.cx, out)?;
         Some(self.follow(next, out))
     }
 
     fn follow(&mut self, next: http1::Next, out: &mut Vec<u8>) -> Next {
         match next {
             http1::Next::Receive => Next::Receive,
-            http1::Next::GoOn => Next::GoOn,
-            http1::Next::Wait(future) => {
-                self.waiting = Some(future);
+            http1::Next::Handle(future, pending) => {
+                self.waiting = Some((future, pending));
                 Next::Wait
             }
-            http1::Next::Send(Long::Pieces(pieces), after) => send(pieces, after, out),
-            http1::Next::Send(Long::Stream(stream), after) => send_stream(stream, after, out),
-            http1::Next::Close => Next::Close,
-            http1::Next::CloseGently => Next::CloseGently,
-            // There is no router here, so that nothing comes while a request is answered, and hyper has the rest.
-            http1::Next::Stay | http1::Next::HandOver(_) => Next::Close,
+            http1::Next::Send(body, then) => send(body, then, out),
         }
     }
 }
 
-/// Sends a long body to its end.
-fn send(mut pieces: Pieces, after: After, out: &mut Vec<u8>) -> Next {
-    while let Some(piece) = pieces.take() {
-        let Ok(piece) = piece else { return Next::Close };
-        out.extend_from_slice(&piece);
-    }
-    follows(after)
-}
-
-/// Sends a body of frames to its end, or to where it would have to be waited for.
-fn send_stream(mut stream: Stream, after: After, out: &mut Vec<u8>) -> Next {
-    loop {
-        let mut piece = Vec::new();
-        match stream.fill(&mut piece) {
-            Made::Ready if piece.is_empty() => return follows(after),
-            Made::Ready => out.extend_from_slice(&piece),
-            Made::Pending | Made::Short => return Next::Close,
+/// Sends a long body to its end, or to where it would have to be waited for.
+fn send(body: Option<LongBody>, then: Then, out: &mut Vec<u8>) -> Next {
+    if let Some(mut body) = body {
+        loop {
+            let mut part = Vec::new();
+            match body.fill(&mut part).0 {
+                Fill::Ready if part.is_empty() => break,
+                Fill::Ready => out.extend_from_slice(&part),
+                Fill::Pending | Fill::Short => return Next::Close,
+            }
         }
     }
-}
-
-fn follows(after: After) -> Next {
-    match after {
-        After::GoOn => Next::GoOn,
-        After::Close => Next::Close,
-        After::CloseGently => Next::CloseGently,
-        After::HandOver(_) => Next::Close,
+    match then {
+        Then::Continue => Next::GoOn,
+        // hyper serves the connection from here on.
+        Then::Close | Then::HandOver(_) => Next::Close,
+        Then::Linger => Next::CloseGently,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Requests, responses and their bodies.
 
-pub(crate) mod answer_body;
-pub(crate) mod hyper_body;
+pub(crate) mod body_channel;
+pub(crate) mod body_error;
+pub(crate) mod hyper_request_body;
+pub(crate) mod hyper_response;
 pub(crate) mod request;
 pub(crate) mod request_body;
 pub(crate) mod response;
 pub(crate) mod stream;
-pub(crate) mod upload;

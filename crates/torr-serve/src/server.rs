@@ -2,8 +2,7 @@
 
 use crate::app::App;
 use crate::app::pool::{Pool, Threads};
-use crate::conn::engine::Engine;
-use crate::conn::seats::Seats;
+use crate::conn::admission::ConnectionLimits;
 use crate::context::{Context, Shared};
 use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::telemetry::{self, Board};
@@ -11,8 +10,8 @@ use crate::process::background::Background;
 use crate::process::in_async;
 use crate::process::listeners::{self, Listeners, Part};
 use crate::process::member;
+use crate::process::open_files::make_room;
 use crate::process::pid_file::PidFile;
-use crate::process::room;
 use crate::process::shutdown::{Ended, Shutdown};
 use crate::process::signals::{self, Duties, Signals};
 use crate::process::supervisor::{self, Orders, Program};
@@ -344,8 +343,8 @@ impl Bound {
     /// Runs worker threads, and tells when all of them accept connections.
     fn work(self, places: Option<Places>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
         let Self { app, settings, tls, log, listeners, stop_signal, pid_file: _held, .. } = self;
-        let room = room::make(&settings, listeners.len());
-        let seats = Seats::with(room.connections, settings.max_connections_per_address);
+        let room = make_room(&settings, listeners.len());
+        let limits = ConnectionLimits::new(room.connections, settings.max_connections_per_address);
         let (threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
@@ -363,22 +362,16 @@ impl Bound {
         let on_shutdown = Arc::clone(&shutdown);
         let shared = Shared { app, settings, pool, tls, board, log, shutdown: on_shutdown, background: of_background };
         let start = |(number, listener): (usize, OwnedFd)| {
-            let (shared, seats) = (shared.clone(), seats.clone());
+            let (shared, limits) = (shared.clone(), limits.clone());
             let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
             thread::Builder::new().name(format!("serve-{number}")).spawn(move || {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&stop_signal));
-                let engine = Engine::new(
-                    Context::new(shared, telemetry::place(first + number, turn))?,
-                    seats,
-                    listener,
-                    stop_signal,
-                )?;
-                // Nobody waits for this any more where another worker could not be started.
-                let _ = built.send(());
-                drop(built);
-                worker::run(engine, number, &ended)
+                let cx = Context::new(shared, telemetry::place(first + number, turn))?;
+                // The receiver is gone where another worker could not be started.
+                let started = move || _ = built.send(());
+                worker::run(cx, limits, listener, stop_signal, started, number, &ended)
             })
         };
         let workers: Vec<_> = listeners.into_iter().enumerate().map(start).collect();

@@ -7,24 +7,28 @@
 mod watched;
 
 use crate::app::{self, Pending};
-use crate::conn::engine::{Engine, Task, Work};
-use crate::conn::handover::{self, Handed, Returned};
-use crate::conn::http1::To;
-use crate::context::Desk;
+use crate::client::proxy_protocol::ProxyProtocol;
+use crate::conn::admission::ConnectionLimits;
+use crate::conn::engine::{AbortOnDrop, Engine, Task, Work};
+use crate::conn::handover::{self, HandedOver, Returned, WorkerSignals};
+use crate::conn::http1::HyperProtocol;
+use crate::conn::transport::{Plain, Proxied, Tls, Transport};
+use crate::context::{Context, Desk};
 use crate::message::response::Response;
 use crate::message::stream::Stream;
 use crate::observe::telemetry::{Count, Gauge};
 use crate::process::shutdown::{Ended, Remaining, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, LocalOptions};
 use tokio::sync::{Notify, watch};
-use tokio::task::{self, JoinHandle};
-use torr_net::{Token, clock};
+use tokio::task;
+use torr_net::{StopSignal, Token, clock};
 
 /// Turns of the engine before tasks get theirs; without a bound they would starve for tens of milliseconds.
 const TURNS: usize = 16;
@@ -54,15 +58,6 @@ struct Completed {
     cutoff: watch::Sender<bool>,
 }
 
-/// A task that ends with this value.
-pub(crate) struct Running(JoinHandle<()>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// Counts a task among those that are running, until it ends in any way.
 struct Counted(Rc<Completed>);
 
@@ -86,8 +81,8 @@ struct Elsewhere {
 }
 
 impl Elsewhere {
-    fn new(counted: Counted, to: To) -> Self {
-        let (completed, is_http2) = (&counted.0, to == To::Http2);
+    fn new(counted: Counted, protocol: HyperProtocol) -> Self {
+        let (completed, is_http2) = (&counted.0, protocol == HyperProtocol::Http2);
         completed.elsewhere.set(completed.elsewhere.get() + 1);
         completed.http2.set(completed.http2.get() + usize::from(is_http2));
         Self { counted, is_http2 }
@@ -103,9 +98,33 @@ impl Drop for Elsewhere {
     }
 }
 
-/// Runs until the engine has left and what handlers have left behind has ended, or the time for that is up. `number` is the
-/// worker's among those of its process.
-pub(crate) fn run(engine: Engine, number: usize, ended: &Ended) -> io::Result<()> {
+/// Serves the connections of a listener, over the transport that the settings demand. Calls `started` once connections are
+/// accepted. `number` is the worker's among those of its process.
+pub(crate) fn run(
+    cx: Context,
+    limits: ConnectionLimits,
+    listener: OwnedFd,
+    stop_signal: Arc<StopSignal>,
+    started: impl FnOnce(),
+    number: usize,
+    ended: &Ended,
+) -> io::Result<()> {
+    let is_proxied = cx.settings.proxy_protocol == ProxyProtocol::Required;
+    match (cx.tls.is_some(), is_proxied) {
+        (false, false) => run_engine(Engine::<Plain>::new(cx, limits, listener, stop_signal)?, started, number, ended),
+        (true, false) => run_engine(Engine::<Tls>::new(cx, limits, listener, stop_signal)?, started, number, ended),
+        (false, true) => {
+            run_engine(Engine::<Proxied<Plain>>::new(cx, limits, listener, stop_signal)?, started, number, ended)
+        }
+        (true, true) => {
+            run_engine(Engine::<Proxied<Tls>>::new(cx, limits, listener, stop_signal)?, started, number, ended)
+        }
+    }
+}
+
+/// Runs until the engine has left and what handlers have left behind has ended, or the time for that is up.
+fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: usize, ended: &Ended) -> io::Result<()> {
+    started();
     let (sleeps, wakes) = (engine.desk().meter.elsewhere(), engine.desk().meter.elsewhere());
     let shutdown = Arc::clone(&engine.desk().shutdown);
     let mut builder = Builder::new_current_thread();
@@ -125,7 +144,7 @@ pub(crate) fn run(engine: Engine, number: usize, ended: &Ended) -> io::Result<()
 }
 
 /// Serves until the last connection has gone. Returns what tells upgraded connections that they have to end.
-async fn serve(mut engine: Engine, number: usize, ended: &Ended) -> io::Result<watch::Sender<bool>> {
+async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended) -> io::Result<watch::Sender<bool>> {
     let ready = watched::watch(engine.poller())?;
     let (completed, desk) = (Rc::new(Completed::default()), engine.desk());
     // An async handler or a router runs in the context of this runtime from its first call on.
@@ -176,7 +195,7 @@ async fn serve(mut engine: Engine, number: usize, ended: &Ended) -> io::Result<w
 }
 
 /// Lets the engine wait for its events itself, until there is something to be done that needs tokio.
-fn serve_directly(engine: &mut Engine, desk: &Desk) -> io::Result<()> {
+fn serve_directly<T: Transport>(engine: &mut Engine<T>, desk: &Desk) -> io::Result<()> {
     let _context = desk.enter();
     loop {
         engine.turn(true)?;
@@ -187,7 +206,7 @@ fn serve_directly(engine: &mut Engine, desk: &Desk) -> io::Result<()> {
 }
 
 /// Lets the engine work. Returns whether there may be more to do.
-fn work(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::Result<bool> {
+fn work<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::Result<bool> {
     for _ in 0..TURNS {
         let context = desk.enter();
         let worked = engine.turn(false)?;
@@ -204,7 +223,7 @@ fn work(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::
 }
 
 /// Passes on that the server leaves, and how far that is.
-fn leave(engine: &Engine, completed: &Completed, shutdown: &Shutdown, ended: &Ended) {
+fn leave<T: Transport>(engine: &Engine<T>, completed: &Completed, shutdown: &Shutdown, ended: &Ended) {
     if shutdown.begin(!engine.is_leaving_softly()) {
         ended.begins();
     }
@@ -216,7 +235,7 @@ fn leave(engine: &Engine, completed: &Completed, shutdown: &Shutdown, ended: &En
 }
 
 /// What is still waited for.
-fn remaining(engine: &Engine, completed: &Completed) -> Remaining {
+fn remaining<T: Transport>(engine: &Engine<T>, completed: &Completed) -> Remaining {
     let (http2, http1) = (completed.http2.get(), completed.elsewhere.get() - completed.http2.get());
     let mut remaining = engine.remaining();
     remaining.requests += http1;
@@ -227,23 +246,24 @@ fn remaining(engine: &Engine, completed: &Completed) -> Remaining {
 }
 
 /// Starts tasks for what has to be waited for.
-fn start(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) {
+fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, desk: &Rc<Desk>) {
     let mut waiters = Vec::new();
     for Task { token, work } in engine.take_tasks() {
         let counted = Counted::new(completed);
         match work {
-            Work::Answer(future) => {
+            Work::Response(future) => {
                 desk.meter.add(Count::Waited, 1);
-                waiters.push((token, Running(task::spawn_local(answer(token, future, counted, Rc::clone(desk))))));
+                waiters
+                    .push((token, AbortOnDrop(task::spawn_local(response(token, future, counted, Rc::clone(desk))))));
             }
             Work::Body(stream) => {
                 completed.is_shared.set(true);
-                waiters.push((token, Running(task::spawn_local(body(token, stream, counted)))));
+                waiters.push((token, AbortOnDrop(task::spawn_local(body(token, stream, counted)))));
             }
-            Work::HandOver(handed) => {
+            Work::Connection(connection) => {
                 completed.is_shared.set(true);
-                let stays = Elsewhere::new(counted, handed.to);
-                drop(task::spawn_local(elsewhere(handed, Rc::clone(desk), stays)));
+                let stays = Elsewhere::new(counted, connection.protocol);
+                drop(task::spawn_local(elsewhere(connection, Rc::clone(desk), stays)));
             }
         }
     }
@@ -251,7 +271,7 @@ fn start(engine: &mut Engine, completed: &Rc<Completed>, desk: &Rc<Desk>) {
 }
 
 /// Waits for a handler.
-async fn answer(token: Token, future: Pending, counted: Counted, desk: Rc<Desk>) {
+async fn response(token: Token, future: Pending, counted: Counted, desk: Rc<Desk>) {
     let response = app::survive(future, || app::panicked(&desk)).await;
     counted.0.answers.borrow_mut().push((token, response));
     counted.0.arrived.notify_one();
@@ -265,16 +285,16 @@ async fn body(token: Token, mut stream: Stream, counted: Counted) {
 }
 
 /// Serves a connection that has left the engine.
-async fn elsewhere(handed: Handed, desk: Rc<Desk>, stays: Elsewhere) {
+async fn elsewhere(connection: HandedOver, desk: Rc<Desk>, stays: Elsewhere) {
     let completed = &stays.counted.0;
-    let (leaving, cutoff) = (completed.leaving.subscribe(), completed.cutoff.subscribe());
-    if let Some(returned) = handover::serve(handed, desk, leaving, cutoff).await {
+    let signals = WorkerSignals { leaving: completed.leaving.subscribe(), cutoff: completed.cutoff.subscribe() };
+    if let Some(returned) = handover::serve(connection, desk, signals).await {
         completed.returned.borrow_mut().push(returned);
     }
 }
 
 /// Sends what has been waited for.
-fn complete(engine: &mut Engine, completed: &Completed, desk: &Desk) {
+fn complete<T: Transport>(engine: &mut Engine<T>, completed: &Completed, desk: &Desk) {
     let (answers, bodies, returned) = (completed.answers.take(), completed.bodies.take(), completed.returned.take());
     if answers.is_empty() && bodies.is_empty() && returned.is_empty() {
         return;

@@ -89,7 +89,7 @@ impl App {
         let Some(router) = &cx.router else { return Outcome::Ready(self.no_handler(head)) };
         let body = match content {
             Content::Whole(body) => RequestBody::whole(body),
-            Content::Coming(incoming) => RequestBody::coming(incoming),
+            Content::Coming(incoming) => RequestBody::streamed(incoming),
         };
         let Some(mut request) = guest::request(head, body) else {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());

@@ -2,10 +2,10 @@
 
 use crate::app::{self, Outcome};
 use crate::callbacks;
-use crate::message::answer_body::{self, AnswerBody};
+use crate::message::hyper_response::{self, BoxBody};
 use crate::message::request_body::RequestBody;
 use crate::message::response::{Body, Fields, Response};
-use crate::message::stream::{Framing, Slot, Stream};
+use crate::message::stream::{BodyMemory, Framing, Stream};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, SERVER};
 use http::{HeaderMap, Method, Request, Uri, Version};
@@ -29,7 +29,7 @@ trait Source: Send + Sync {
 }
 
 /// An answer in the making, as the types of `http` have it.
-pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<AnswerBody>>>>;
+pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<BoxBody>>>>;
 
 trait Call {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome;
@@ -43,7 +43,7 @@ struct Copied<S: Service<Request<RequestBody>>, B> {
     service: S,
     /// Memory of a future and of a body that are done, for the next ones.
     future: Option<Room<S::Future>>,
-    body: Option<Pin<Box<Slot<B>>>>,
+    body: Option<Pin<Box<BodyMemory<B>>>>,
 }
 
 /// Where a future is, or none.
@@ -124,11 +124,11 @@ where
                 let called = self.service.call(request);
                 Box::pin(async move {
                     let Ok(response) = called.await;
-                    response.map(answer_body::of)
+                    response.map(hyper_response::boxed)
                 })
             }
             Poll::Ready(Err(never)) => match never {},
-            Poll::Pending => self.wait(request, |response| response.map(answer_body::of)),
+            Poll::Pending => self.wait(request, |response| response.map(hyper_response::boxed)),
         }
     }
 }
@@ -195,7 +195,7 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<R
 fn answer<B: http_body::Body + Send + 'static>(
     response: http::Response<B>,
     to_head: bool,
-    room: &mut Option<Pin<Box<Slot<B>>>>,
+    room: &mut Option<Pin<Box<BodyMemory<B>>>>,
 ) -> Response {
     let (parts, body) = response.into_parts();
     let status = parts.status.as_u16();
@@ -223,7 +223,7 @@ fn content<B: http_body::Body + Send + 'static>(
     status: u16,
     to_head: bool,
     length: Option<u64>,
-    room: &mut Option<Pin<Box<Slot<B>>>>,
+    room: &mut Option<Pin<Box<BodyMemory<B>>>>,
 ) -> Body {
     if status == 204 || status == 304 {
         callbacks::dispose("a body", body);
@@ -244,9 +244,10 @@ fn content<B: http_body::Body + Send + 'static>(
         callbacks::dispose("a body", body);
         return Body::Empty;
     }
-    let (body, left) = Stream::in_room(body, length, room.take());
-    *room = left;
-    body
+    match Stream::whole_or_stream(body, length, room) {
+        Ok(bytes) => bytes.into(),
+        Err(stream) => stream.into(),
+    }
 }
 
 /// Whether a `Connection` field ends its connection.

@@ -1,412 +1,431 @@
-//! HTTP/1.1 on one connection: bytes in, answers out. No sockets and no clock, so that any order of events can be tried.
+//! HTTP/1.1 on one connection: bytes in, responses out. Without sockets and clock, so that any order of events can be tested.
 
+mod content;
 mod input;
-mod taking;
-mod writing;
+mod next;
+#[cfg(test)]
+mod tests;
+mod write;
 
-use crate::app::{Content, Outcome, Pending};
+pub(crate) use next::{HyperProtocol, LongBody, Next, PendingResponse, Then};
+
+use crate::app::{Content as RequestContent, Outcome};
 use crate::client::Client;
-use crate::client::request_id::FIELD;
 use crate::context::Context;
-use crate::message::response::{Body, Pieces, Response, SMALL};
-use crate::message::stream::{self, Stream};
+use crate::message::response::{Body, Response};
 use crate::observe::visit::Note;
-use bytes::Bytes;
-use http::HeaderName;
-use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use content::{Content, ContentError, Gathered, Remainder, Upload};
 use input::Input;
+use next::ResponseRules;
 use std::task::Waker;
-use taking::{Rest, Taking};
-use torr_net::Token;
-use torr_wire::body::{BodyReader, Framing};
+use torr_wire::body::Framing;
 use torr_wire::request::{self, HTTP2_PREFACE, RequestHead};
 use torr_wire::{WireError, encode};
-use writing::{status_of, write};
+use write::{status_of, write};
 
-/// Bytes of answers to pipelined requests that may gather before they are sent.
+/// The number of bytes of pipelined responses that are made before they are sent.
 const ENOUGH_OUTPUT: usize = 64 * 1024;
 
-/// What is to be done once the output is sent.
-pub(crate) enum Next {
-    /// Receive more.
-    Receive,
-    /// Call [`Http1::receive`] again with nothing: there are requests left to answer.
-    GoOn,
-    /// Nothing: the request is still being dealt with.
-    Stay,
-    /// Wait for the handler's answer, and give it to [`Http1::answer`].
-    Wait(Pending),
-    /// Send this body, then do what comes after it.
-    Send(Long, After),
-    /// Close.
-    Close,
-    /// Close, but read on for a while, so that what the client still sends does not destroy the answer on its way.
-    CloseGently,
-    /// Give the connection away, with [`Http1::take_input`].
-    HandOver(To),
-}
-
-/// What a connection speaks from here on that this engine does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum To {
-    /// HTTP/1.1, for one request, which may turn the connection into something else. Its head has this many bytes, and its body
-    /// is framed like this.
-    Http1 { head: usize, framing: Framing },
-    /// HTTP/2.
-    Http2,
-}
-
-/// A body that is not sent in one go.
-pub(crate) enum Long {
-    Pieces(Pieces),
-    Stream(Stream),
-}
-
-impl Long {
-    /// Whether nobody knows its length, so that it may have no end.
-    pub fn is_endless(&self) -> bool {
-        matches!(self, Self::Stream(stream) if !matches!(stream.framing(), stream::Framing::Length(_)))
-    }
-}
-
-/// What is to be done after an answer that could not be sent at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum After {
-    GoOn,
-    Close,
-    CloseGently,
-    HandOver(To),
-}
-
-/// How the answer to the current request must be framed.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    to_head: bool,
-    http_1_1: bool,
-    keep_alive: bool,
-    /// The connection may bring no further request, which its client does not know.
-    last: bool,
-    /// What there is of the request's body when it is answered.
-    rest: Rest,
-}
-
-/// A request whose body is being gathered.
-struct Unfinished {
-    head: Vec<u8>,
-    reader: BodyReader,
-    body: Vec<u8>,
-}
-
-/// How much there is of a request that is not complete.
+/// How much has arrived of a request that is not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Nothing,
     Head,
-    Body,
+    Content,
 }
 
-/// The state of one connection.
+/// The HTTP/1.1 of one connection.
 #[derive(Default)]
 pub(crate) struct Http1 {
-    /// What has arrived but is not part of an answered or unfinished request: a head in part, or further requests.
-    /// Empty, without memory, on the usual path.
+    /// Bytes behind the request that is being handled, or of an incomplete header section. Empty, without memory, on the hot
+    /// path.
     input: Input,
-    /// The input has not been looked at: it waits for the answer to a request before it.
-    behind: bool,
-    unfinished: Option<Box<Unfinished>>,
-    /// The body that is passed on to a router as it comes.
-    taking: Option<Box<Taking>>,
-    /// The request whose handler is being waited for.
-    waiting: Option<Shape>,
-    /// That handler is not waited for any more once the client has ended its side.
-    droppable: bool,
-    /// The connection is to be given away at once.
-    is_http2: bool,
-    /// What is noted of the request that is being answered.
+    /// The content of the latest request, while it is awaited.
+    content: Content,
+    /// The access log's note of the request that is being handled.
     note: Option<Note>,
-    /// Requests so far.
+    /// The number of requests so far.
     served: u64,
     client: Client,
-    /// The connection's name in the engine.
-    token: Option<Token>,
 }
 
 impl Http1 {
-    /// A new connection of this client.
-    pub fn with(client: Client) -> Self {
+    /// Returns the HTTP of a new connection of this client.
+    pub fn new(client: Client) -> Self {
         Self { client, ..Self::default() }
     }
 
-    /// A connection that has been elsewhere, with the number of its requests so far and what has arrived behind them.
+    /// Returns the HTTP of a connection that hyper has served for a while: `served` is the number of requests so far, `input`
+    /// what has arrived behind them.
     pub fn resumed(client: Client, served: u64, input: Vec<u8>) -> Self {
-        let behind = !input.is_empty();
-        Self { client, served, input: input.into(), behind, ..Self::default() }
+        Self { client, served, input: input.into(), ..Self::default() }
     }
 
-    /// Its name in the engine from now on.
-    pub fn call_it(&mut self, token: Token) {
-        self.token = Some(token);
-    }
-
-    /// What is known of the client.
-    pub fn client(&mut self) -> &mut Client {
+    pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
 
-    /// How many requests it has brought.
-    pub fn served(&self) -> u64 {
-        self.served
+    /// Returns the parts that another server of the connection goes on with: client, number of requests, unhandled input.
+    pub fn into_parts(mut self) -> (Client, u64, Vec<u8>) {
+        (self.client, self.served, self.input.take())
     }
 
-    /// HTTP/2 was agreed on, so that nothing else is to be understood.
-    pub fn expect_http2(&mut self) {
-        self.is_http2 = true;
-    }
-
-    /// What has arrived and is dealt with by nobody.
-    pub fn take_input(&mut self) -> Vec<u8> {
-        self.input.take()
-    }
-
-    /// How far the request has arrived that is not answered yet. Blank lines are no part of one: some clients send one
-    /// after a body.
+    /// Returns how far the next request has arrived. Blank lines are no part of a request: some clients send one after a
+    /// request's content.
     #[inline]
     pub fn part(&self) -> Part {
-        match &self.unfinished {
-            Some(_) => Part::Body,
-            None if self.taking.is_some() => Part::Body,
-            None if self.input.waiting().iter().any(|&b| b != b'\r' && b != b'\n') => Part::Head,
-            None => Part::Nothing,
+        match &self.content {
+            Content::Gathered(_) | Content::Uploaded(_) => Part::Content,
+            Content::None if self.input.unread().iter().any(|&b| b != b'\r' && b != b'\n') => Part::Head,
+            Content::None => Part::Nothing,
         }
     }
 
-    /// Whether there may be whole requests here already, for [`Http1::receive`] to answer before more is received.
+    /// Whether the input may hold whole requests, which [`Http1::receive`] handles before more is received.
     #[inline]
-    pub fn is_behind(&self) -> bool {
-        self.behind
+    pub fn has_backlog(&self) -> bool {
+        self.input.is_unparsed
     }
 
-    /// Whether the handler that is waited for is of no use once the client has ended its side.
+    /// Whether content is passed on to a router, which has room for more.
     #[inline]
-    pub fn is_droppable(&self) -> bool {
-        self.droppable && !self.is_taking()
+    pub fn has_upload_room(&self) -> bool {
+        matches!(&self.content, Content::Uploaded(upload) if upload.has_room())
     }
 
-    /// Bytes that are held back.
+    /// Whether content is passed on to a router, which has to take some before more is received (backpressure).
+    #[inline]
+    pub fn has_backpressure(&self) -> bool {
+        matches!(&self.content, Content::Uploaded(upload) if !upload.has_room())
+    }
+
+    /// Whether the client waits for `100 Continue`, for which the handler has not asked.
+    pub fn expects_continue(&self) -> bool {
+        matches!(&self.content, Content::Uploaded(upload) if upload.expects_continue)
+    }
+
+    /// Returns the number of unhandled bytes.
     #[cfg(test)]
     pub fn held(&self) -> usize {
-        self.input.waiting().len()
+        self.input.unread().len()
     }
 
-    /// Takes what has arrived and appends answers to `out`.
+    /// Handles bytes that have arrived, and those of the input before them, and appends responses to `out`. `wake` makes a
+    /// waker for the connection, which calls [`Http1::invite`].
     #[inline]
-    pub fn receive(&mut self, bytes: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
-        if self.is_http2 {
-            self.input.push(bytes);
-            return Next::HandOver(To::Http2);
-        }
+    pub fn receive(&mut self, bytes: &[u8], cx: &Context, wake: impl Fn() -> Waker, out: &mut Vec<u8>) -> Next {
         if self.input.is_empty() {
-            let (used, next) = self.advance(bytes, cx, out);
-            self.keep(&bytes[used..], &next);
+            let (used, next) = self.advance(bytes, cx, wake, out);
+            if used < bytes.len() && !next.is_end() {
+                self.input.push(&bytes[used..]);
+                self.input.is_unparsed = !matches!(next, Next::Receive);
+            }
             return next;
         }
         let mut input = std::mem::take(&mut self.input);
-        self.behind = false;
         input.push(bytes);
-        let (used, next) = self.advance(input.waiting(), cx, out);
-        if !matches!(next, Next::Close | Next::CloseGently) {
+        let (used, next) = self.advance(input.unread(), cx, wake, out);
+        if !next.is_end() {
             input.advance(used);
-            self.behind = !input.is_empty() && !matches!(next, Next::Receive);
+            input.is_unparsed = !input.is_empty() && !matches!(next, Next::Receive);
             self.input = input;
         }
         next
     }
 
-    fn keep(&mut self, rest: &[u8], next: &Next) {
-        if !rest.is_empty() && !matches!(next, Next::Close | Next::CloseGently) {
-            self.input.push(rest);
-            self.behind = !matches!(next, Next::Receive);
-        }
+    /// Keeps bytes for another server of the connection.
+    #[cold]
+    pub fn keep(&mut self, bytes: &[u8]) {
+        self.input.push(bytes);
     }
 
-    /// The answer of the handler that was waited for.
-    pub fn answer(&mut self, response: Response, cx: &Context, out: &mut Vec<u8>) -> Next {
-        let Some(shape) = self.waiting.take() else { return Next::Close };
-        let shape = Shape { rest: self.rest(), ..shape };
-        self.put(response, shape, cx, out).unwrap_or(Next::GoOn)
-    }
-
-    /// Answers request after request. Returns how much of the input is dealt with.
-    fn advance(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Next) {
+    /// Handles request after request. Returns how much of the input is handled.
+    fn advance(&mut self, input: &[u8], cx: &Context, wake: impl Fn() -> Waker, out: &mut Vec<u8>) -> (usize, Next) {
         let begin = out.len();
-        let most_at_once = cx.settings.max_body.min(cx.settings.most_streamed());
         let mut at = 0;
-        if self.unfinished.is_some() {
-            let (used, next) = self.body_arrived(input, cx, out);
-            match next {
-                Some(next) => return (used, next),
-                None => at = used,
-            }
-        }
-        if self.taking.is_some() {
-            match self.take_on(input, cx) {
-                Ok(used) => at = used,
-                Err(next) => return (input.len(), next),
+        if !matches!(self.content, Content::None) {
+            match self.continue_content(input, cx, out) {
+                (used, None) => at = used,
+                (used, Some(next)) => return (used, next),
             }
         }
         while at < input.len() {
             if out.len() - begin > ENOUGH_OUTPUT {
-                return (at, Next::GoOn);
+                return (at, Next::CONTINUE);
             }
-            let rest = &input[at..];
-            let mut slots = request::header_buffer();
-            let head = match request::parse(rest, &mut slots, cx.settings.limits()) {
-                Ok(Some(head)) => head,
-                Ok(None) => break,
-                Err(WireError::Version) if self.may_be_http2(rest, cx) => {
-                    if rest.len() < HTTP2_PREFACE.len() {
-                        break;
-                    }
-                    return (at, Next::HandOver(To::Http2));
-                }
-                Err(error) => return (at, self.refuse(error, cx, out)),
-            };
-            if (head.upgrade || head.method == "CONNECT") && is_exotic(&head, cx) {
-                return (at, Next::HandOver(To::Http1 { head: head.len, framing: head.framing }));
-            }
-            let after_head = &rest[head.len..];
-            let body = match head.framing {
-                Framing::None => &[],
-                Framing::Length(length) if length <= after_head.len() as u64 && length <= most_at_once => {
-                    &after_head[..length as usize]
-                }
-                _ if cx.app.takes_body_as_it_comes(head.method, head.path(), cx) => {
-                    let (used, next) = self.begin_taking(&head, after_head, cx, out);
-                    at += head.len + used;
-                    match next {
-                        Some(next) => return (at, next),
-                        None => continue,
-                    }
-                }
-                _ => {
-                    at += head.len;
-                    match self.begin_body(&head, rest, cx, out) {
-                        Some(next) => return (at, next),
-                        None => {
-                            let (used, next) = self.body_arrived(&input[at..], cx, out);
-                            at += used;
-                            match next {
-                                Some(next) => return (at, next),
-                                None => continue,
-                            }
-                        }
-                    }
-                }
-            };
-            at += head.len + body.len();
-            if let Some(next) = self.respond(&head, Content::Whole(body), cx, out) {
+            let (used, next) = self.receive_request(&input[at..], cx, &wake, out);
+            at += used;
+            if let Some(next) = next {
                 return (at, next);
             }
         }
         (at, Next::Receive)
     }
 
-    /// A head came without its whole body.
+    /// Handles the request at the front of `input`. Returns how much of the input is handled, and no next step if the next
+    /// request may follow.
+    #[inline]
+    fn receive_request(
+        &mut self,
+        input: &[u8],
+        cx: &Context,
+        wake: impl Fn() -> Waker,
+        out: &mut Vec<u8>,
+    ) -> (usize, Option<Next>) {
+        let mut headers = request::header_buffer();
+        let head = match request::parse(input, &mut headers, cx.settings.limits()) {
+            Ok(Some(head)) => head,
+            Ok(None) => return (0, Some(Next::Receive)),
+            Err(error) => return (0, Some(self.refuse_head(error, input, cx, out))),
+        };
+        if (head.upgrade || head.method == "CONNECT") && is_for_hyper(&head, cx) {
+            let protocol = HyperProtocol::Http1 { head: head.len, framing: head.framing };
+            return (0, Some(Next::Send(None, Then::HandOver(protocol))));
+        }
+        let behind = &input[head.len..];
+        let content = match head.framing {
+            Framing::None => &[],
+            Framing::Length(length) if length <= behind.len() as u64 && length <= most_at_once(cx) => {
+                &behind[..length as usize]
+            }
+            _ if cx.app.takes_body_as_it_comes(head.method, head.path(), cx) => {
+                let (used, next) = self.begin_upload(&head, behind, cx, wake, out);
+                return (head.len + used, next);
+            }
+            _ => {
+                let (used, next) = self.begin_gathering(&head, input, cx, out);
+                return (head.len + used, next);
+            }
+        };
+        (head.len + content.len(), self.dispatch(&head, RequestContent::Whole(content), cx, out))
+    }
+
+    /// Begins to gather content that has not arrived as a whole.
     #[cold]
-    fn begin_body(
+    fn begin_gathering(
         &mut self,
         head: &RequestHead<'_, '_>,
         input: &[u8],
         cx: &Context,
         out: &mut Vec<u8>,
-    ) -> Option<Next> {
+    ) -> (usize, Option<Next>) {
         if matches!(head.framing, Framing::Length(length) if length > cx.settings.max_body) {
-            if cx.visits.are_noted() {
-                self.take_note(head, cx);
-            }
-            return Some(self.fail(413, "The body is too large\n", cx, out));
+            self.note_request(head, cx);
+            return (0, Some(self.refuse_content(ContentError::TooLarge, cx, out)));
         }
-        if head.expect_continue && input.len() == head.len {
-            encode::status_line(out, 100);
-            out.extend_from_slice(b"\r\n");
+        let (head_bytes, behind) = input.split_at(head.len);
+        if head.expect_continue && behind.is_empty() {
+            invite(out);
         }
-        let head_bytes = input[..head.len].to_vec();
-        let reader = BodyReader::new(head.framing);
-        self.unfinished = Some(Box::new(Unfinished { head: head_bytes, reader, body: Vec::new() }));
-        None
+        self.content = Content::Gathered(Box::new(Gathered::new(head_bytes.to_vec(), head.framing)));
+        self.continue_content(behind, cx, out)
     }
 
-    /// More of a body has arrived. `None` if the request was answered and the next one may follow.
+    /// Begins to pass content on to the router, and calls the router.
     #[cold]
-    fn body_arrived(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Option<Next>) {
-        let Some(mut unfinished) = self.unfinished.take() else { return (0, None) };
-        let Unfinished { reader, body, .. } = &mut *unfinished;
-        let room = cx.settings.max_body - body.len() as u64;
-        let mut came = 0;
-        let read = reader.read(input, |piece| {
-            came += piece.len() as u64;
-            if came <= room {
-                body.extend_from_slice(piece);
-            }
-        });
-        let used = match read {
-            // A fault behind what is too large may not have come yet, and must not change the answer.
-            _ if came > room => {
-                self.take_note_again(&unfinished.head, cx);
-                return (input.len(), Some(self.fail(413, "The body is too large\n", cx, out)));
-            }
-            Ok(used) => used,
-            Err(error) => {
-                self.take_note_again(&unfinished.head, cx);
-                return (input.len(), Some(self.refuse(error, cx, out)));
-            }
-        };
-        if !reader.is_done() {
-            self.unfinished = Some(unfinished);
-            return (used, Some(Next::Receive));
-        }
-        let mut slots = request::header_buffer();
-        match request::parse(&unfinished.head, &mut slots, cx.settings.limits()) {
-            Ok(Some(head)) => (used, self.respond(&head, Content::Whole(&unfinished.body), cx, out)),
-            // It was parsed before, and has not changed.
-            _ => (used, Some(Next::Close)),
-        }
-    }
-
-    /// Answers one request. `None` if the next one may follow.
-    #[inline]
-    fn respond(
+    fn begin_upload(
         &mut self,
         head: &RequestHead<'_, '_>,
-        content: Content<'_>,
+        behind: &[u8],
+        cx: &Context,
+        wake: impl Fn() -> Waker,
+        out: &mut Vec<u8>,
+    ) -> (usize, Option<Next>) {
+        if matches!(head.framing, Framing::Length(length) if length > cx.settings.most_streamed()) {
+            self.note_request(head, cx);
+            return (behind.len(), Some(self.refuse_content(ContentError::TooLarge, cx, out)));
+        }
+        let (upload, receiver) = Upload::new(head.framing, head.expect_continue && behind.is_empty(), wake);
+        self.content = Content::Uploaded(Box::new(upload));
+        let used = match self.upload(behind, cx) {
+            Ok(used) => used,
+            Err(error) => {
+                self.note_request(head, cx);
+                return (behind.len(), Some(self.refuse_content(error, cx, out)));
+            }
+        };
+        let next = self.dispatch(head, RequestContent::Coming(receiver), cx, out);
+        if matches!(next, Some(Next::Handle(..))) {
+            self.invite(out);
+        }
+        (used, next)
+    }
+
+    /// Takes more of the content that is awaited, before any other request. Returns no next step if another request may follow.
+    #[cold]
+    fn continue_content(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Option<Next>) {
+        match std::mem::take(&mut self.content) {
+            Content::None => (0, None),
+            Content::Gathered(gathered) => self.gather(gathered, input, cx, out),
+            uploaded @ Content::Uploaded(_) => {
+                // The response has been sent, so that a refusal cannot be.
+                self.content = uploaded;
+                match self.upload(input, cx) {
+                    Ok(used) if self.remainder() != Remainder::Unwanted => (used, None),
+                    _ => {
+                        self.content = Content::None;
+                        (input.len(), Some(Next::LINGER))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gathers more of a request's content, and calls the handler once it is complete.
+    fn gather(
+        &mut self,
+        mut gathered: Box<Gathered>,
+        input: &[u8],
+        cx: &Context,
+        out: &mut Vec<u8>,
+    ) -> (usize, Option<Next>) {
+        let used = match gathered.receive(input, cx.settings.max_body) {
+            Ok(used) => used,
+            Err(error) => {
+                self.note_head(&gathered.head, cx);
+                return (input.len(), Some(self.refuse_content(error, cx, out)));
+            }
+        };
+        if !gathered.is_complete() {
+            self.content = Content::Gathered(gathered);
+            return (used, Some(Next::Receive));
+        }
+        let mut headers = request::header_buffer();
+        match request::parse(&gathered.head, &mut headers, cx.settings.limits()) {
+            Ok(Some(head)) => (used, self.dispatch(&head, RequestContent::Whole(&gathered.body), cx, out)),
+            // Unreachable: the bytes were parsed before, and have not changed.
+            _ => (used, Some(Next::CLOSE)),
+        }
+    }
+
+    /// Passes on what of `input` belongs to the content. Returns how much that is.
+    fn upload(&mut self, input: &[u8], cx: &Context) -> Result<usize, ContentError> {
+        let Content::Uploaded(upload) = &mut self.content else { return Ok(0) };
+        let used = upload.receive(input, cx.settings.most_streamed())?;
+        if upload.is_complete() {
+            self.content = Content::None;
+        }
+        Ok(used)
+    }
+
+    /// Takes bytes that have arrived while a response is made (`is_handling`) or sent.
+    #[cold]
+    pub fn receive_content(&mut self, bytes: &[u8], is_handling: bool, cx: &Context, out: &mut Vec<u8>) -> Next {
+        match self.upload(bytes, cx) {
+            Ok(used) => {
+                self.input.push(&bytes[used..]);
+                self.input.is_unparsed |= used < bytes.len();
+                Next::Receive
+            }
+            Err(error) if is_handling => self.refuse_content(error, cx, out),
+            Err(_) => Next::CLOSE,
+        }
+    }
+
+    /// Sends `100 Continue` to a client that waits for it, if the handler has asked for the content. For use before the response.
+    pub fn invite(&mut self, out: &mut Vec<u8>) {
+        if let Content::Uploaded(upload) = &mut self.content
+            && upload.invites()
+        {
+            invite(out);
+        }
+    }
+
+    /// Takes the response of a handler that was waited for.
+    pub fn respond(&mut self, response: Response, pending: PendingResponse, cx: &Context, out: &mut Vec<u8>) -> Next {
+        self.put(response, pending.rules, self.remainder(), cx, out).unwrap_or(Next::CONTINUE)
+    }
+
+    /// Takes the end of the time for a request, or for its content while a handler works (`is_handling`). Returns `None` where
+    /// the client is sent no response, since none of a request has arrived, or the response has been sent.
+    pub fn time_out(&mut self, is_handling: bool, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
+        let part = self.part();
+        match std::mem::take(&mut self.content) {
+            Content::None if is_handling || part == Part::Nothing => return None,
+            Content::None => {}
+            Content::Gathered(gathered) => self.note_head(&gathered.head, cx),
+            Content::Uploaded(upload) => {
+                upload.time_out();
+                if !is_handling {
+                    return None;
+                }
+            }
+        }
+        self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
+        Some(self.fail(408, "The request took too long\n", cx, out))
+    }
+
+    /// Counts `bytes` of a long body as sent.
+    pub fn count_sent(&mut self, bytes: u64) {
+        self.note.iter_mut().for_each(|note| note.sent(bytes));
+    }
+
+    /// Ends a long body, all of which is sent.
+    pub fn end_body(&mut self) {
+        self.note = None;
+    }
+
+    /// Calls the handler of a request. Returns `None` if the next request may follow.
+    #[inline]
+    fn dispatch(
+        &mut self,
+        head: &RequestHead<'_, '_>,
+        content: RequestContent<'_>,
         cx: &Context,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         self.served += 1;
-        let (to_head, rest) = (head.method == "HEAD", Rest::Nothing);
         let most = cx.settings.requests_per_connection;
-        let last = most != 0 && self.served >= most;
-        let shape = Shape { to_head, http_1_1: head.http_1_1, keep_alive: head.keep_alive, last, rest };
-        let outcome = if cx.visits.are_noted() {
-            let client = self.take_note(head, cx);
-            cx.app.call(head, content, &client, cx)
-        } else {
-            cx.app.call(head, content, &self.client, cx)
+        let rules = ResponseRules {
+            to_head: head.method == "HEAD",
+            http_1_1: head.http_1_1,
+            keep_alive: head.keep_alive,
+            is_last: most != 0 && self.served >= most,
         };
-        match outcome {
-            Outcome::Ready(response) => self.put(response, Shape { rest: self.rest(), ..shape }, cx, out),
-            Outcome::Pending(future) => {
-                (self.waiting, self.droppable) = (Some(shape), false);
-                Some(Next::Wait(future))
-            }
-            Outcome::Droppable(future) => {
-                (self.waiting, self.droppable) = (Some(shape), true);
-                Some(Next::Wait(future))
-            }
+        let outcome = match self.note_request(head, cx) {
+            Some(client) => cx.app.call(head, content, &client, cx),
+            None => cx.app.call(head, content, &self.client, cx),
+        };
+        let (future, is_droppable) = match outcome {
+            Outcome::Ready(response) => return self.put(response, rules, self.remainder(), cx, out),
+            Outcome::Pending(future) => (future, false),
+            Outcome::Droppable(future) => (future, true),
+        };
+        Some(Next::Handle(future, PendingResponse { rules, is_droppable }))
+    }
+
+    /// Returns how much of the request's content has not arrived.
+    #[inline]
+    fn remainder(&self) -> Remainder {
+        match &self.content {
+            Content::Uploaded(upload) => upload.remainder(),
+            Content::None | Content::Gathered(_) => Remainder::Nothing,
         }
     }
 
-    /// Notes a request, and gives who sent it.
+    /// Appends a response to `out`, and notes it.
+    #[inline]
+    fn put(
+        &mut self,
+        response: Response,
+        rules: ResponseRules,
+        remainder: Remainder,
+        cx: &Context,
+        out: &mut Vec<u8>,
+    ) -> Option<Next> {
+        let next = write(response, rules, remainder, self.note.as_mut(), cx, out);
+        if !matches!(next, Some(Next::Send(Some(_), _))) {
+            self.note = None;
+        }
+        next
+    }
+
+    /// Notes a request where a setting asks for that. Returns who sent it then, as far as a proxy tells.
+    #[inline]
+    fn note_request(&mut self, head: &RequestHead<'_, '_>, cx: &Context) -> Option<Client> {
+        if cx.visits.are_noted() { Some(self.take_note(head, cx)) } else { None }
+    }
+
     #[cold]
     fn take_note(&mut self, head: &RequestHead<'_, '_>, cx: &Context) -> Client {
         let protocol = if head.http_1_1 { "HTTP/1.1" } else { "HTTP/1.0" };
@@ -416,76 +435,66 @@ impl Http1 {
         client
     }
 
-    /// Notes a request whose head was kept.
+    /// Notes a request whose header section was kept.
     #[cold]
-    fn take_note_again(&mut self, head: &[u8], cx: &Context) {
-        let mut slots = request::header_buffer();
-        if cx.visits.are_noted()
-            && let Ok(Some(head)) = request::parse(head, &mut slots, cx.settings.limits())
-        {
-            self.take_note(&head, cx);
+    fn note_head(&mut self, head: &[u8], cx: &Context) {
+        let mut headers = request::header_buffer();
+        if let Ok(Some(head)) = request::parse(head, &mut headers, cx.settings.limits()) {
+            self.note_request(&head, cx);
         }
     }
 
-    /// Writes an answer, and notes it.
-    #[inline]
-    fn put(&mut self, response: Response, shape: Shape, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
-        let next = write(response, shape, self.note.as_mut(), cx, out);
-        if !matches!(next, Some(Next::Send(..))) {
-            self.note = None;
+    /// Handles what is no request of HTTP/1.1: the preface of HTTP/2, or a fault.
+    #[cold]
+    fn refuse_head(&mut self, error: WireError, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
+        let arrived = input.len().min(HTTP2_PREFACE.len());
+        let may_be_http2 = cx.settings.http2 && self.served == 0 && input[..arrived] == HTTP2_PREFACE[..arrived];
+        match error {
+            WireError::Version if may_be_http2 && arrived < HTTP2_PREFACE.len() => Next::Receive,
+            WireError::Version if may_be_http2 => Next::Send(None, Then::HandOver(HyperProtocol::Http2)),
+            _ => self.refuse(error, cx, out),
         }
-        next
     }
 
-    /// So many bytes of a long body are made ready to be sent.
-    pub fn sent(&mut self, bytes: u64) {
-        self.note.iter_mut().for_each(|note| note.sent(bytes));
+    #[cold]
+    fn refuse_content(&mut self, error: ContentError, cx: &Context, out: &mut Vec<u8>) -> Next {
+        self.content = Content::None;
+        match error {
+            ContentError::TooLarge => self.fail(413, "The body is too large\n", cx, out),
+            ContentError::Malformed(error) => self.refuse(error, cx, out),
+        }
     }
 
-    /// A long body is sent to its end.
-    pub fn finish(&mut self) {
-        self.note = None;
-    }
-
-    /// Answers what is no request.
+    /// Refuses a request that breaks the rules of HTTP.
     #[cold]
     fn refuse(&mut self, error: WireError, cx: &Context, out: &mut Vec<u8>) -> Next {
         self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
         self.fail(status_of(error), format!("{error}\n"), cx, out)
     }
 
-    /// Answers with a failure after which the connection cannot go on.
+    /// Sends a failure after which the connection ends.
     #[cold]
     fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &Context, out: &mut Vec<u8>) -> Next {
-        let shape = Shape { to_head: false, http_1_1: true, keep_alive: false, last: true, rest: Rest::Unwanted };
-        self.put(Response::error(status, why), shape, cx, out);
-        Next::CloseGently
-    }
-
-    /// Answers a client that took too long over its request.
-    pub fn timed_out(&mut self, cx: &Context, out: &mut Vec<u8>) -> Next {
-        if let Some(unfinished) = self.unfinished.take() {
-            self.take_note_again(&unfinished.head, cx);
-        }
-        self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
-        self.fail(408, "The request took too long\n", cx, out)
-    }
-
-    /// Whether the connection begins as one of HTTP/2 does, as far as it has come.
-    #[cold]
-    fn may_be_http2(&self, input: &[u8], cx: &Context) -> bool {
-        let come = input.len().min(HTTP2_PREFACE.len());
-        cx.settings.http2 && self.served == 0 && input[..come] == HTTP2_PREFACE[..come]
+        let rules = ResponseRules { to_head: false, http_1_1: true, keep_alive: false, is_last: true };
+        self.put(Response::error(status, why), rules, Remainder::Unwanted, cx, out);
+        Next::LINGER
     }
 }
 
-/// Whether a request may turn its connection into something else than HTTP/1.1. A request for HTTP/2 by `Upgrade` is
-/// none: that way in was taken back (RFC 9113, section 3.1), and who offers it is content with HTTP/1.1.
+fn invite(out: &mut Vec<u8>) {
+    encode::status_line(out, 100);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Returns the length of content up to which it is handed over with its header section, if it has arrived.
+fn most_at_once(cx: &Context) -> u64 {
+    cx.settings.max_body.min(cx.settings.most_streamed())
+}
+
+/// Whether a request may upgrade its connection. A request for HTTP/2 by `Upgrade` may not: that way was removed (RFC 9113,
+/// section 3.1), and a client that offers it takes HTTP/1.1.
 #[cold]
-fn is_exotic(head: &RequestHead<'_, '_>, cx: &Context) -> bool {
+fn is_for_hyper(head: &RequestHead<'_, '_>, cx: &Context) -> bool {
     let offered = || head.header("upgrade").is_some_and(|protocol| !protocol.eq_ignore_ascii_case(b"h2c"));
     (head.method == "CONNECT" || offered()) && cx.app.takes_body_as_it_comes(head.method, head.path(), cx)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,15 +1,15 @@
 //! The body of a request that a router gets.
 
-use crate::message::hyper_body::HyperBody;
-use crate::message::upload::Incoming;
+use crate::message::body_channel::BodyReceiver;
+use crate::message::body_error::BodyError;
+use crate::message::hyper_request_body::HyperRequestBody;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use thiserror::Error;
 
-/// The body of a request that a router gets. One that was here with its head is whole; another comes as the client sends
+/// The body of a request that a router gets: whole where it arrived together with its header section, else as the client sends
 /// it, no faster than the handler takes it.
 #[derive(Default)]
 pub struct RequestBody(Source);
@@ -19,27 +19,9 @@ enum Source {
     #[default]
     Empty,
     Whole(Bytes),
-    Coming(Incoming),
-    /// Of a connection that was handed to hyper.
-    Hyper(HyperBody),
-}
-
-/// Why a request's body does not come to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum BodyError {
-    /// The connection ended before.
-    #[error("the connection ended before the request's body did")]
-    Cut,
-    /// It is larger than the server takes.
-    #[error("the request's body is too large")]
-    TooLarge,
-    /// It is not framed as HTTP asks for.
-    #[error("the request's body is malformed")]
-    Malformed,
-    /// The client sent nothing of it for too long.
-    #[error("the client took too long over the request's body")]
-    TimedOut,
+    Streamed(BodyReceiver),
+    /// The body of a request on a connection that hyper serves.
+    Hyper(HyperRequestBody),
 }
 
 impl RequestBody {
@@ -47,11 +29,11 @@ impl RequestBody {
         Self(if bytes.is_empty() { Source::Empty } else { Source::Whole(Bytes::copy_from_slice(bytes)) })
     }
 
-    pub(crate) fn coming(incoming: Incoming) -> Self {
-        Self(Source::Coming(incoming))
+    pub(crate) fn streamed(receiver: BodyReceiver) -> Self {
+        Self(Source::Streamed(receiver))
     }
 
-    pub(crate) fn hyper(body: HyperBody) -> Self {
+    pub(crate) fn hyper(body: HyperRequestBody) -> Self {
         Self(Source::Hyper(body))
     }
 }
@@ -68,8 +50,8 @@ impl Body for RequestBody {
                 self.0 = Source::Empty;
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            Source::Coming(incoming) => {
-                Poll::Ready(ready!(incoming.poll_piece(cx)).map(|piece| piece.map(Frame::data)))
+            Source::Streamed(receiver) => {
+                Poll::Ready(ready!(receiver.poll_piece(cx)).map(|piece| piece.map(Frame::data)))
             }
             Source::Hyper(body) => body.poll_frame(cx),
         }
@@ -79,7 +61,7 @@ impl Body for RequestBody {
         match &self.0 {
             Source::Empty => true,
             Source::Whole(_) => false,
-            Source::Coming(incoming) => incoming.is_ended(),
+            Source::Streamed(receiver) => receiver.is_ended(),
             Source::Hyper(body) => body.is_end_stream(),
         }
     }
@@ -88,7 +70,7 @@ impl Body for RequestBody {
         match &self.0 {
             Source::Empty => SizeHint::with_exact(0),
             Source::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Source::Coming(incoming) => incoming.left().map_or_else(SizeHint::default, SizeHint::with_exact),
+            Source::Streamed(receiver) => receiver.left().map_or_else(SizeHint::default, SizeHint::with_exact),
             Source::Hyper(body) => body.size_hint(),
         }
     }
@@ -99,7 +81,7 @@ impl fmt::Debug for RequestBody {
         let kind = match &self.0 {
             Source::Empty => "empty",
             Source::Whole(_) => "whole",
-            Source::Coming(_) | Source::Hyper(_) => "as it comes",
+            Source::Streamed(_) | Source::Hyper(_) => "as it comes",
         };
         write!(f, "RequestBody({kind})")
     }

@@ -1,8 +1,7 @@
 //! An answer, as a handler makes it.
 
 use crate::callbacks;
-use crate::message::answer_body::BodyFailed;
-use crate::message::stream::{Framing, Stream};
+use crate::message::stream::{BodyFailed, Framing, Stream};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};

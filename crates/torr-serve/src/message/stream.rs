@@ -1,7 +1,6 @@
-//! Bodies of answers that come frame by frame, as `http_body` has them.
+//! Bodies of responses that come frame by frame, as `http_body` has them.
 
 use crate::callbacks;
-use crate::message::answer_body::BodyFailed;
 use bytes::{Buf, Bytes};
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -10,35 +9,36 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
+use thiserror::Error;
 use torr_wire::encode;
 
-/// How much of a frame is made ready to be sent at a time.
+/// The number of bytes that are made ready to be sent at a time.
 const PIECE: usize = 64 * 1024;
 
-/// A body whose frames are asked for one by one, each only when the client has taken those before. Trailers are dropped.
+/// A body whose frames are asked for one by one, each once the client has taken those before. Trailers are dropped.
 pub struct Stream {
     framing: Framing,
-    /// What came of asking, and has not been used.
+    /// The step that the body has returned and that is not used.
     next: Option<Step>,
     frames: Option<Pin<Box<dyn Frames + Send>>>,
-    /// Bytes of the body that were put into a buffer since this was last asked.
+    /// The number of bytes of the body that were put into a buffer since [`Stream::take_carried`].
     carried: u64,
 }
 
-/// How the client learns where the body ends.
+/// The way in which the client learns where the body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// So many bytes are to come yet.
+    /// The number of bytes that are to come.
     Length(u64),
     /// Each piece tells its length.
     Chunked,
     /// The connection ends with the body.
     UntilClose,
-    /// There is no body, and nothing is said of one.
+    /// There is no body, and no field announces one.
     Nothing,
 }
 
-/// What comes next of a body.
+/// A step of a body.
 enum Step {
     Data(Bytes),
     End,
@@ -46,16 +46,21 @@ enum Step {
     Failure,
 }
 
-/// What there is to send of a long body.
+/// The outcome of filling a buffer with the next part of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
-    /// What was put into the buffer; if that is nothing, the body has ended.
+pub(crate) enum Fill {
+    /// The buffer holds the next part; if it is empty, the body has ended.
     Ready,
-    /// Nothing yet.
+    /// There is no next part yet.
     Pending,
     /// The body cannot be sent to its end.
     Short,
 }
+
+/// A response's body did not come to its end.
+#[derive(Debug, Error)]
+#[error("the response's body failed")]
+pub(crate) struct BodyFailed;
 
 /// A body without its types.
 trait Frames {
@@ -63,14 +68,14 @@ trait Frames {
 }
 
 pin_project! {
-    /// Where a body is, or none.
-    pub(crate) struct Slot<B> {
+    /// Memory for a body, which bodies use one after another.
+    pub(crate) struct BodyMemory<B> {
         #[pin]
         body: Option<B>,
     }
 }
 
-impl<B: Body> Frames for Slot<B> {
+impl<B: Body> Frames for BodyMemory<B> {
     fn poll_data(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Step> {
         loop {
             let Some(body) = self.as_mut().project().body.as_pin_mut() else { return Poll::Ready(Step::End) };
@@ -86,20 +91,20 @@ impl<B: Body> Frames for Slot<B> {
     }
 }
 
-/// How a body is framed, of which this length may be known.
+/// Returns the framing of a body whose length may be known from elsewhere.
 fn framing_of(body: &impl Body, length: Option<u64>) -> Framing {
     body.size_hint().exact().or(length).map_or(Framing::Chunked, Framing::Length)
 }
 
 impl Stream {
-    /// A body. If its length is neither given here nor known to the body, it is sent in chunks. Of a body of known length
-    /// what is more is cut off; if it is less, the connection is closed, since the client would wait for ever.
+    /// Returns a body, which is sent in chunks if its length is neither given here nor known to the body. A body of known
+    /// length is cut off there; if it ends before, the connection is closed, since the client would wait for ever.
     pub fn new(body: impl Body + Send + 'static, length: Option<u64>) -> Self {
         let framing = framing_of(&body, length);
-        Self { framing, next: None, frames: Some(Box::pin(Slot { body: Some(body) })), carried: 0 }
+        Self { framing, next: None, frames: Some(Box::pin(BodyMemory { body: Some(body) })), carried: 0 }
     }
 
-    /// What is said of a body that is never sent, in the answer to a HEAD.
+    /// Returns the stand-in for a body that is announced and never sent, in the response to a HEAD.
     pub(crate) fn unsent(framing: Framing) -> Self {
         Self { framing, next: None, frames: None, carried: 0 }
     }
@@ -108,39 +113,41 @@ impl Stream {
         self.framing
     }
 
-    /// For a client that knows no chunks.
+    /// Ends the body by the end of the connection, for a client that knows no chunks.
     pub(crate) fn until_close(&mut self) {
         self.framing = Framing::UntilClose;
     }
 
-    /// A body, whole if it is at hand in one frame, in memory that another has left. One that is whole leaves it too.
+    /// Returns the bytes of a body that has them all at hand in one frame, or else the body as a stream. Uses the memory that
+    /// another body has left; bytes leave it for the next body.
     #[inline]
-    pub(crate) fn in_room<B: Body + Send + 'static>(
+    pub(crate) fn whole_or_stream<B: Body + Send + 'static>(
         body: B,
         length: Option<u64>,
-        room: Option<Pin<Box<Slot<B>>>>,
-    ) -> (crate::message::response::Body, Option<Pin<Box<Slot<B>>>>) {
+        left: &mut Option<Pin<Box<BodyMemory<B>>>>,
+    ) -> Result<Bytes, Self> {
         let framing = framing_of(&body, length);
-        let mut room = room.unwrap_or_else(|| Box::pin(Slot { body: None }));
-        room.as_mut().project().body.set(Some(body));
+        let mut memory = left.take().unwrap_or_else(|| Box::pin(BodyMemory { body: None }));
+        memory.as_mut().project().body.set(Some(body));
         let mut next = None;
         if let Framing::Length(length) = framing {
             let cx = &mut Context::from_waker(Waker::noop());
             // A panic is the body's failure; what it leaves behind is the body's own state only.
-            let first = catch_unwind(AssertUnwindSafe(|| room.as_mut().poll_data(cx)));
+            let first = catch_unwind(AssertUnwindSafe(|| memory.as_mut().poll_data(cx)));
             match first.unwrap_or(Poll::Ready(Step::Failure)) {
                 Poll::Ready(Step::Data(data)) if data.len() as u64 == length => {
-                    callbacks::survive("a body", || room.as_mut().project().body.set(None));
-                    return (data.into(), Some(room));
+                    callbacks::survive("a body", || memory.as_mut().project().body.set(None));
+                    *left = Some(memory);
+                    return Ok(data);
                 }
                 Poll::Ready(step) => next = Some(step),
                 Poll::Pending => {}
             }
         }
-        (Self { framing, next, frames: Some(room), carried: 0 }.into(), None)
+        Err(Self { framing, next, frames: Some(memory), carried: 0 })
     }
 
-    /// Waits until it is known what comes next.
+    /// Waits for the next step.
     pub(crate) async fn wait(&mut self) {
         poll_fn(|cx| {
             if self.next.is_none() {
@@ -151,8 +158,8 @@ impl Stream {
         .await;
     }
 
-    /// Puts what is at hand into an empty buffer, framed.
-    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>) -> Made {
+    /// Puts the part that is at hand into an empty buffer, framed.
+    pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>) -> Fill {
         while buffer.len() < PIECE && self.frames.is_some() && self.framing != Framing::Length(0) {
             let step = match self.next.take() {
                 Some(step) => Poll::Ready(step),
@@ -164,22 +171,22 @@ impl Stream {
                     self.let_go();
                     match self.framing {
                         Framing::Chunked => encode::last_chunk(buffer),
-                        Framing::Length(_) => return Made::Short,
+                        Framing::Length(_) => return Fill::Short,
                         Framing::UntilClose | Framing::Nothing => {}
                     }
                 }
                 Poll::Ready(Step::Failure) => {
                     self.next = Some(Step::Failure);
-                    // What came before the failure is the client's.
-                    return if buffer.is_empty() { Made::Short } else { Made::Ready };
+                    // The client receives what came before the failure.
+                    return if buffer.is_empty() { Fill::Short } else { Fill::Ready };
                 }
-                Poll::Pending => return if buffer.is_empty() { Made::Pending } else { Made::Ready },
+                Poll::Pending => return if buffer.is_empty() { Fill::Pending } else { Fill::Ready },
             }
         }
-        Made::Ready
+        Fill::Ready
     }
 
-    /// Bytes of the body, without its framing, that were made ready since this was last asked.
+    /// Returns the number of bytes of the body, without its framing, that were made ready since the last call.
     pub(crate) fn take_carried(&mut self) -> u64 {
         std::mem::take(&mut self.carried)
     }
@@ -206,7 +213,7 @@ impl Stream {
         }
     }
 
-    /// What comes next, for who frames it by himself. An error where the body cannot come to its end.
+    /// Returns the next data without framing, or an error where the body cannot come to its end.
     pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyFailed>>> {
         let step = match self.next.take() {
             Some(step) => step,
@@ -222,7 +229,7 @@ impl Stream {
         })
     }
 
-    /// Drops the body, which is done or not wanted any more.
+    /// Drops the body, which has ended or is not wanted any more.
     fn let_go(&mut self) {
         callbacks::dispose("a body", self.frames.take());
     }

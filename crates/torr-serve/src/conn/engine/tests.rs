@@ -1,16 +1,23 @@
 //! The engine turn by turn, where over sockets alone it would depend on who is faster.
 
-use super::*;
+use super::connection::{Connection, State};
+use super::timeouts::SHUTDOWN_IDLE;
+use super::{ARENA, Engine};
 use crate::app::App;
-use crate::context::Shared;
+use crate::conn::admission::ConnectionLimits;
+use crate::conn::transport::Plain;
+use crate::context::{Context, Shared};
+use crate::message::response::Response;
 use crate::settings::Settings;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use torr_net::{StopSignal, Token, clock};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Few of these fill what the kernel keeps of a connection, and each goes with its head.
 static LONG: [u8; 60_000] = [b'l'; 60_000];
 
@@ -20,7 +27,7 @@ fn get(path: &str) -> String {
 
 /// An engine with one client, whose connection it has accepted.
 struct Rig {
-    engine: Engine,
+    engine: Engine<Plain>,
     client: TcpStream,
     connection: Token,
     /// Connections whose handlers wait to be completed.
@@ -42,11 +49,11 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
-        client.set_read_timeout(Some(PATIENCE)).expect("a socket takes options");
+        client.set_read_timeout(Some(TIME_LIMIT)).expect("a socket takes options");
         let (_, shared) = Shared::alone(app, Settings::default()).expect("there is memory");
         let mut engine = Engine::new(
             Context::new(shared, 0).expect("a descriptor is free"),
-            Seats::new(100),
+            ConnectionLimits::of_all(100),
             listener.into(),
             Arc::new(StopSignal::new().expect("there is room for a descriptor")),
         )
@@ -54,7 +61,7 @@ impl Rig {
         let start = Instant::now();
         while engine.connections.is_empty() {
             engine.turn(false).expect("the poller waits");
-            assert!(start.elapsed() < PATIENCE, "nobody was accepted");
+            assert!(start.elapsed() < TIME_LIMIT, "nobody was accepted");
         }
         let connection = engine.connections.tokens().next().expect("it was accepted");
         Self { engine, client, connection, waiting: Vec::new(), count }
@@ -66,7 +73,7 @@ impl Rig {
         let socket = TcpStream::from(self.connection().socket.try_clone().expect("a descriptor is free"));
         let (start, mut room) = (Instant::now(), vec![0; bytes.len() + 1]);
         while socket.peek(&mut room).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
-            assert!(start.elapsed() < PATIENCE, "{bytes:?} did not arrive");
+            assert!(start.elapsed() < TIME_LIMIT, "{bytes:?} did not arrive");
         }
     }
 
@@ -82,7 +89,7 @@ impl Rig {
         self.engine.complete([(token, Response::text(text))]);
     }
 
-    fn connection(&mut self) -> &mut Connection {
+    fn connection(&mut self) -> &mut Connection<Plain> {
         self.engine.connections.get_mut(self.connection).expect("it lasts")
     }
 
@@ -143,7 +150,7 @@ fn a_client_that_sends_faster_than_it_is_served_does_not_fill_the_memory() {
     while rig.count.load(Ordering::Relaxed) < REQUESTS {
         rig.turn();
         most = most.max(rig.connection().http.held());
-        assert!(start.elapsed() < PATIENCE, "{:?} of {REQUESTS} requests were answered", rig.count);
+        assert!(start.elapsed() < TIME_LIMIT, "{:?} of {REQUESTS} requests were answered", rig.count);
     }
     assert!(most <= 2 * ARENA, "{most} bytes were held");
     drop(rig);
@@ -156,8 +163,8 @@ fn a_connection_that_was_idle_for_long_may_still_send_a_request_when_the_server_
     let mut rig = Rig::new();
     let connection = rig.engine.connections.get_mut(rig.connection).expect("it lasts");
     connection.since -= clock::nanos(Duration::from_secs(60));
-    rig.engine.leave().expect("the stop_signal is watched");
-    rig.engine.tend().expect("there is nothing to fail");
+    rig.engine.leave().expect("the stop signal is watched");
+    rig.engine.tick().expect("there is nothing to fail");
     assert!(!rig.engine.connections.is_empty(), "it was ended at once");
     rig.send(&get("/now"));
     rig.turn();
@@ -167,13 +174,13 @@ fn a_connection_that_was_idle_for_long_may_still_send_a_request_when_the_server_
 #[test]
 fn an_idle_connection_is_ended_soon_after_the_server_leaves() {
     let mut rig = Rig::new();
-    rig.engine.leave().expect("the stop_signal is watched");
+    rig.engine.leave().expect("the stop signal is watched");
     let start = Instant::now();
     while !rig.engine.connections.is_empty() {
-        rig.engine.tend().expect("there is nothing to fail");
-        assert!(start.elapsed() < PATIENCE, "it is kept");
+        rig.engine.tick().expect("there is nothing to fail");
+        assert!(start.elapsed() < TIME_LIMIT, "it is kept");
     }
-    assert!(start.elapsed() >= LEAVING_IDLE - Duration::from_millis(50), "it was ended after {:?}", start.elapsed());
+    assert!(start.elapsed() >= SHUTDOWN_IDLE - Duration::from_millis(50), "it was ended after {:?}", start.elapsed());
     assert_eq!(rig.client.read(&mut [0]).expect("the end comes"), 0);
 }
 
@@ -185,7 +192,7 @@ fn the_end_that_comes_with_the_last_request_is_seen() {
     let start = Instant::now();
     while !rig.engine.connections.is_empty() {
         rig.turn();
-        assert!(start.elapsed() < PATIENCE, "it is kept");
+        assert!(start.elapsed() < TIME_LIMIT, "it is kept");
     }
     assert_eq!(rig.body(), "now");
 }
@@ -232,20 +239,20 @@ fn answers_keep_their_order_where_the_client_reads_late() {
             rig.complete("one");
             expected.push(b"one");
         }
-        assert_eq!(rig.connection().doing, Doing::Waiting, "the last handler is under way");
+        assert!(rig.connection().state.is_handling(), "the last handler is at work");
         let (start, mut received) = (Instant::now(), Vec::new());
         rig.read_now(&mut received);
         while early && !received.ends_with(&LONG) {
             rig.turn();
             rig.read_now(&mut received);
-            assert!(start.elapsed() < PATIENCE, "an answer is not sent while the next one is waited for");
+            assert!(start.elapsed() < TIME_LIMIT, "an answer is not sent while the next one is waited for");
         }
         rig.complete("end");
         expected.push(b"end");
         while !received.ends_with(b"end") {
             rig.turn();
             rig.read_now(&mut received);
-            assert!(start.elapsed() < PATIENCE, "the last answer does not come");
+            assert!(start.elapsed() < TIME_LIMIT, "the last answer does not come");
         }
         assert!(bodies(&received) == expected, "read early: {early}");
     }
@@ -254,7 +261,7 @@ fn answers_keep_their_order_where_the_client_reads_late() {
 #[test]
 fn answers_that_fill_the_socket_are_sent_on_once_the_client_reads() {
     let (mut rig, mut expected) = (Rig::new(), Vec::new());
-    while rig.connection().doing != Doing::Sending {
+    while !matches!(rig.connection().state, State::Writing { .. }) {
         rig.send(&get("/long"));
         rig.turn();
         expected.push(&LONG[..]);
@@ -265,7 +272,7 @@ fn answers_that_fill_the_socket_are_sent_on_once_the_client_reads() {
     while !received.ends_with(b"now") {
         rig.read_now(&mut received);
         rig.turn();
-        assert!(start.elapsed() < PATIENCE, "the rest does not come");
+        assert!(start.elapsed() < TIME_LIMIT, "the rest does not come");
     }
     assert!(bodies(&received) == expected, "{} answers are {} bytes", expected.len(), received.len());
 }
@@ -280,23 +287,23 @@ fn a_listener_that_cannot_be_watched_again_is_tried_again() {
     rig.engine.listener = Some(file.into());
     rig.engine.accept_again = Some(0);
     for _ in 0..3 {
-        rig.engine.tend().expect("the server goes on");
+        rig.engine.tick().expect("the server goes on");
         let again = rig.engine.accept_again.expect("it is tried again");
         assert!(again > rig.engine.now, "not at once");
         rig.engine.accept_again = Some(0);
     }
     rig.engine.poller.remove(&listener).expect("it was watched");
     rig.engine.listener = Some(listener);
-    rig.engine.tend().expect("the server goes on");
+    rig.engine.tick().expect("the server goes on");
     assert_eq!(rig.engine.accept_again, None);
     rig.engine.accept_again = Some(0);
-    rig.engine.tend().expect("that it is watched already is no failure");
+    rig.engine.tick().expect("that it is watched already is no failure");
     assert_eq!(rig.engine.accept_again, None);
     let address = rig.client.peer_addr().expect("it is connected");
     let _second = TcpStream::connect(address).expect("it listens");
     let start = Instant::now();
     while rig.engine.connections.tokens().count() < 2 {
         rig.turn();
-        assert!(start.elapsed() < PATIENCE, "nobody was accepted");
+        assert!(start.elapsed() < TIME_LIMIT, "nobody was accepted");
     }
 }

@@ -1,14 +1,14 @@
 //! Requests for handlers of the `App` on a connection of HTTP/2: bodies are gathered within bounds, and a handler that waits is
 //! a task of its own, which a client's reset does not cancel.
 
-use super::exchange::refusal;
+use super::refusal::refusal;
 use crate::app::owned::OwnedHead;
 use crate::app::{self, Content, Outcome};
 use crate::client::Client;
-use crate::conn::seats::Seat;
+use crate::conn::admission::Admission;
 use crate::context::Desk;
-use crate::message::hyper_body::HyperBody;
-use crate::message::request_body::BodyError;
+use crate::message::body_error::BodyError;
+use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::response::Response;
 use http::request::Parts;
 use http_body::Body;
@@ -21,28 +21,28 @@ use tokio::sync::Semaphore;
 use tokio::task;
 use tokio::time::timeout;
 
-/// How many bodies of the largest size allowed one connection may have gathered at a time.
+/// The number of bodies of the largest size allowed that one connection may have gathered at a time.
 const BODIES: u64 = 16;
-/// The least that the bodies of one connection may have together, in bytes: small ones are not refused for their number, since
-/// 128 streams of 32 KiB fit.
+/// The number of bytes that the bodies of one connection may have together at least: small ones are not refused for their
+/// number, since 128 streams of 32 KiB fit.
 const LEAST_GATHERED: u64 = 4 * 1024 * 1024;
 
 /// What one connection may use at a time for handlers of the `App`.
 pub(super) struct Budget {
-    /// A permit for each handler that is working, also for those whose streams were reset. Whoever finds none waits, so that a
-    /// client that resets its requests has no more handlers working for it than one that waits for its responses.
+    /// A permit for each handler that is working, also for those whose streams were reset. A request without a permit waits, so
+    /// that a client that resets its requests has no more handlers working for it than one that waits for its responses.
     handlers: Arc<Semaphore>,
-    /// Bytes of bodies that are gathered, or that a handler is working on.
+    /// The number of bytes of bodies that are gathered, or that a handler is working on.
     gathered: Rc<Cell<u64>>,
-    /// The connection's place among those that may be open. Handlers that still work for a connection that has ended hold it,
-    /// so that `max_connections` bounds them as well.
-    seat: Arc<Seat>,
+    /// The connection's admission. Handlers that still work for a connection that has ended hold it, so that `max_connections`
+    /// bounds them as well.
+    admission: Arc<Admission>,
 }
 
 impl Budget {
-    /// A budget of this many handlers at a time, for the connection that has this seat.
-    pub fn new(handlers: u32, seat: Arc<Seat>) -> Self {
-        Self { handlers: Arc::new(Semaphore::new(handlers as usize)), gathered: Rc::default(), seat }
+    /// Returns a budget of this many handlers at a time.
+    pub fn new(handlers: u32, admission: Arc<Admission>) -> Self {
+        Self { handlers: Arc::new(Semaphore::new(handlers as usize)), gathered: Rc::default(), admission }
     }
 }
 
@@ -98,23 +98,22 @@ pub(super) async fn respond(
     parts: Parts,
     body: Incoming,
 ) -> Response {
-    let patience = desk.settings.body_timeout;
-    // As in the engine, the whole of it may take so long.
-    let gathered = timeout(patience, gather(desk, budget, body)).await;
+    // As in the engine, the whole body has this time.
+    let gathered = timeout(desk.settings.body_timeout, gather(desk, budget, body)).await;
     let body = match gathered.unwrap_or(Err(Failure::Body(BodyError::TimedOut))) {
         Ok(body) => body,
         Err(Failure::Body(error)) => return refusal(error),
         Err(Failure::Budget) => return Response::error(503, "Too many bodies at a time on this connection\n"),
     };
-    let permit = Arc::clone(&budget.handlers).acquire_owned().await.expect("nobody closes this semaphore");
+    let permit = Arc::clone(&budget.handlers).acquire_owned().await.expect("this semaphore is never closed");
     let head = OwnedHead::of_parts(&parts);
     drop(parts);
     match head.with(|head| desk.app.call(head, Content::Whole(&body.bytes), client, desk)) {
         Outcome::Ready(response) => response,
         Outcome::Pending(future) | Outcome::Droppable(future) => {
-            let (desk, seat) = (Rc::clone(desk), Arc::clone(&budget.seat));
+            let (desk, admission) = (Rc::clone(desk), Arc::clone(&budget.admission));
             let work = async move {
-                let _held = (permit, body, seat);
+                let _held = (permit, body, admission);
                 app::survive(future, || app::panicked(&desk)).await
             };
             // Without its handle the task goes on. It has no other end than the handler's, unless the worker itself ends.
@@ -131,7 +130,7 @@ async fn gather(desk: &Desk, budget: &Budget, body: Incoming) -> Result<Gathered
         return Err(BodyError::TooLarge.into());
     }
     let mut gathered = Gathered::new(budget);
-    let mut body = HyperBody::new(body, most, desk.settings.body_timeout);
+    let mut body = HyperRequestBody::new(body, most, desk.settings.body_timeout);
     while let Some(frame) = poll_fn(|cx| body.poll_frame(cx)).await {
         if let Ok(data) = frame?.into_data() {
             gathered.push(&data, at_a_time)?;

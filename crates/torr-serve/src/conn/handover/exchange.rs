@@ -1,17 +1,20 @@
-//! One request and its answer on a connection that hyper serves: the same handlers, the same router.
+//! One request and its response on a connection that hyper serves, by the handlers and the router that the engine calls.
 
+use super::authority::names_one_host;
+use super::controller::{self, Budget};
+use super::refusal::refusal;
+use super::upgrade::Upgrade;
 use crate::app;
 use crate::app::guest::says_close;
 use crate::client::Client;
 use crate::client::request_id::FIELD;
-use crate::conn::handover::authority::names_one_host;
-use crate::conn::handover::controller::{self, Budget};
-use crate::conn::handover::gate::Passage;
 use crate::context::Desk;
-use crate::message::answer_body::{self, AnswerBody, BodyFailed};
-use crate::message::hyper_body::HyperBody;
-use crate::message::request_body::{BodyError, RequestBody};
+use crate::message::body_error::BodyError;
+use crate::message::hyper_request_body::HyperRequestBody;
+use crate::message::hyper_response::{self, BoxBody};
+use crate::message::request_body::RequestBody;
 use crate::message::response::Response;
+use crate::message::stream::BodyFailed;
 use crate::observe::visit::Note;
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, SERVER};
@@ -31,12 +34,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use torr_net::clock;
 
-/// What is given to hyper at a time.
+/// The number of bytes that are given to hyper at a time.
 const PART: usize = 16 * 1024;
-/// Pings, and the words that end a connection, are less than this together.
-const SMALL_TALK: u64 = 1024;
+/// The number of bytes that pings and the frames that end a connection do not reach together.
+const CONTROL_FRAMES: u64 = 1024;
 
-/// What a connection's requests are answered by.
+/// The service that hyper calls for each request of a connection.
 #[derive(Clone)]
 pub(super) struct Exchange(Rc<Inner>);
 
@@ -44,28 +47,29 @@ struct Inner {
     desk: Rc<Desk>,
     client: Client,
     server: HeaderValue,
+    /// The number of requests in flight.
     active: Cell<usize>,
-    /// Of these, responses of unknown length that are being sent.
+    /// The number of responses of unknown length that are being sent, among these.
     endless: Cell<usize>,
-    /// Requests so far.
+    /// The number of requests so far.
     served: Cell<u64>,
     /// Notified when the connection is to bring no further request here.
     enough: Notify,
     /// What the response to the one request over HTTP/1.1 makes of the connection, once there is a response.
     ending: Cell<Option<Ending>>,
-    /// The gate before the one request of a connection over HTTP/1.1.
-    passage: Arc<Passage>,
-    /// Bytes that were sent since the last answer was given away.
+    /// The upgrade by the one request of a connection over HTTP/1.1.
+    upgrade: Arc<Upgrade>,
+    /// The number of bytes that were sent since the last response was given to hyper.
     sent: Arc<AtomicU64>,
-    /// Answers whose bodies could go on if the client took more.
+    /// The number of responses whose bodies could continue if the client took more.
     held: Cell<usize>,
-    /// When something was last asked of such a body.
+    /// The time at which hyper last asked for a part of such a body.
     flowed: Cell<Instant>,
     /// What handlers of the `App` may use.
     budget: Budget,
-    /// A request has made a tunnel of its stream, whose end nobody is told.
+    /// A request has made a tunnel of its stream, whose end hyper does not report.
     has_tunnel: Cell<bool>,
-    /// When the connection began, or the last answer.
+    /// The time at which the connection began, or the last response ended.
     since: Cell<Instant>,
 }
 
@@ -73,7 +77,7 @@ struct Inner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Another request may follow.
-    Persists,
+    KeepAlive,
     /// The response says that it is the last one. hyper ends such a connection by itself, and must not be told to: it would
     /// throw away what the socket has not taken.
     Closes,
@@ -81,7 +85,7 @@ pub(super) enum Ending {
     Upgraded,
 }
 
-/// One request that is being answered.
+/// One request in flight.
 struct Active(Rc<Inner>);
 
 impl Active {
@@ -109,24 +113,24 @@ impl Inner {
 
     /// Settles the end of a connection over HTTP/1.1, of which hyper serves one request: either the response turns it into
     /// something else, or hyper is done with it.
-    fn end_http1(&self, answer: &mut http::Response<AnswerBody>, by_connect: bool, is_last: bool) {
-        if answer.status() == StatusCode::SWITCHING_PROTOCOLS || by_connect && answer.status().is_success() {
+    fn end_http1(&self, response: &mut http::Response<BoxBody>, by_connect: bool, is_last: bool) {
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS || by_connect && response.status().is_success() {
             self.ending.set(Some(Ending::Upgraded));
-            return self.passage.open();
+            return self.upgrade.accept();
         }
         if is_last {
-            answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        if answer.headers().get_all(CONNECTION).iter().any(says_close) {
+        if response.headers().get_all(CONNECTION).iter().any(says_close) {
             self.ending.set(Some(Ending::Closes));
             return;
         }
-        self.ending.set(Some(Ending::Persists));
+        self.ending.set(Some(Ending::KeepAlive));
         // hyper has written the response's head by the time that its connection is told to end.
         self.enough.notify_one();
     }
 
-    /// Who sent a request, and what is noted of it.
+    /// Returns who sent a request, and what is noted of it.
     fn visit(&self, request: &Request<Incoming>) -> (Client, Note) {
         let visits = &self.desk.visits;
         if !visits.are_noted() {
@@ -145,22 +149,22 @@ impl Inner {
     }
 }
 
-/// A body, with what is noted of its request until it ends.
-pub(super) struct Noted {
-    body: AnswerBody,
-    /// What is left of a piece that is given away in parts.
+/// A response's body, with what is noted of its request until the body ends.
+pub(super) struct NotedBody {
+    body: BoxBody,
+    /// The rest of a piece that is given to hyper in parts.
     rest: Bytes,
     note: Note,
-    /// It waits to be asked for more.
+    /// The body waits for hyper to ask for more.
     is_held: bool,
-    /// Its length is not known, so that it may have no end.
+    /// The body has no known length, so that it may have no end.
     is_endless: bool,
-    /// The request is done with it.
+    /// The request is in flight until the body is dropped.
     active: Active,
 }
 
-impl Noted {
-    fn new(body: AnswerBody, note: Note, active: Active) -> Self {
+impl NotedBody {
+    fn new(body: BoxBody, note: Note, active: Active) -> Self {
         let is_endless = !body.is_end_stream() && body.size_hint().exact().is_none();
         active.0.endless.set(active.0.endless.get() + usize::from(is_endless));
         let mut noted = Self { body, rest: Bytes::new(), note, is_held: false, is_endless, active };
@@ -177,7 +181,7 @@ impl Noted {
     }
 }
 
-impl Drop for Noted {
+impl Drop for NotedBody {
     fn drop(&mut self) {
         self.hold(false);
         let endless = &self.active.0.endless;
@@ -185,7 +189,7 @@ impl Drop for Noted {
     }
 }
 
-impl Body for Noted {
+impl Body for NotedBody {
     type Data = Bytes;
     type Error = BodyFailed;
 
@@ -202,7 +206,7 @@ impl Body for Noted {
         } else {
             self.hold(true);
         }
-        // hyper takes a piece whole once its stream has any room, and what it has taken is out of sight.
+        // hyper takes a piece whole once its stream has any room, and does not report what it has sent of it.
         let fits = self.rest.len().min(PART);
         let part = self.rest.split_to(fits);
         self.note.sent(part.len() as u64);
@@ -223,7 +227,7 @@ impl Body for Noted {
 }
 
 impl Exchange {
-    pub fn new(desk: Rc<Desk>, client: Client, served: u64, passage: Arc<Passage>, budget: Budget) -> Self {
+    pub fn new(desk: Rc<Desk>, client: Client, served: u64, upgrade: Arc<Upgrade>, budget: Budget) -> Self {
         let server = HeaderValue::from_static(desk.settings.server_name);
         let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
         let (served, enough) = (Cell::new(served), Notify::new());
@@ -238,7 +242,7 @@ impl Exchange {
             served,
             enough,
             ending,
-            passage,
+            upgrade,
             sent,
             held,
             flowed,
@@ -253,8 +257,8 @@ impl Exchange {
         self.0.served.get()
     }
 
-    /// What the response to the one request over HTTP/1.1 makes of the connection. `None` before there is a response, and
-    /// over HTTP/2.
+    /// Returns what the response to the one request over HTTP/1.1 makes of the connection: `None` before there is a response,
+    /// and over HTTP/2.
     pub fn ending(&self) -> Option<Ending> {
         self.0.ending.get()
     }
@@ -264,21 +268,21 @@ impl Exchange {
         self.0.enough.notified().await;
     }
 
-    /// Where the connection counts what it sends.
+    /// Returns the counter of the bytes that the connection sends.
     pub fn sent(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.0.sent)
     }
 
-    /// Whether bodies that were given away whole are still on their way. Then the connection is not idle.
+    /// Whether bodies that hyper has taken whole are still being sent, so that the connection is not idle.
     pub fn is_moving(&self) -> bool {
-        let is_moving = self.0.sent.swap(0, Ordering::Relaxed) > SMALL_TALK;
+        let is_moving = self.0.sent.swap(0, Ordering::Relaxed) > CONTROL_FRAMES;
         if is_moving {
             self.0.since.set(Instant::now());
         }
         is_moving
     }
 
-    /// How long the client has taken nothing of answers that could go on.
+    /// Returns how long the client has taken nothing of responses that could continue.
     pub fn stuck_for(&self) -> Duration {
         if self.0.held.get() > 0 { self.0.flowed.get().elapsed() } else { Duration::ZERO }
     }
@@ -289,14 +293,14 @@ impl Exchange {
         active == endless && (endless > 0 || self.0.has_tunnel.get())
     }
 
-    /// How long there has been no request. With a tunnel the connection is never idle.
+    /// Returns how long there has been no request. With a tunnel the connection is never idle.
     pub fn idle_for(&self) -> Duration {
         if self.0.active.get() > 0 || self.0.has_tunnel.get() { Duration::ZERO } else { self.0.since.get().elapsed() }
     }
 }
 
 impl hyper::service::Service<Request<Incoming>> for Exchange {
-    type Response = http::Response<Noted>;
+    type Response = http::Response<NotedBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
 
@@ -312,31 +316,31 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let by_connect = request.method() == Method::CONNECT;
             let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
-            let answering = Box::pin(answer(inner, &client, request));
-            let mut answer = app::survive(answering, || own(app::panicked(&inner.desk), false)).await;
-            note.answered(answer.status().as_u16(), 0);
+            let responding = Box::pin(respond(inner, &client, request));
+            let mut response = app::survive(responding, || own(app::panicked(&inner.desk), false)).await;
+            note.answered(response.status().as_u16(), 0);
             if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
-                answer.headers_mut().entry(FIELD).or_insert(id);
+                response.headers_mut().entry(FIELD).or_insert(id);
             }
             if version == Version::HTTP_2 {
-                answer.headers_mut().remove(CONNECTION);
+                response.headers_mut().remove(CONNECTION);
             } else {
                 let is_last = is_last || !keep_alive || version == Version::HTTP_10;
-                inner.end_http1(&mut answer, by_connect, is_last);
+                inner.end_http1(&mut response, by_connect, is_last);
             }
-            answer.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
-            inner.desk.meter.status(answer.status().as_u16());
+            response.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
+            inner.desk.meter.status(response.status().as_u16());
             inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
-            if version == Version::HTTP_2 && by_connect && answer.status().is_success() {
+            if version == Version::HTTP_2 && by_connect && response.status().is_success() {
                 inner.has_tunnel.set(true);
             }
-            Ok(answer.map(|body| Noted::new(body, note, active)))
+            Ok(response.map(|body| NotedBody::new(body, note, active)))
         })
     }
 }
 
-/// The answer of whatever is there for a request.
-async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<AnswerBody> {
+/// Calls the handler or the router of a request.
+async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<BoxBody> {
     let desk = &inner.desk;
     let (mut parts, body) = request.into_parts();
     let to_head = parts.method == Method::HEAD;
@@ -358,17 +362,17 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
         if body.size_hint().lower() > most {
             return own(refusal(BodyError::TooLarge));
         }
-        let body = HyperBody::new(body, most, desk.settings.body_timeout);
+        let body = HyperRequestBody::new(body, most, desk.settings.body_timeout);
         let fault = body.fault();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
         desk.app.introduce(client, request.extensions_mut());
-        let mut answering = router.call_http(request);
+        let mut responding = router.call_http(request);
         return poll_fn(|cx| {
-            let answer = answering.as_mut().poll(cx);
+            let response = responding.as_mut().poll(cx);
             // As in the engine, whatever the handler makes of such a body.
             match fault.get() {
-                Some(error) if answer.is_pending() || error != BodyError::Cut => Poll::Ready(own(refusal(error))),
-                _ => answer,
+                Some(error) if response.is_pending() || error != BodyError::Cut => Poll::Ready(own(refusal(error))),
+                _ => response,
             }
         })
         .await;
@@ -376,26 +380,17 @@ async fn answer(inner: &Inner, client: &Client, request: Request<Incoming>) -> h
     own(controller::respond(desk, &inner.budget, client, parts, body).await)
 }
 
-/// The answer to a body that does not come to its end.
-pub(super) fn refusal(error: BodyError) -> Response {
-    match error {
-        BodyError::TooLarge => Response::error(413, "The body is too large\n").closing(),
-        BodyError::TimedOut => Response::error(408, "The request took too long\n").closing(),
-        _ => Response::error(400, "The body is malformed\n").closing(),
-    }
-}
-
-/// An answer of this server's own.
-pub(super) fn own(response: Response, to_head: bool) -> http::Response<AnswerBody> {
+/// Returns a response of this server's own in the types of `http`.
+fn own(response: Response, to_head: bool) -> http::Response<BoxBody> {
     let closes = response.closes;
-    let mut answer = answer_body::response(response);
+    let mut response = hyper_response::from_controller(response);
     if to_head {
-        let length = answer.body().size_hint().exact().filter(|_| !matches!(answer.status().as_u16(), 204 | 304));
-        length.into_iter().for_each(|length| drop(answer.headers_mut().insert(CONTENT_LENGTH, length.into())));
-        *answer.body_mut() = answer_body::of(Empty::<Bytes>::new());
+        let length = response.body().size_hint().exact().filter(|_| !matches!(response.status().as_u16(), 204 | 304));
+        length.into_iter().for_each(|length| drop(response.headers_mut().insert(CONTENT_LENGTH, length.into())));
+        *response.body_mut() = hyper_response::boxed(Empty::<Bytes>::new());
     }
     if closes {
-        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    answer
+    response
 }

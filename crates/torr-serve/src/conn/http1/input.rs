@@ -1,23 +1,27 @@
-//! Bytes that have arrived and wait for their turn: a head in part, or requests behind one that is being answered.
+//! Bytes that have arrived and are not handled yet: a part of a header section, or requests behind one that is in flight.
 
-/// A queue of bytes that is read from its front without moving the rest each time. Empty it has no memory.
+/// A queue of bytes that is read from its front without moving the rest each time. An empty queue has no memory.
 #[derive(Default)]
 pub(super) struct Input {
     bytes: Vec<u8>,
-    /// How many bytes at the front have been read.
+    /// The number of bytes at the front that have been read.
     read: usize,
-    /// Bytes that have been copied so far, for tests to bound.
+    /// The bytes may hold whole requests: the parser has not seen them all.
+    pub is_unparsed: bool,
+    /// The number of bytes that have been copied so far, which a test bounds.
     #[cfg(test)]
     pub copied: usize,
 }
 
 impl Input {
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.read == self.bytes.len()
     }
 
-    /// The bytes that wait.
-    pub fn waiting(&self) -> &[u8] {
+    /// Returns the bytes that are not handled.
+    #[inline]
+    pub fn unread(&self) -> &[u8] {
         &self.bytes[self.read..]
     }
 
@@ -30,8 +34,8 @@ impl Input {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Takes so many bytes from the front. What is left moves only where it is at most half of what there was since the last
-    /// move: so all moves together copy no more bytes than have arrived.
+    /// Removes `used` bytes from the front. The rest moves only where it is at most half of the bytes since the last move:
+    /// so all moves together copy no more bytes than have arrived.
     pub fn advance(&mut self, used: usize) {
         self.read += used;
         let left = self.bytes.len() - self.read;
@@ -40,12 +44,12 @@ impl Input {
             {
                 self.copied += left;
             }
-            self.bytes = self.waiting().to_vec();
+            self.bytes = self.unread().to_vec();
             self.read = 0;
         }
     }
 
-    /// Takes everything.
+    /// Removes and returns all bytes.
     pub fn take(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.drain(..std::mem::take(&mut self.read));
@@ -55,6 +59,6 @@ impl Input {
 
 impl From<Vec<u8>> for Input {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes, ..Self::default() }
+        Self { is_unparsed: !bytes.is_empty(), bytes, ..Self::default() }
     }
 }

@@ -1,8 +1,9 @@
 //! Requests that arrive in any pieces have the answers that they have when each comes alone and whole.
 
-use super::*;
+use super::{Http1, LongBody, Next, Part, Then};
 use crate::app::App;
-use crate::context::Shared;
+use crate::context::{Context, Shared};
+use crate::message::response::{Response, SMALL};
 use crate::settings::Settings;
 use bytes::Bytes;
 use proptest::collection::vec;
@@ -42,42 +43,43 @@ fn settings() -> Settings {
     Settings { max_body: MAX_BODY, max_head: 1_000, ..Settings::default() }
 }
 
+fn wake() -> Waker {
+    Waker::noop().clone()
+}
+
 /// One connection, up to its end. Gives all its output, and whether it has ended.
 fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
     let (mut http, mut out) = (Http1::default(), Vec::new());
     for piece in pieces {
-        let mut next = http.receive(piece, cx, &mut out);
+        let mut next = http.receive(piece, cx, wake, &mut out);
         loop {
-            let after = match next {
+            let then = match next {
                 Next::Receive => break,
-                Next::GoOn => After::GoOn,
-                Next::Wait(mut future) => {
+                Next::Handle(mut future, pending) => {
                     let waker = &mut std::task::Context::from_waker(Waker::noop());
                     let response = loop {
                         if let Poll::Ready(response) = future.as_mut().poll(waker) {
                             break response;
                         }
                     };
-                    next = http.answer(response, cx, &mut out);
+                    next = http.respond(response, pending, cx, &mut out);
                     continue;
                 }
-                Next::Send(Long::Pieces(mut pieces), after) => {
+                Next::Send(Some(LongBody::Pieces(mut pieces)), then) => {
                     while let Some(piece) = pieces.take() {
                         out.extend_from_slice(&piece.expect("the handlers here give what they announce"));
                     }
-                    after
+                    then
                 }
-                Next::Close => After::Close,
-                Next::Send(Long::Stream(_), _) => unreachable!("no handler here gives one"),
-                Next::Stay | Next::HandOver(_) => unreachable!("there is no router here"),
-                Next::CloseGently => After::CloseGently,
+                Next::Send(Some(LongBody::Stream(_)), _) => unreachable!("no handler here gives one"),
+                Next::Send(None, then) => then,
             };
-            if after != After::GoOn {
+            if then != Then::Continue {
                 return (out, true);
             }
-            next = http.receive(&[], cx, &mut out);
+            next = http.receive(&[], cx, wake, &mut out);
         }
-        assert!(!http.is_behind(), "it asks for more with requests to answer");
+        assert!(!http.has_backlog(), "it asks for more with requests to answer");
     }
     (out, false)
 }
@@ -207,13 +209,13 @@ fn parts_of_a_request_are_told_apart() {
             (&["\r\nG"], Part::Head),
             (&["GET /short HTTP/1.1\r\nHost: x\r\n", "\r"], Part::Head),
             (&["GET /short HTTP/1.1\r\nHost: x\r\n", "\r\n\r\n"], Part::Nothing),
-            (&["POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"], Part::Body),
-            (&["POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", "a"], Part::Body),
+            (&["POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"], Part::Content),
+            (&["POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", "a"], Part::Content),
             (&["POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", "ab"], Part::Nothing),
         ] {
             let mut http = Http1::default();
             for piece in pieces {
-                let next = http.receive(piece.as_bytes(), cx, &mut Vec::new());
+                let next = http.receive(piece.as_bytes(), cx, wake, &mut Vec::new());
                 assert!(matches!(next, Next::Receive), "{pieces:?}");
             }
             assert_eq!(http.part(), part, "{pieces:?}");
@@ -253,11 +255,11 @@ fn requests_that_wait_behind_one_another_are_copied_once() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
         let wire = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n".repeat(8_000);
-        let (mut next, mut answers) = (http.receive(wire.as_bytes(), cx, &mut out), 0);
+        let (mut next, mut answers) = (http.receive(wire.as_bytes(), cx, wake, &mut out), 0);
         loop {
             next = match next {
-                Next::Wait(_) => http.answer(Response::text("waited"), cx, &mut out),
-                Next::GoOn => http.receive(&[], cx, &mut out),
+                Next::Handle(_, pending) => http.respond(Response::text("waited"), pending, cx, &mut out),
+                Next::Send(None, Then::Continue) => http.receive(&[], cx, wake, &mut out),
                 Next::Receive => break,
                 _ => unreachable!("all of them wait"),
             };
@@ -273,11 +275,12 @@ fn requests_that_wait_behind_one_another_are_copied_once() {
 fn answers_to_many_requests_come_in_portions() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
-        let mut next = http.receive("GET /middling HTTP/1.1\r\nHost: x\r\n\r\n".repeat(9).as_bytes(), cx, &mut out);
+        let mut next =
+            http.receive("GET /middling HTTP/1.1\r\nHost: x\r\n\r\n".repeat(9).as_bytes(), cx, wake, &mut out);
         let mut portions = Vec::new();
-        while matches!(next, Next::GoOn) {
+        while matches!(next, Next::Send(None, Then::Continue)) {
             portions.push(std::mem::take(&mut out).len() / MIDDLING.len());
-            next = http.receive(&[], cx, &mut out);
+            next = http.receive(&[], cx, wake, &mut out);
         }
         portions.push(out.len() / MIDDLING.len());
         assert_eq!(portions, [2, 2, 2, 2, 1]);
@@ -290,8 +293,8 @@ fn a_server_that_leaves_says_so_with_its_next_answer() {
         let mut out = Vec::new();
         cx.leaving = true;
         let request = "GET /short HTTP/1.1\r\nHost: x\r\n\r\n";
-        let next = Http1::default().receive(request.repeat(2).as_bytes(), cx, &mut out);
-        assert!(matches!(next, Next::CloseGently));
+        let next = Http1::default().receive(request.repeat(2).as_bytes(), cx, wake, &mut out);
+        assert!(matches!(next, Next::Send(None, Then::Linger)));
         let text = String::from_utf8_lossy(&out);
         assert!(text.contains("\r\nConnection: close\r\n") && text.matches("HTTP/1.1 200 OK").count() == 1, "{text}");
     });

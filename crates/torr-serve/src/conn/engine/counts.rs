@@ -4,25 +4,26 @@ use crate::observe::telemetry::{Count, Gauge, Meter};
 use torr_net::{Nanos, clock};
 
 #[derive(Debug, Default)]
-pub(super) struct Flow {
-    /// When the turn began.
+pub(super) struct TurnCounts {
+    /// The time at which the turn began.
     pub woken: Nanos,
-    /// Time in which requests were read and handlers ran.
+    /// The time in which requests were parsed and handlers ran.
     pub handling: Nanos,
     pub received: u64,
     pub sent: u64,
 }
 
-impl Flow {
-    /// The answers of a stage are with the kernel. Their requests were there when the turn began, as far as anybody knows.
+impl TurnCounts {
+    /// Counts a batch of responses, which the kernel has. Their requests count as arrived at the beginning of the turn.
     #[inline]
-    pub fn end_stage(&self, meter: &Meter) {
-        let answers = meter.take_answers();
-        if answers > 0 {
-            meter.took(clock::exact().saturating_sub(self.woken), answers);
+    pub fn end_batch(&self, meter: &Meter) {
+        let responses = meter.take_answers();
+        if responses > 0 {
+            meter.took(clock::exact().saturating_sub(self.woken), responses);
         }
     }
 
+    /// Adds the turn to the worker's counts.
     #[inline]
     pub fn end_turn(&mut self, meter: &Meter, ready: usize, open: usize) {
         meter.busy_until(clock::exact());

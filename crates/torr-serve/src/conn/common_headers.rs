@@ -1,26 +1,27 @@
-//! The fields that end every head: `Server` and `Date`, made once a second.
+//! The fields that end every header section: `Server` and `Date`, made once a second.
 
 use std::time::{Duration, SystemTime};
 use torr_net::clock;
 
-/// Ready bytes, good for one second.
+/// The fields as bytes, which are valid for one second.
 #[derive(Debug, Clone)]
-pub(crate) struct Stamp {
+pub(crate) struct CommonHeaders {
     server: &'static str,
+    /// The Unix time for which the bytes are valid, in seconds.
     second: u64,
-    /// Where the date begins.
+    /// The position at which `Date` begins.
     date_at: usize,
     bytes: Vec<u8>,
 }
 
-impl Stamp {
+impl CommonHeaders {
     pub fn new(server: &'static str) -> Self {
-        let mut stamp = Self { server, second: 0, date_at: 0, bytes: Vec::new() };
-        stamp.refresh();
-        stamp
+        let mut headers = Self { server, second: 0, date_at: 0, bytes: Vec::new() };
+        headers.refresh();
+        headers
     }
 
-    /// Brings the date up to now.
+    /// Makes the fields anew once a second has passed.
     pub fn refresh(&mut self) {
         let now = clock::coarse_unix_seconds();
         if now != self.second || self.bytes.is_empty() {
@@ -32,17 +33,17 @@ impl Stamp {
         }
     }
 
-    /// Both fields, each with its line end.
+    /// Returns both fields, each with its line end.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Those fields that an answer does not have already.
+    /// Returns the fields that a response lacks.
     #[inline]
-    pub fn missing(&self, dated: bool, named: bool) -> &[u8] {
-        let from = if named { self.date_at } else { 0 };
-        let to = if dated { self.date_at } else { self.bytes.len() };
+    pub fn missing(&self, has_date: bool, has_server: bool) -> &[u8] {
+        let from = if has_server { self.date_at } else { 0 };
+        let to = if has_date { self.date_at } else { self.bytes.len() };
         &self.bytes[from..to]
     }
 }

@@ -1,6 +1,6 @@
 //! A request's body on a connection that hyper serves, with the limits that the engine has for its own.
 
-use crate::message::request_body::BodyError;
+use crate::message::body_error::BodyError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -12,18 +12,18 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 
-/// The body.
-pub(crate) struct HyperBody {
+/// A body within the limits of size and time.
+pub(crate) struct HyperRequestBody {
     incoming: Incoming,
-    /// Bytes that may come yet.
+    /// The number of bytes that may still come.
     room: u64,
-    patience: Duration,
-    /// Runs while the handler waits for more.
+    timeout: Duration,
+    /// The timer that runs while the handler waits for more.
     waiting: Option<Pin<Box<Sleep>>>,
     fault: Fault,
 }
 
-/// Why a body was not received to its end, for whoever answers.
+/// The reason why a body was not received to its end, for the code that makes the response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fault(Arc<OnceLock<BodyError>>);
 
@@ -33,13 +33,13 @@ impl Fault {
     }
 }
 
-impl HyperBody {
-    /// A body of at most so many bytes, of which something comes at least so often.
-    pub fn new(incoming: Incoming, most: u64, patience: Duration) -> Self {
-        Self { incoming, room: most, patience, waiting: None, fault: Fault::default() }
+impl HyperRequestBody {
+    /// Returns a body of at most `most` bytes, of which a frame comes within `timeout` whenever the handler waits for one.
+    pub fn new(incoming: Incoming, most: u64, timeout: Duration) -> Self {
+        Self { incoming, room: most, timeout, waiting: None, fault: Fault::default() }
     }
 
-    /// Why it was not received to its end, once that is so.
+    /// Returns where the reason stands why the body is not received to its end, once there is one.
     pub fn fault(&self) -> Fault {
         self.fault.clone()
     }
@@ -51,7 +51,7 @@ impl HyperBody {
 
     pub fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.incoming).poll_frame(cx) else {
-            let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+            let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
             return match waiting.as_mut().poll(cx) {
                 Poll::Ready(()) => self.fail(BodyError::TimedOut),
                 Poll::Pending => Poll::Pending,
@@ -87,7 +87,7 @@ fn of_hyper(error: &hyper::Error) -> BodyError {
     }
 }
 
-/// Whether the bytes of a body were refused before hyper has seen them.
+/// Whether the bytes of a body were refused before hyper saw them.
 fn is_invalid(error: &hyper::Error) -> bool {
     let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     source.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData)

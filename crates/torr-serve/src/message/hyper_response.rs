@@ -1,8 +1,8 @@
-//! Bodies of answers for connections that hyper serves, which frames them by itself.
+//! Responses on connections that hyper serves, which frames their bodies by itself.
 
 use crate::callbacks;
 use crate::message::response::{Body, Pieces, Response};
-use crate::message::stream::{Framing, Stream};
+use crate::message::stream::{BodyFailed, Framing, Stream};
 use bytes::{Buf, Bytes};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -14,23 +14,18 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use thiserror::Error;
 
-pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, BodyFailed>;
+/// A response's body without its types.
+pub(crate) type BoxBody = UnsyncBoxBody<Bytes, BodyFailed>;
 
-/// A handler's body did not come to its end.
-#[derive(Debug, Error)]
-#[error("the answer's body failed")]
-pub(crate) struct BodyFailed;
-
-/// A body without its types.
-pub(crate) fn of<B: http_body::Body + Send + 'static>(body: B) -> AnswerBody {
+/// Returns a body without its types.
+pub(crate) fn boxed<B: http_body::Body + Send + 'static>(body: B) -> BoxBody {
     let bytes = |frame: Frame<B::Data>| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()));
     Guarded { body: Some(body.map_frame(bytes).map_err(|_| BodyFailed)) }.boxed_unsync()
 }
 
 pin_project! {
-    /// A body of the application's on a connection that it may share with others: a panic is the failure of the body alone.
+    /// A body of the application on a connection that may carry other responses: a panic fails this body alone.
     struct Guarded<B> {
         #[pin]
         body: Option<B>,
@@ -69,12 +64,12 @@ impl<B: http_body::Body<Data = Bytes, Error = BodyFailed>> http_body::Body for G
     }
 }
 
-/// A controller's answer.
-pub(crate) fn response(response: Response) -> http::Response<AnswerBody> {
-    // RFC 9110, section 8.6: neither of these has a body, nor may announce one.
+/// Returns a controller's response in the types of `http`.
+pub(crate) fn from_controller(response: Response) -> http::Response<BoxBody> {
+    // RFC 9110, section 8.6: neither of these has content, nor may announce any.
     let has_body = response.status != 204 && response.status != 304;
-    let mut answer = http::Response::new(body(if has_body { response.body } else { Body::Empty }));
-    *answer.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut http_response = http::Response::new(body(if has_body { response.body } else { Body::Empty }));
+    *http_response.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut headers = HeaderMap::new();
     if !response.content_type.is_empty() {
         let content_type = HeaderValue::from_str(response.content_type).expect("a response has sound types only");
@@ -83,11 +78,11 @@ pub(crate) fn response(response: Response) -> http::Response<AnswerBody> {
     response.headers.each(|name, value| {
         headers.append(name, value.clone());
     });
-    *answer.headers_mut() = headers;
-    answer
+    *http_response.headers_mut() = headers;
+    http_response
 }
 
-fn body(body: Body) -> AnswerBody {
+fn body(body: Body) -> BoxBody {
     let never = |never: Infallible| match never {};
     match body {
         Body::Empty => Empty::new().map_err(never).boxed_unsync(),

@@ -1,7 +1,7 @@
-//! The bytes of a connection that has left the engine.
+//! The byte stream of a connection that hyper serves, over its socket and TLS.
 
 use super::cutoff::Cutoff;
-use crate::conn::seats::Seat;
+use crate::conn::admission::Admission;
 use crate::observe::telemetry::{Count, Counts, Gauge};
 use std::io;
 use std::mem::MaybeUninit;
@@ -14,37 +14,36 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use torr_net::tls::{TlsError, TlsServer};
 
-/// The most that is encrypted, or received to be decrypted, at a time.
+/// The number of bytes that are encrypted, or received to be decrypted, at a time.
 const PIECE: usize = 16 * 1024;
-/// Ciphertext that may wait for the socket before no more is taken.
+/// The number of bytes of ciphertext that may wait for the socket before no more plaintext is taken.
 const ENOUGH: usize = 64 * 1024;
 
-/// The most that is received of what follows a request, only to learn whether the connection has ended.
+/// The number of bytes that are received behind a request, only to learn whether the connection has ended.
 const PEEKED: usize = 1024;
 
-/// A socket, with TLS or without, what has arrived on it already, and its place among the server's connections.
-pub(super) struct Line {
+/// A socket, with TLS or without, as tokio's streams are.
+pub(super) struct SocketStream {
     socket: TcpStream,
-    secure: Option<Box<TlsServer>>,
-    seat: Arc<Seat>,
-    /// What has arrived and been decrypted.
+    tls: Option<Box<TlsServer>>,
+    admission: Arc<Admission>,
+    /// What has arrived and is decrypted.
     arrived: Vec<u8>,
-    /// How much of that has been read.
+    /// The number of bytes of `arrived` that have been read.
     read: usize,
     /// Ciphertext that waits for the socket.
     unsent: Vec<u8>,
-    /// What comes and goes is counted for this worker.
-    counts: Here,
-    /// What has been sent, for who watches this connection.
+    counts: WorkerCounts,
+    /// The number of bytes sent, for the task that watches this connection.
     sent: Arc<AtomicU64>,
-    /// When the server that stops ends it, if it is upgraded.
+    /// The time at which a server that stops ends the connection, if it is upgraded.
     cutoff: Option<Cutoff>,
 }
 
-/// Counts a connection among those that have left the engine.
-struct Here(Counts);
+/// The counts of the connection's worker, with this connection among those that hyper serves.
+struct WorkerCounts(Counts);
 
-impl Here {
+impl WorkerCounts {
     fn new(counts: Counts) -> Self {
         counts.one_more(Gauge::Elsewhere);
         Self(counts)
@@ -55,36 +54,31 @@ impl Here {
     }
 }
 
-impl Drop for Here {
+impl Drop for WorkerCounts {
     fn drop(&mut self) {
         self.0.one_less(Gauge::Elsewhere);
     }
 }
 
-/// The parts of a line whose connection goes back to the engine.
-pub(super) struct Parts {
+/// What a stream is made of.
+pub(super) struct StreamParts {
     pub socket: OwnedFd,
-    pub secure: Option<Box<TlsServer>>,
-    pub seat: Arc<Seat>,
-    /// Bytes that have arrived, were decrypted, and were read by nobody.
+    pub tls: Option<Box<TlsServer>>,
+    pub admission: Arc<Admission>,
+    /// Bytes that have arrived, are decrypted, and were not read.
     pub arrived: Vec<u8>,
 }
 
-impl Line {
+impl SocketStream {
+    /// Returns a stream that counts what it sends in `sent` as well.
+    ///
     /// # Errors
     /// If the runtime cannot watch the socket.
-    pub fn new(
-        socket: OwnedFd,
-        secure: Option<Box<TlsServer>>,
-        seat: Arc<Seat>,
-        arrived: Vec<u8>,
-        counts: Counts,
-        sent: Arc<AtomicU64>,
-        cutoff: Option<Cutoff>,
-    ) -> io::Result<Self> {
+    pub fn new(parts: StreamParts, counts: Counts, sent: Arc<AtomicU64>, cutoff: Option<Cutoff>) -> io::Result<Self> {
+        let StreamParts { socket, tls, admission, arrived } = parts;
         let socket = TcpStream::from_std(socket.into())?;
-        let counts = Here::new(counts);
-        Ok(Self { socket, secure, seat, arrived, read: 0, unsent: Vec::new(), counts, sent, cutoff })
+        let counts = WorkerCounts::new(counts);
+        Ok(Self { socket, tls, admission, arrived, read: 0, unsent: Vec::new(), counts, sent, cutoff })
     }
 
     /// Waits until the socket takes bytes.
@@ -95,23 +89,23 @@ impl Line {
         self.socket.writable().await
     }
 
-    /// Takes the line apart. What was written must have been flushed.
+    /// Returns the parts of a stream, all of whose output must have been flushed.
     ///
     /// # Errors
     /// If the runtime cannot let go of the socket.
-    pub fn into_parts(mut self) -> io::Result<Parts> {
+    pub fn into_parts(mut self) -> io::Result<StreamParts> {
         self.arrived.drain(..self.read);
-        let Self { socket, secure, seat, arrived, .. } = self;
-        Ok(Parts { socket: socket.into_std()?.into(), secure, seat, arrived })
+        let Self { socket, tls, admission, arrived, .. } = self;
+        Ok(StreamParts { socket: socket.into_std()?.into(), tls, admission, arrived })
     }
 
-    /// Puts back bytes that were read last, so that they are the next ones to be read.
+    /// Puts bytes that were read last back, so that they are read next.
     pub fn put_back(&mut self, bytes: &[u8]) {
         self.arrived.splice(..self.read, bytes.iter().copied());
         self.read = 0;
     }
 
-    /// Is ready when the connection has ended. Once anything else has arrived, which is kept, nobody learns of its end.
+    /// Is ready when the connection has ended. Once anything else has arrived, which is kept, the end is not seen.
     pub fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.arrived.is_empty() {
             return Poll::Pending;
@@ -126,7 +120,7 @@ impl Line {
         Poll::Pending
     }
 
-    /// Whether the server that stops ends it now.
+    /// Whether a server that stops ends the connection now.
     fn is_cut_off(&self) -> bool {
         self.cutoff.as_ref().is_some_and(Cutoff::has_come)
     }
@@ -136,8 +130,8 @@ impl Line {
         self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Gives what has arrived already.
-    fn give(&mut self, buffer: &mut ReadBuf<'_>) {
+    /// Reads what has arrived already.
+    fn read_arrived(&mut self, buffer: &mut ReadBuf<'_>) {
         let rest = &self.arrived[self.read..];
         let fits = rest.len().min(buffer.remaining());
         buffer.put_slice(&rest[..fits]);
@@ -147,11 +141,11 @@ impl Line {
         }
     }
 
-    /// Receives ciphertext, and decrypts it. Gives whether there may be more.
+    /// Receives ciphertext, and decrypts it. Returns whether there may be more.
     fn poll_decrypt(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
-        let Some(secure) = &mut self.secure else { return Poll::Ready(Ok(false)) };
-        // The client has said so, whether it ends the connection or waits for us to do that.
-        if secure.is_closed() {
+        let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(false)) };
+        // The client has sent `close_notify`, whether it ends the connection or waits for the server to do that.
+        if tls.is_closed() {
             return Poll::Ready(Ok(false));
         }
         let mut room = [const { MaybeUninit::uninit() }; PIECE];
@@ -160,12 +154,12 @@ impl Line {
         let received = buffer.filled_mut();
         let is_end = received.is_empty();
         self.counts.add(Count::Received, received.len() as u64);
-        let taken = secure.receive(received, &mut self.unsent, &mut self.arrived);
-        // Without a word of it, something may have been cut off.
-        let is_cut = is_end && !secure.is_closed();
+        let decrypted = tls.receive(received, &mut self.unsent, &mut self.arrived);
+        // Without `close_notify`, something may have been cut off.
+        let is_cut = is_end && !tls.is_closed();
         // An alert, a ticket or a change of keys; if it does not fit now, it goes with what is sent next.
         let _ = self.poll_unsent(cx)?;
-        taken.map_err(broken)?;
+        decrypted.map_err(broken)?;
         Poll::Ready(if is_cut { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(!is_end) })
     }
 
@@ -188,12 +182,12 @@ fn broken(error: TlsError) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for SocketStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.cutoff.as_mut().is_some_and(|cutoff| cutoff.poll(cx)) {
             return Poll::Ready(Ok(()));
         }
-        if self.secure.is_none() && self.arrived.is_empty() {
+        if self.tls.is_none() && self.arrived.is_empty() {
             let before = buffer.filled().len();
             ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
             self.counts.add(Count::Received, (buffer.filled().len() - before) as u64);
@@ -204,31 +198,31 @@ impl AsyncRead for Line {
                 break;
             }
         }
-        self.give(buffer);
+        self.read_arrived(buffer);
         Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for SocketStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let line = &mut *self;
-        if line.is_cut_off() {
+        let stream = &mut *self;
+        if stream.is_cut_off() {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        if line.secure.is_none() {
-            let sent = ready!(Pin::new(&mut line.socket).poll_write(cx, bytes))?;
-            line.count_sent(sent);
+        if stream.tls.is_none() {
+            let sent = ready!(Pin::new(&mut stream.socket).poll_write(cx, bytes))?;
+            stream.count_sent(sent);
             return Poll::Ready(Ok(sent));
         }
-        if line.unsent.len() >= ENOUGH {
-            ready!(line.poll_unsent(cx))?;
+        if stream.unsent.len() >= ENOUGH {
+            ready!(stream.poll_unsent(cx))?;
         }
         let piece = &bytes[..bytes.len().min(PIECE)];
-        if let Some(secure) = &mut line.secure {
-            secure.send(piece, &mut line.unsent).map_err(broken)?;
+        if let Some(tls) = &mut stream.tls {
+            tls.send(piece, &mut stream.unsent).map_err(broken)?;
         }
         // What does not fit now waits for the next call.
-        let _ = line.poll_unsent(cx)?;
+        let _ = stream.poll_unsent(cx)?;
         Poll::Ready(Ok(piece.len()))
     }
 
@@ -240,7 +234,7 @@ impl AsyncWrite for Line {
         if self.is_cut_off() {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        match self.secure {
+        match self.tls {
             None => {
                 let sent = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, pieces))?;
                 self.count_sent(sent);
@@ -254,7 +248,7 @@ impl AsyncWrite for Line {
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.secure.is_none()
+        self.tls.is_none()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -263,11 +257,11 @@ impl AsyncWrite for Line {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let line = &mut *self;
-        if let Some(secure) = &mut line.secure {
-            secure.close_notify(&mut line.unsent);
+        let stream = &mut *self;
+        if let Some(tls) = &mut stream.tls {
+            tls.close_notify(&mut stream.unsent);
         }
-        ready!(line.poll_unsent(cx))?;
-        Pin::new(&mut line.socket).poll_shutdown(cx)
+        ready!(stream.poll_unsent(cx))?;
+        Pin::new(&mut stream.socket).poll_shutdown(cx)
     }
 }

@@ -1,39 +1,39 @@
-//! How many connections there can be: the limit of open files is a limit of connections too.
+//! The number of connections that the limit of open files leaves room for.
 
 use crate::process::inherited::worker_number;
 use crate::settings::Settings;
 use std::fs;
 use torr_net::file_limit;
 
-/// Files that a worker thread opens for itself: pollers, timers, bells.
+/// The number of files that a worker thread opens for itself: pollers, timers, event descriptors.
 const OF_WORKER: u64 = 12;
-/// Files that handlers may open without taking the room of connections: the part of the limit, and its bounds.
-const PART_OF_HANDLERS: u64 = 8;
+/// The part of the limit, as its divisor, that is left to files of handlers, and its bounds.
+const DIVISOR_OF_HANDLERS: u64 = 8;
 const LEAST_OF_HANDLERS: u64 = 16;
 const MOST_OF_HANDLERS: u64 = 1024;
-/// So few connections are told of, also where nobody has asked for more.
+/// The number of connections below which there is a warning also for the default of `max_connections`.
 const FEW: usize = 10_000;
 
-/// How many connections a process takes at a time.
+/// The number of connections that a process takes at a time.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct ConnectionRoom {
     pub connections: usize,
-    /// What there is to tell, where that is less than was asked for.
+    /// The warning to print where there is room for fewer connections than the settings demand.
     pub warning: Option<String>,
 }
 
-/// Makes room for this process's share of `max_connections`: the limit of open files is raised as far as it may be. Where that is
-/// not enough, there are fewer connections, and a warning; for the default, which nobody has asked for, only where hardly
-/// any are left.
-pub(crate) fn make(settings: &Settings, workers: usize) -> Room {
+/// Makes room for this process's share of `max_connections`: raises the limit of open files as far as it may be raised. Where
+/// that is not enough, there are fewer connections, and a warning; for the default of the setting, only where hardly any are
+/// left.
+pub(crate) fn make_room(settings: &Settings, workers: usize) -> ConnectionRoom {
     let share = settings.max_connections.div_ceil(settings.processes.max(1));
     let own = open_now() + OF_WORKER * workers as u64;
     let limit = file_limit::raise_to((share as u64).saturating_add(own).saturating_add(MOST_OF_HANDLERS));
     let connections = usize::try_from(fit(share as u64, own, limit)).unwrap_or(usize::MAX);
     let is_missed = settings.max_connections != Settings::default().max_connections || connections < FEW;
-    // Of several processes all have the same limit.
-    let tells = connections < share && is_missed && worker_number().is_none_or(|number| number == 1);
-    let warning = limit.filter(|_| tells).map(|limit| {
+    // All processes have the same limit: the first one warns.
+    let warns = connections < share && is_missed && worker_number().is_none_or(|number| number == 1);
+    let warning = limit.filter(|_| warns).map(|limit| {
         let each = if settings.processes > 1 { " of each process" } else { "" };
         format!(
             "max_connections is {}, but the limit of open files, {limit}, leaves room for {connections} connections{each}: \
@@ -41,13 +41,13 @@ pub(crate) fn make(settings: &Settings, workers: usize) -> Room {
             settings.max_connections,
         )
     });
-    Room { connections, warning }
+    ConnectionRoom { connections, warning }
 }
 
 /// Returns how many connections of `share` fit a limit, where `own` files are the server's.
 fn fit(share: u64, own: u64, limit: Option<u64>) -> u64 {
     let Some(limit) = limit else { return share };
-    let of_handlers = (limit / PART_OF_HANDLERS).clamp(LEAST_OF_HANDLERS, MOST_OF_HANDLERS);
+    let of_handlers = (limit / DIVISOR_OF_HANDLERS).clamp(LEAST_OF_HANDLERS, MOST_OF_HANDLERS);
     share.min(limit.saturating_sub(own + of_handlers)).max(1)
 }
 

@@ -1,0 +1,118 @@
+//! New connections, which are accepted or turned away.
+
+use super::connection::Connection;
+use super::{BATCH, Engine, LISTENER};
+use crate::client::Client;
+use crate::client::proxy_protocol::ProxyProtocol;
+use crate::conn::common_headers::CommonHeaders;
+use crate::conn::http1::Http1;
+use crate::conn::transport::Transport;
+use crate::observe::telemetry::{Count, Gauge};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+use torr_net::{Event, Interest, Token, clock, socket};
+
+/// How long nothing is accepted when the process has no descriptor left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The response to a connection beyond the limit, but for the fields that end every header section.
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n";
+
+/// What an accept brought.
+enum Accepted {
+    Open(Token),
+    TurnedAway,
+    Nothing,
+}
+
+impl<T: Transport> Engine<T> {
+    /// Accepts a few connections and receives from them at once, since their requests are often there already. Returns
+    /// whether there may be more to accept.
+    pub(super) fn accept(&mut self) -> bool {
+        let mut accepted = std::mem::take(&mut self.accepted);
+        let mut more = true;
+        for _ in 0..self.burst {
+            match self.accept_one() {
+                Accepted::Open(token) => accepted.push(Event::assumed(token)),
+                Accepted::TurnedAway => {}
+                Accepted::Nothing => {
+                    more = false;
+                    break;
+                }
+            }
+        }
+        // Only after a while, since to find that nothing is left costs a system call.
+        self.streak = if more { self.streak + 1 } else { 0 };
+        self.burst = (1 << (self.streak / 4).min(4)).min(BATCH);
+        self.receive(&accepted);
+        accepted.clear();
+        self.accepted = accepted;
+        self.cx.meter.set(Gauge::Open, self.connections.len() as u64);
+        more
+    }
+
+    fn accept_one(&mut self) -> Accepted {
+        let Some(listener) = &self.listener else { return Accepted::Nothing };
+        let (socket, peer) = match socket::accept(listener) {
+            Ok(Some(accepted)) => accepted,
+            Ok(None) => return Accepted::Nothing,
+            Err(error) => {
+                // The listener stays ready: without a pause the loop would spin.
+                if socket::is_out_of_files(&error) {
+                    tracing::warn!(%error, "nothing is accepted for a while");
+                    let _ = self.poller.remove(listener);
+                    self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
+                }
+                return Accepted::Nothing;
+            }
+        };
+        self.cx.meter.add(Count::Accepted, 1);
+        // A proxy has the connections of many clients.
+        let trusted = &self.cx.settings.trusted_proxies;
+        let counted = peer.map(|peer| peer.ip()).filter(|&ip| !trusted.trusts(Some(ip)));
+        if self.cx.settings.proxy_protocol == ProxyProtocol::Required && counted.is_some() {
+            self.cx.meter.add(Count::TurnedAway, 1);
+            return Accepted::TurnedAway;
+        }
+        let Ok(admission) = self.limits.admit(counted) else {
+            self.cx.meter.add(Count::TurnedAway, 1);
+            tracing::debug!(?peer, "a connection beyond the limit is turned away");
+            // A client that expects TLS could not read the response.
+            if self.cx.tls.is_none() {
+                turn_away(&socket, &self.cx.common_headers);
+            }
+            return Accepted::TurnedAway;
+        };
+        let Ok(transport) = T::accept(self.cx.tls.as_ref()) else { return Accepted::TurnedAway };
+        let http = Http1::new(Client { address: peer, ..Client::default() });
+        let connection = Connection::new(socket, admission, transport, http, self.now, false);
+        Accepted::Open(self.connections.insert(connection))
+    }
+
+    /// Accepts again after a pause.
+    pub(super) fn resume_accepting(&mut self) {
+        if self.accept_again.is_none_or(|at| at > self.now) {
+            return;
+        }
+        let added = self.listener.as_ref().map(|listener| self.poller.add(listener, LISTENER, Interest::Level));
+        match added {
+            // What made the pause necessary may make this fail as well, until the next pause is over.
+            Some(Err(error)) if error.kind() != io::ErrorKind::AlreadyExists => {
+                tracing::warn!(%error, "nothing is accepted for another while");
+                self.accept_again = Some(self.now + clock::nanos(ACCEPT_PAUSE));
+            }
+            _ => self.accept_again = None,
+        }
+    }
+}
+
+/// Sends a response to a connection beyond the limit. A failure to do so is as good as the refusal.
+#[cold]
+fn turn_away(socket: &OwnedFd, common: &CommonHeaders) {
+    let _ = socket::send(socket, &[TOO_MANY, common.bytes(), b"\r\n"].concat());
+    socket::end_sending(socket);
+    // A request that nobody has read would turn the end into a reset, which might overtake the response.
+    let _ = socket::recv(socket, &mut [0; 4096]);
+}

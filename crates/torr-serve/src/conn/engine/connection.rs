@@ -1,0 +1,319 @@
+//! One client's connection: its socket, its protocols, and its state.
+
+use super::task::AbortOnDrop;
+use crate::conn::admission::Admission;
+use crate::conn::http1::{Http1, HyperProtocol, LongBody, Next, PendingResponse, Then};
+use crate::conn::transport::{Peer, Received, Refusal, Transport};
+use crate::context::Context;
+use crate::message::response::Response;
+use crate::message::stream::Fill;
+use std::os::fd::OwnedFd;
+use std::task::Waker;
+use torr_net::{Interest, Nanos, socket};
+
+/// The number of bytes that a client may still send after its connection's last response.
+const LINGER_BYTES: usize = 1024 * 1024;
+
+pub(super) struct Connection<T> {
+    /// Released before the socket is closed, so that the client may connect again as soon as it sees the end.
+    pub admission: Admission,
+    pub socket: OwnedFd,
+    pub transport: T,
+    pub http: Http1,
+    pub state: State,
+    /// The time at which the state began, or made progress: time-outs count from here.
+    pub since: Nanos,
+    /// Output that the socket had no room for.
+    pub unsent: Vec<u8>,
+    /// What the poller tells of the socket. `None` before the first receive: many connections have ended after it.
+    pub interest: Option<Interest>,
+    /// Bytes or the end may be in the socket of which no event will tell.
+    pub unread: bool,
+    /// The client has ended its side, as an event has told.
+    pub ended: bool,
+}
+
+/// The state of a connection.
+pub(super) enum State {
+    /// Requests are received, and responses sent at once.
+    Reading,
+    /// A handler makes a response. `arrived` is the time of the request; the task waits for the handler, and is there as soon as
+    /// it has been started.
+    Handling { pending: PendingResponse, arrived: Nanos, task: Option<AbortOnDrop> },
+    /// The socket takes what is unsent, and then the rest of `body`.
+    Writing { body: Option<LongBody>, then: Then },
+    /// The application makes the next part of a body, for which a task waits.
+    Producing { is_endless: bool, then: Then, task: Option<AbortOnDrop> },
+    /// The last response is sent. What the client still sends is read and discarded: to close at once would make the kernel
+    /// reset the connection, and the client might never read the response.
+    Lingering { discarded: usize },
+}
+
+/// What a connection does with a socket that may be readable.
+pub(super) enum Readable {
+    /// Receives.
+    Receive,
+    /// Handles requests that it has already.
+    Handle,
+    /// Receives later: something else comes first.
+    Later,
+    /// Ends: its client is gone, and takes no response.
+    End,
+}
+
+/// What follows from bytes that have arrived.
+pub(super) enum Outcome {
+    /// Output is to be sent, and this follows.
+    Next(Next),
+    /// Bytes were discarded, and more may be.
+    Discarded,
+    /// The connection ends without output.
+    End,
+    /// The connection ends without output, since its client is not to be served.
+    TurnedAway,
+}
+
+/// Memory that connections share while they are worked on.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// What is to be sent.
+    pub out: Vec<u8>,
+    /// What has been decrypted.
+    pub received: Vec<u8>,
+    /// What is to be encrypted.
+    pub plain: Vec<u8>,
+}
+
+impl State {
+    #[inline]
+    pub fn is_reading(&self) -> bool {
+        matches!(self, Self::Reading)
+    }
+
+    pub fn is_handling(&self) -> bool {
+        matches!(self, Self::Handling { .. })
+    }
+
+    /// Whether a response of unknown length is sent, which may have no end.
+    pub fn is_endless(&self) -> bool {
+        match self {
+            Self::Writing { body, .. } => body.as_ref().is_some_and(LongBody::is_endless),
+            Self::Producing { is_endless, .. } => *is_endless,
+            _ => false,
+        }
+    }
+
+    /// Returns the state's name, for the log.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reading => "reading",
+            Self::Handling { .. } => "handling",
+            Self::Writing { .. } => "writing",
+            Self::Producing { .. } => "producing",
+            Self::Lingering { .. } => "lingering",
+        }
+    }
+}
+
+impl<T: Transport> Connection<T> {
+    /// Returns a connection that reads requests. `unread` tells whether something may have arrived of which no event will tell.
+    pub fn new(socket: OwnedFd, admission: Admission, transport: T, http: Http1, now: Nanos, unread: bool) -> Self {
+        let (state, unsent) = (State::Reading, Vec::new());
+        Self { admission, socket, transport, http, state, since: now, unsent, interest: None, unread, ended: false }
+    }
+
+    /// Enters a state, and returns the former one.
+    #[inline]
+    pub fn enter(&mut self, state: State, now: Nanos) -> State {
+        self.since = now;
+        std::mem::replace(&mut self.state, state)
+    }
+
+    /// Whether a response is of no use once the client has ended its side.
+    #[inline]
+    pub fn is_droppable(&self, pending: &PendingResponse) -> bool {
+        pending.is_droppable && !self.http.has_upload_room()
+    }
+
+    /// Returns what to do with a socket that may be readable.
+    #[inline]
+    pub fn readable(&self) -> Readable {
+        match &self.state {
+            // Requests that have arrived are handled first: else a client that sends fast would fill the memory, and a client
+            // that has ended its side would be gone before it is sent its responses.
+            State::Reading if self.http.has_backlog() => Readable::Handle,
+            State::Reading if !self.http.has_backpressure() => Readable::Receive,
+            State::Lingering { .. } => Readable::Receive,
+            _ if self.http.has_upload_room() => Readable::Receive,
+            State::Handling { pending, .. } if self.ended && pending.is_droppable => Readable::End,
+            State::Producing { .. } if self.ended => Readable::End,
+            _ => Readable::Later,
+        }
+    }
+
+    /// Handles what has arrived: `bytes`, or the end of the client's side. `wake` makes the waker that asks for an
+    /// [`Engine::wake`](super::Engine) of this connection.
+    #[inline]
+    pub fn receive(
+        &mut self,
+        bytes: &mut [u8],
+        is_end: bool,
+        now: Nanos,
+        cx: &Context,
+        wake: impl Fn() -> Waker,
+        buffers: &mut Buffers,
+    ) -> Outcome {
+        match &mut self.state {
+            _ if is_end => return self.receive_end(),
+            State::Lingering { discarded } => {
+                *discarded += bytes.len();
+                return if *discarded > LINGER_BYTES { Outcome::End } else { Outcome::Discarded };
+            }
+            _ => {}
+        }
+        let Buffers { out, received, plain } = buffers;
+        let peer = Peer { client: self.http.client_mut(), admission: &mut self.admission };
+        let bytes = match self.transport.receive(bytes, peer, received, out) {
+            Ok(Received { bytes, is_http2: false }) => bytes,
+            Ok(Received { bytes, is_http2: true }) => {
+                self.http.keep(bytes);
+                return Outcome::Next(Next::Send(None, Then::HandOver(HyperProtocol::Http2)));
+            }
+            Err(Refusal::Told) => return Outcome::Next(Next::LINGER),
+            Err(Refusal::TurnedAway) => return Outcome::TurnedAway,
+        };
+        Outcome::Next(match self.state {
+            State::Reading => self.receive_requests(bytes, now, cx, wake, plain, out),
+            _ => self.receive_content(bytes, now, cx, plain, out),
+        })
+    }
+
+    #[inline]
+    fn receive_requests(
+        &mut self,
+        bytes: &[u8],
+        now: Nanos,
+        cx: &Context,
+        wake: impl Fn() -> Waker,
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let (part, has_ended) = (self.http.part(), self.transport.has_ended());
+        let next = self.encode(plain, out, |http, out| match http.receive(bytes, cx, wake, out) {
+            // Whatever is not complete never will be.
+            Next::Receive if has_ended => Next::CLOSE,
+            next => next,
+        });
+        if self.http.part() != part || self.http.has_upload_room() {
+            self.since = now;
+        }
+        next
+    }
+
+    /// Handles content that arrives while a response is made or sent.
+    #[cold]
+    fn receive_content(
+        &mut self,
+        bytes: &[u8],
+        now: Nanos,
+        cx: &Context,
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        let is_handling = self.state.is_handling();
+        if !matches!(self.state, State::Writing { .. }) {
+            self.since = now;
+        }
+        self.encode(plain, out, |http, out| http.receive_content(bytes, is_handling, cx, out))
+    }
+
+    /// Handles the end of the client's side: whatever was complete has its response, and what was not never will be.
+    #[cold]
+    fn receive_end(&mut self) -> Outcome {
+        if self.state.is_reading() {
+            self.end_transport();
+        }
+        Outcome::End
+    }
+
+    /// Takes the response of the handler that is waited for.
+    pub fn respond(
+        &mut self,
+        response: Response,
+        pending: PendingResponse,
+        cx: &Context,
+        buffers: &mut Buffers,
+    ) -> Next {
+        self.encode(&mut buffers.plain, &mut buffers.out, |http, out| http.respond(response, pending, cx, out))
+    }
+
+    /// Asks the client for content, if it waits to be asked and the handler wants the content.
+    pub fn invite(&mut self, buffers: &mut Buffers) -> Next {
+        let is_handling = self.state.is_handling();
+        self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
+            if is_handling {
+                http.invite(out);
+            }
+            Next::Receive
+        })
+    }
+
+    /// Takes the end of the time for a request. Returns `None` where the connection ends without a response.
+    pub fn time_out(&mut self, cx: &Context, buffers: &mut Buffers) -> Option<Next> {
+        let is_handling = self.state.is_handling();
+        if !is_handling && !self.state.is_reading() {
+            return None;
+        }
+        let mut is_told = false;
+        let next = self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {
+            let next = http.time_out(is_handling, cx, out);
+            is_told = next.is_some();
+            next.unwrap_or(Next::Receive)
+        });
+        is_told.then_some(next)
+    }
+
+    /// Puts the next part of a long body into the empty `unsent`, which stays empty at the body's end.
+    pub fn fill(&mut self, plain: &mut Vec<u8>) -> Fill {
+        let State::Writing { body: Some(body), .. } = &mut self.state else { return Fill::Ready };
+        match self.transport.send(plain, &mut self.unsent, |out| body.fill(out)) {
+            Ok((fill, carried)) => {
+                self.http.count_sent(carried);
+                fill
+            }
+            Err(_) => Fill::Short,
+        }
+    }
+
+    /// Tells the client that nothing was cut off, unless something is unsent. Where the socket has no room, the client does without.
+    pub fn end_transport(&mut self) {
+        let mut last = Vec::new();
+        if self.unsent.is_empty() {
+            self.transport.end(&mut last);
+        }
+        if !last.is_empty() {
+            let _ = socket::send(&self.socket, &last);
+        }
+    }
+
+    /// Appends what `put` makes of the HTTP to `out`, encoded by the transport.
+    #[inline]
+    fn encode(
+        &mut self,
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+        put: impl FnOnce(&mut Http1, &mut Vec<u8>) -> Next,
+    ) -> Next {
+        let Self { transport, http, .. } = self;
+        match transport.send(plain, out, |out| put(http, out)) {
+            Ok(next) => {
+                if next.is_end() {
+                    transport.end(out);
+                }
+                next
+            }
+            // The keys are used up.
+            Err(_) => Next::CLOSE,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Time-outs, and what else is done a few times a second.
+
+use super::connection::{Connection, State};
+use super::{Engine, Output};
+use crate::conn::http1::Part;
+use crate::conn::transport::Transport;
+use crate::observe::telemetry::Count;
+use std::io;
+use std::time::Duration;
+use torr_net::{Nanos, Token, clock};
+
+/// How long a client may still send after its connection's last response.
+const LINGER_TIME: Duration = Duration::from_secs(2);
+/// How long an idle connection is kept during a shutdown: its next request may be on its way.
+pub(super) const SHUTDOWN_IDLE: Duration = Duration::from_millis(300);
+
+impl<T: Transport> Engine<T> {
+    /// Ends connections whose time is up, accepts again after a pause, writes the access log.
+    pub(super) fn tick(&mut self) -> io::Result<()> {
+        self.now = clock::coarse();
+        self.cx.common_headers.refresh();
+        self.resume_accepting();
+        self.cx.visits.flush();
+        let overdue: Vec<_> =
+            self.connections.iter().filter(|(_, c)| self.is_overdue(c)).map(|(token, _)| token).collect();
+        for token in overdue {
+            self.time_out(token);
+        }
+        self.send();
+        self.counts.end_batch(&self.cx.meter);
+        Ok(())
+    }
+
+    fn is_overdue(&self, connection: &Connection<T>) -> bool {
+        let (settings, http, mut since) = (&self.cx.settings, &connection.http, connection.since);
+        let limit = match connection.state {
+            State::Writing { .. } => settings.write_timeout,
+            State::Lingering { .. } => LINGER_TIME,
+            _ if http.has_backpressure() => Duration::MAX,
+            State::Reading if connection.transport.is_establishing() => settings.head_timeout,
+            State::Reading => match (http.part(), self.leaving) {
+                (Part::Content, _) => settings.body_timeout,
+                (Part::Head, _) => settings.head_timeout,
+                (Part::Nothing, Some(leaving)) if !self.stop_signal.is_draining() => {
+                    since = since.max(leaving).max(self.stop_signal.stopped_at());
+                    SHUTDOWN_IDLE
+                }
+                (Part::Nothing, _) => settings.idle_timeout,
+            },
+            State::Handling { .. } if http.expects_continue() => Duration::MAX,
+            State::Handling { .. } | State::Producing { .. } if http.has_upload_room() => settings.body_timeout,
+            State::Handling { .. } | State::Producing { .. } => Duration::MAX,
+        };
+        let is_over = |since: Nanos, limit| self.now.saturating_sub(since) >= clock::nanos(limit);
+        // A response of unknown length goes on for as long as such responses may.
+        let is_cut_off = || connection.state.is_endless() && self.cx.shutdown.streams_are_over();
+        is_over(since, limit)
+            || self.leaving.is_some_and(|leaving| is_over(leaving, settings.stop_timeout) || is_cut_off())
+    }
+
+    fn time_out(&mut self, token: Token) {
+        let Some(connection) = self.connections.get_mut(token) else { return };
+        let is_leaving = self.leaving.is_some();
+        // Neither a client that has its last response, nor one that has to leave with the server, has taken too long.
+        if !is_leaving && !matches!(connection.state, State::Lingering { .. }) {
+            self.cx.meter.add(Count::TimedOut, 1);
+        }
+        tracing::debug!(state = connection.state.name(), part = ?connection.http.part(), "a connection took too long");
+        let start = self.buffers.out.len();
+        let next = if is_leaving { None } else { connection.time_out(&self.cx, &mut self.buffers) };
+        if let Some(next) = next {
+            return self.outputs.push(Output { token, bytes: start..self.buffers.out.len(), next });
+        }
+        if connection.state.is_reading() {
+            connection.end_transport();
+        }
+        self.connections.remove(token);
+    }
+}

@@ -1,0 +1,115 @@
+//! Responses as bytes.
+
+use super::content::Remainder;
+use super::next::{LongBody, Next, ResponseRules, Then};
+use crate::callbacks;
+use crate::client::request_id::FIELD;
+use crate::context::Context;
+use crate::message::response::{Body, Pieces, Response, SMALL};
+use crate::message::stream::Framing;
+use crate::observe::visit::Note;
+use bytes::Bytes;
+use http::HeaderName;
+use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use torr_wire::{WireError, encode};
+
+/// The field that carries the request's id.
+const REQUEST_ID: HeaderName = HeaderName::from_static(FIELD);
+
+/// Appends a response to `out`. Returns `None` if the next request may follow.
+#[inline]
+pub(super) fn write(
+    mut response: Response,
+    rules: ResponseRules,
+    remainder: Remainder,
+    note: Option<&mut Note>,
+    cx: &Context,
+    out: &mut Vec<u8>,
+) -> Option<Next> {
+    let mut framing = response.body.framing();
+    if let (Framing::Chunked, false, Body::Stream(stream)) = (framing, rules.http_1_1, &mut response.body) {
+        stream.until_close();
+        framing = stream.framing();
+    }
+    let keep_alive = rules.keep_alive
+        && !rules.is_last
+        && !cx.leaving
+        && !response.closes
+        && framing != Framing::UntilClose
+        && remainder != Remainder::Unwanted;
+    cx.meter.answered(response.status);
+    encode::status_line(out, response.status);
+    // RFC 9110, section 8.6: neither of these has content, nor may announce any.
+    let has_body = response.status != 204 && response.status != 304;
+    match framing {
+        _ if !has_body => {}
+        Framing::Length(length) => encode::content_length(out, length),
+        Framing::Chunked => encode::header(out, "Transfer-Encoding", b"chunked"),
+        Framing::UntilClose | Framing::Nothing => {}
+    }
+    if has_body && !response.content_type.is_empty() {
+        encode::header(out, "Content-Type", response.content_type.as_bytes());
+    }
+    response.headers.each(|name, value| match *name {
+        // The server decides on these, whatever a router's response holds.
+        CONTENT_LENGTH | TRANSFER_ENCODING | CONNECTION => {}
+        _ => encode::header(out, name.as_str(), value.as_bytes()),
+    });
+    if let Some(note) = note {
+        let sends_body = has_body && !rules.to_head;
+        note.answered(response.status, if sends_body { response.body.at_once() } else { 0 });
+        if let Some(id) = note.id.as_ref().filter(|_| !response.headers.has(&REQUEST_ID)) {
+            encode::header(out, "X-Request-Id", id.to_string().as_bytes());
+        }
+    }
+    if !keep_alive {
+        encode::header(out, "Connection", b"close");
+    } else if !rules.http_1_1 {
+        encode::header(out, "Connection", b"keep-alive");
+    }
+    out.extend_from_slice(cx.common_headers.missing(response.dated, response.named));
+    out.extend_from_slice(b"\r\n");
+    let then = match (keep_alive, rules.keep_alive) {
+        (true, _) => Then::Continue,
+        (false, false) if remainder == Remainder::Nothing => Then::Close,
+        // The client does not know yet, and may be sending further requests, or the rest of this one.
+        _ => Then::Linger,
+    };
+    match response.body {
+        body if !has_body || rules.to_head => callbacks::dispose("a body", body),
+        Body::Empty => {}
+        Body::Static(bytes) if bytes.len() <= SMALL => out.extend_from_slice(bytes),
+        Body::Bytes(bytes) if bytes.len() <= SMALL => {
+            out.extend_from_slice(&bytes);
+            callbacks::dispose("the bytes of a body", bytes);
+        }
+        body => return Some(Next::Send(Some(long(body)), then)),
+    }
+    (then != Then::Continue).then_some(Next::Send(None, then))
+}
+
+/// Returns a body that is sent as the client takes it.
+#[cold]
+fn long(body: Body) -> LongBody {
+    let mut whole = match body {
+        Body::Stream(stream) => return LongBody::Stream(*stream),
+        Body::Pieces(pieces) => return LongBody::Pieces(pieces),
+        Body::Empty => Bytes::new(),
+        Body::Static(bytes) => Bytes::from_static(bytes),
+        Body::Bytes(bytes) => bytes,
+    };
+    let length = whole.len() as u64;
+    let piece = move || (!whole.is_empty()).then(|| whole.split_to(whole.len().min(SMALL)));
+    LongBody::Pieces(Pieces { length, next: Box::new(std::iter::from_fn(piece)) })
+}
+
+/// Returns the status that RFC 9112 and RFC 6585 require for a request that is refused.
+pub(super) fn status_of(error: WireError) -> u16 {
+    match error {
+        WireError::TargetTooLong => 414,
+        WireError::HeadTooLarge | WireError::TooManyHeaders => 431,
+        WireError::Version => 505,
+        WireError::TransferCoding => 501,
+        _ => 400,
+    }
+}

@@ -1,0 +1,69 @@
+//! A PROXY header at the beginning of a connection, below TLS or HTTP.
+
+use super::{Peer, Received, Refusal, Transport};
+use crate::client::proxy_protocol;
+use torr_net::tls::{TlsAcceptor, TlsError, TlsServer};
+
+/// A transport behind a PROXY header, which tells the client's address.
+pub(crate) struct Proxied<T> {
+    /// The part of the header that has arrived; `None` once the header is complete.
+    header: Option<Vec<u8>>,
+    inner: T,
+}
+
+impl<T: Transport> Transport for Proxied<T> {
+    fn accept(tls: Option<&TlsAcceptor>) -> Result<Self, TlsError> {
+        Ok(Self { header: Some(Vec::new()), inner: T::accept(tls)? })
+    }
+
+    fn resume(tls: Option<Box<TlsServer>>) -> Self {
+        Self { header: None, inner: T::resume(tls) }
+    }
+
+    fn into_tls(self) -> Option<Box<TlsServer>> {
+        self.inner.into_tls()
+    }
+
+    fn receive<'b>(
+        &mut self,
+        bytes: &'b mut [u8],
+        peer: Peer<'_>,
+        plain: &'b mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Result<Received<'b>, Refusal> {
+        let Some(header) = &mut self.header else { return self.inner.receive(bytes, peer, plain, out) };
+        let before = header.len();
+        header.extend_from_slice(bytes);
+        let parsed = proxy_protocol::parse(header).map_err(|_| Refusal::TurnedAway)?;
+        let Some((told, length)) = parsed else { return Ok(Received { bytes: &[], is_http2: false }) };
+        self.header = None;
+        peer.client.is_unknown = told.is_unknown;
+        if let Some(source) = told.source {
+            peer.admission.charge(source.ip()).map_err(|_| Refusal::TurnedAway)?;
+            peer.client.address = Some(source);
+        }
+        // The header was not complete before these bytes, so that it ends among them.
+        self.inner.receive(&mut bytes[length - before..], peer, plain, out)
+    }
+
+    fn send<R>(
+        &mut self,
+        plain: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+        put: impl FnOnce(&mut Vec<u8>) -> R,
+    ) -> Result<R, TlsError> {
+        self.inner.send(plain, out, put)
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.inner.end(out);
+    }
+
+    fn is_establishing(&self) -> bool {
+        self.header.is_some() || self.inner.is_establishing()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.inner.has_ended()
+    }
+}

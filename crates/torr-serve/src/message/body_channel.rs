@@ -1,0 +1,194 @@
+//! A request's body on its way from the engine to its handler, piece by piece and with backpressure.
+
+use crate::message::body_error::BodyError;
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+
+/// The number of bytes in the channel at which no more are received, and the number at which receiving goes on.
+const HIGH_WATER: usize = 256 * 1024;
+const LOW_WATER: usize = 64 * 1024;
+/// The size up to which small pieces are put together: a client decides how small they are, and each takes memory of its own.
+const SMALL: usize = 4 * 1024;
+
+/// The engine's end of the channel.
+#[derive(Debug)]
+pub(crate) struct BodySender(Arc<Channel>);
+
+/// The handler's end of the channel.
+#[derive(Debug)]
+pub(crate) struct BodyReceiver {
+    channel: Arc<Channel>,
+    /// The number of bytes to come, if it is known.
+    left: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Channel {
+    state: Mutex<State>,
+    /// Wakes the engine up, so that it continues.
+    engine: Waker,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pieces: VecDeque<BytesMut>,
+    /// The number of bytes in `pieces`.
+    held: usize,
+    end: Option<Result<(), BodyError>>,
+    /// No more is received until the handler has taken most of the pieces.
+    has_backpressure: bool,
+    /// The handler has asked for more than there was.
+    is_wanted: bool,
+    /// The handler has dropped its end.
+    is_abandoned: bool,
+    /// The engine is to be woken up when there is room, or when the body is wanted or abandoned.
+    engine_waits: bool,
+    handler: Option<Waker>,
+}
+
+/// Returns both ends of a channel for a body of this length, if it is known. `engine` is woken up when the engine waits.
+pub(crate) fn body_channel(length: Option<u64>, engine: Waker) -> (BodySender, BodyReceiver) {
+    let channel = Arc::new(Channel { state: Mutex::default(), engine });
+    (BodySender(Arc::clone(&channel)), BodyReceiver { channel, left: length })
+}
+
+impl Channel {
+    /// The state is consistent at each step, so that a panic does no harm.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake_engine(&self, mut state: MutexGuard<'_, State>) {
+        let waits = std::mem::take(&mut state.engine_waits);
+        drop(state);
+        if waits {
+            self.engine.wake_by_ref();
+        }
+    }
+
+    fn wake_handler(mut state: MutexGuard<'_, State>) {
+        let handler = state.handler.take();
+        drop(state);
+        handler.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl BodySender {
+    /// Passes a piece on, or drops it where the handler does not want it.
+    pub fn push(&self, piece: &[u8]) {
+        let mut state = self.0.lock();
+        if !state.is_abandoned && state.end.is_none() {
+            state.held += piece.len();
+            match state.pieces.back_mut() {
+                Some(last) if last.len() + piece.len() <= SMALL => last.extend_from_slice(piece),
+                _ => state.pieces.push_back(piece.into()),
+            }
+            Channel::wake_handler(state);
+        }
+    }
+
+    /// Ends the body, unless it has ended before.
+    pub fn end(&self, how: Result<(), BodyError>) {
+        let mut state = self.0.lock();
+        state.end.get_or_insert(how);
+        Channel::wake_handler(state);
+    }
+
+    /// Whether there is room for more. If not, the engine is woken up when there is.
+    pub fn has_room(&self) -> bool {
+        let mut state = self.0.lock();
+        let most = if state.has_backpressure { LOW_WATER } else { HIGH_WATER };
+        state.has_backpressure = state.held >= most && !state.is_abandoned;
+        state.engine_waits |= state.has_backpressure;
+        !state.has_backpressure
+    }
+
+    /// Whether the handler has asked for more. If not, the engine is woken up when it does.
+    pub fn is_wanted(&self) -> bool {
+        let mut state = self.0.lock();
+        state.engine_waits |= !state.is_wanted;
+        state.is_wanted
+    }
+
+    /// Whether the handler has dropped its end.
+    pub fn is_abandoned(&self) -> bool {
+        self.0.lock().is_abandoned
+    }
+}
+
+impl Drop for BodySender {
+    /// Tells a handler that still waits that the rest will not come.
+    fn drop(&mut self) {
+        self.end(Err(BodyError::Cut));
+    }
+}
+
+impl BodyReceiver {
+    /// Returns the next piece, or the reason why there is none, or `None` at the end.
+    pub fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        let mut state = self.channel.lock();
+        let piece = match state.pieces.pop_front() {
+            Some(piece) => piece,
+            None => {
+                let end = match state.end {
+                    Some(end) => Poll::Ready(end),
+                    None => {
+                        state.handler = Some(cx.waker().clone());
+                        state.is_wanted = true;
+                        self.channel.wake_engine(state);
+                        Poll::Pending
+                    }
+                };
+                return Poll::Ready(ready!(end).err().map(Err));
+            }
+        };
+        state.held -= piece.len();
+        self.left = self.left.map(|left| left.saturating_sub(piece.len() as u64));
+        if state.held < LOW_WATER {
+            self.channel.wake_engine(state);
+        }
+        Poll::Ready(Some(Ok(piece.freeze())))
+    }
+
+    /// Whether the body has come to its end.
+    pub fn is_ended(&self) -> bool {
+        let state = self.channel.lock();
+        state.pieces.is_empty() && state.end == Some(Ok(()))
+    }
+
+    /// Returns the number of bytes to come, if it is known.
+    pub fn left(&self) -> Option<u64> {
+        self.left
+    }
+}
+
+impl Drop for BodyReceiver {
+    fn drop(&mut self) {
+        let mut state = self.channel.lock();
+        state.is_abandoned = true;
+        state.pieces = VecDeque::new();
+        state.held = 0;
+        self.channel.wake_engine(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiny_pieces_take_hardly_more_memory_than_their_bytes() {
+        let (sender, mut receiver) = body_channel(None, Waker::noop().clone());
+        while sender.has_room() {
+            sender.push(b"x");
+        }
+        let (mut pieces, mut bytes) = (0, 0);
+        while let Poll::Ready(Some(Ok(piece))) = receiver.poll_piece(&mut Context::from_waker(Waker::noop())) {
+            pieces += 1;
+            bytes += piece.len();
+        }
+        assert_eq!((pieces, bytes), (HIGH_WATER / SMALL, HIGH_WATER));
+    }
+}
