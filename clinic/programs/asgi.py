@@ -38,6 +38,13 @@ async def one_at_a_time(scope, receive, send):
         await _answer(send)
 
 
+async def all_at_a_time(scope, receive, send):
+    """Waits as one_at_a_time does, without its lock."""
+    if scope["type"] == "http":
+        await asyncio.sleep(0.005)
+        await _answer(send)
+
+
 async def blocks(scope, receive, send):
     """Calls something that blocks, and the event loop with it."""
     if scope["type"] == "http":

@@ -1,10 +1,12 @@
-"""Python's own HTTP server, which sends an answer's head and its body by themselves: python3 http_server.py HOST PORT"""
+"""Python's own HTTP server, which sends an answer's head and its body by themselves unless it is
+buffered: python3 http_server.py HOST PORT [buffered]"""
 import http.server
 import sys
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1 if "buffered" in sys.argv else 0
 
     def do_GET(self):
         body = b"<p>Hello, world!</p>"

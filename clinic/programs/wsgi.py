@@ -17,8 +17,16 @@ def nap(environ, start_response):
     return _answer(start_response)
 
 
-def compute(environ, start_response):
+def _compute(start_response, rounds):
     digest = b"torr"
-    for _ in range(5000):
+    for _ in range(rounds):
         digest = hashlib.md5(digest).digest()
     return _answer(start_response, digest.hex().encode())
+
+
+def compute(environ, start_response):
+    return _compute(start_response, 5000)
+
+
+def compute_half(environ, start_response):
+    return _compute(start_response, 2500)

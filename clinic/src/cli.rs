@@ -16,7 +16,7 @@ pub struct Cli {
     pub options: Options,
 }
 
-/// What the clinic starts of itself.
+/// The hidden commands that the clinic starts of itself.
 #[derive(Subcommand)]
 pub enum Role {
     /// A service with chosen faults
@@ -27,7 +27,7 @@ pub enum Role {
     Relay(relay::Options),
 }
 
-/// How the round is made.
+/// The options of the round.
 #[derive(Args)]
 pub struct Options {
     /// The torr program [default: the one beside this program]
@@ -42,10 +42,10 @@ pub struct Options {
     /// Let a plain run of 5 s judge, not the doctor
     #[arg(long)]
     pub passive: bool,
-    /// Press each for 2 s and tell its figures: is it up, and ill in the way it says?
+    /// Press each for 2 s, and its cured form, and print the figures: is it up, with the fault of its label?
     #[arg(long, conflicts_with = "passive")]
     pub dry: bool,
-    /// So many times each
+    /// How many times each is diagnosed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat: usize,
     /// The doctor's budget for each
@@ -60,10 +60,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The program that is tried.
+    /// Returns the path of the program that is tried.
     ///
     /// # Errors
-    /// If it is not there.
+    /// If there is no such file.
     pub fn torr(&self) -> Result<PathBuf, Error> {
         let beside = || Ok::<_, Error>(std::env::current_exe()?.with_file_name("torr"));
         let torr = self.torr.clone().map_or_else(beside, Ok)?;

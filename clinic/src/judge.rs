@@ -1,46 +1,47 @@
-//! Has Torr judge a subject that is up: by its doctor, or by a plain run.
+//! The diagnosis of a subject that is up: by `torr doctor`, or by a plain run.
 
 use crate::environment::{Environment, Process};
 use crate::error::Error;
-use crate::subject::Subject;
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
 use std::time::{Duration, Instant};
-use torr_gauge::{Confidence, Factor};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
-/// How long a plain run presses.
+/// The duration of a plain run.
 const PLAIN: &str = "5s";
-/// What a judge may take beyond what it was given, before it is ended.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time that a diagnosis may take beyond its budget, before it is ended.
+const OVERTIME: Duration = Duration::from_secs(60);
 
-/// Who judges.
+/// The source of verdicts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Judge {
-    /// `torr doctor`, with this budget.
+    /// `torr doctor` with a budget.
     Doctor(Duration),
     /// The verdict of `torr URL`.
     Passive,
 }
 
-/// What was said.
+/// A diagnosis.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
     pub factor: Factor,
     pub confidence: Confidence,
-    /// As the doctor counts them; of a plain run, those on the clock.
+    /// The duration as the doctor counts it, or the wall-clock time of a plain run.
     pub seconds: f64,
     pub summary: String,
-    /// All that the judge wrote.
+    /// The gain that the verdict promises.
+    pub gain: Option<Gain>,
+    /// The JSON of the diagnosis or of the plain run.
     pub trail: Value,
 }
 
 impl Judge {
-    /// Judges.
+    /// Has a URL diagnosed under the load that `arguments` describe.
     ///
     /// # Errors
-    /// If the judge fails, or does not end, or writes no verdict.
-    pub fn examine(self, environment: &Environment, subject: &Subject, url: &str) -> Result<Finding, Error> {
+    /// If `torr` does not end in time, or writes no verdict.
+    pub fn examine(self, environment: &Environment, arguments: &[&str], url: &str) -> Result<Finding, Error> {
         let file = environment.folder().join("finding.json");
         let _ = fs::remove_file(&file);
         let mut command = environment.generator.command(environment.torr());
@@ -54,9 +55,9 @@ impl Judge {
                 Duration::ZERO
             }
         };
-        command.arg(url).args(subject.arguments).arg("--json").arg(&file).arg("-q").current_dir(environment.folder());
+        command.arg(url).args(arguments).arg("--json").arg(&file).arg("-q").current_dir(environment.folder());
         let begin = Instant::now();
-        let ended = Process::start("judge", &mut command, environment.folder())?.end(budget + PATIENCE)?;
+        let ended = Process::start("judge", &mut command, environment.folder())?.end(budget + OVERTIME)?;
         let seconds = begin.elapsed().as_secs_f64();
         let written = fs::read_to_string(&file)
             .map_err(|_| Error::failed(format!("torr wrote no finding ({}): {}", ended.status, ended.last_line)))?;
@@ -66,17 +67,12 @@ impl Judge {
 }
 
 impl Finding {
+    /// Reads the verdict from the JSON of a diagnosis or of a plain run.
     fn read(trail: Value, seconds: f64) -> Result<Self, Error> {
-        let verdict = &trail["verdict"];
-        let part = |name: &str| verdict[name].clone();
-        let (factor, confidence) = if verdict.is_null() {
-            (Factor::Unknown, Confidence::Unknown)
-        } else {
-            let factor = serde_json::from_value(part("factor")).map_err(Error::at("the verdict's factor"))?;
-            (factor, serde_json::from_value(part("confidence")).map_err(Error::at("the verdict's confidence"))?)
-        };
-        let summary = verdict["summary"].as_str().unwrap_or_default().to_owned();
+        let verdict = serde_json::from_value(trail["verdict"].clone()).map_err(Error::at("torr's verdict"))?;
+        let none = || Verdict::new(Factor::Unknown, Confidence::Unknown, "");
+        let Verdict { factor, confidence, summary, gain, .. } = Option::unwrap_or_else(verdict, none);
         let seconds = trail["seconds"].as_f64().unwrap_or(seconds);
-        Ok(Self { factor, confidence, seconds, summary, trail })
+        Ok(Self { factor, confidence, seconds, summary, gain, trail })
     }
 }

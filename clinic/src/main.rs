@@ -1,7 +1,7 @@
-//! The clinic: services with planted faults, one after another, and what Torr's doctor says of each.
+//! The clinic: services with planted faults, the diagnosis of each by Torr's doctor, and the gain of its advice.
 //!
-//! One binary holds the runner and, as hidden commands, the ill services themselves, so that there is nothing else to
-//! build or to find.
+//! One binary holds the runner and, as hidden commands, the services with faults, so that there is nothing else to build or to
+//! find.
 #![forbid(unsafe_code)]
 
 mod cli;
@@ -9,8 +9,10 @@ mod dry;
 mod environment;
 mod judge;
 mod outcome;
+mod promise;
 mod relay;
 mod round;
+mod run;
 mod service;
 mod subject;
 mod subjects;

@@ -1,20 +1,28 @@
-//! What became of each subject, and the whole of it as JSON.
+//! The outcome of each subject, and the record of a whole run as JSON.
 
 use crate::error::Error;
 use crate::judge::Finding;
+use crate::promise::Promise;
 use crate::subject::Label;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
 use torr_gauge::{Confidence, Factor};
 
-/// One time that one subject was judged.
+/// The diagnosis of one subject, judged.
 #[derive(Serialize)]
 pub struct Outcome {
+    /// The name of the subject.
     pub name: &'static str,
+    /// The truth about the subject.
     pub label: Label,
+    /// The diagnosis.
     pub finding: Finding,
+    /// The gain that was promised and the real one.
+    pub promise: Promise,
+    /// Whether the verdict is right.
     pub right: bool,
+    /// Whether the diagnosis took longer than its budget.
     pub late: bool,
 }
 
@@ -23,58 +31,75 @@ pub struct Outcome {
 pub struct Record {
     /// The version of this layout.
     pub schema: &'static str,
-    pub cases: Vec<Outcome>,
-    /// Names, and why they were not judged.
+    /// The outcomes in the order of the run.
+    pub outcomes: Vec<Outcome>,
+    /// Names of subjects, and why they were not judged.
     pub not_run: Vec<(&'static str, String)>,
 }
 
 impl Outcome {
-    /// Judges the judge; `budget` is in seconds.
+    /// Judges a diagnosis. `budget` is in seconds.
     pub fn new(name: &'static str, label: &Label, finding: Finding, budget: f64) -> Self {
         let right = label.allows(finding.factor);
-        Self { name, label: label.clone(), right, late: finding.seconds > budget, finding }
+        let promise = Promise { gain: finding.gain.clone(), real: None };
+        Self { name, label: label.clone(), right, late: finding.seconds > budget, finding, promise }
     }
 
-    /// Whether a false factor was named for sure.
-    pub fn surely_wrong(&self) -> bool {
+    /// Whether a wrong factor was named with certainty.
+    pub fn is_surely_wrong(&self) -> bool {
         !self.right && self.finding.confidence == Confidence::Certain
     }
 
-    /// Whether a false factor was named at all.
-    pub fn wrong(&self) -> bool {
+    /// Whether a wrong factor was named.
+    pub fn is_wrong(&self) -> bool {
         !self.right && self.finding.factor != Factor::Unknown
     }
 
-    /// In a line.
+    /// Whether the promise was kept. `None` if there is nothing to judge: a wrong verdict advises another change than the cured form.
+    pub fn is_promise_kept(&self) -> Option<bool> {
+        self.promise.is_kept().filter(|_| self.right)
+    }
+
+    /// Returns the outcome as a row of the table.
     pub fn line(&self) -> String {
         let word = match () {
             () if self.right => "right",
-            () if self.surely_wrong() => "SURELY WRONG",
-            () if self.wrong() => "wrong",
+            () if self.is_surely_wrong() => "SURELY WRONG",
+            () if self.is_wrong() => "wrong",
             () => "not known",
         };
         let Finding { factor, confidence, seconds, summary, .. } = &self.finding;
         let late = if self.late { " LATE" } else { "" };
         format!(
-            "{:<26} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {summary}",
+            "{:<26} {:<34} {:<14} {:<8} {word:<12} {seconds:>5.1} s{late}  {:<14} {:<12}  {summary}",
             self.name,
             self.label.to_string(),
             factor.to_string(),
-            confidence.to_string()
+            confidence.to_string(),
+            self.promise.promised(),
+            self.promise.real(),
         )
     }
 }
 
+/// Returns the heads of the columns of [`Outcome::line`].
+pub fn columns() -> String {
+    format!(
+        "{:<26} {:<34} {:<14} {:<8} {:<12} {:>7}  {:<14} {:<12}  summary",
+        "subject", "label", "verdict", "", "", "time", "promised", "real"
+    )
+}
+
 impl Record {
-    /// An empty one.
+    /// Creates an empty record.
     pub fn new() -> Self {
-        Self { schema: "torr.clinic/1", cases: Vec::new(), not_run: Vec::new() }
+        Self { schema: "torr.clinic/2", outcomes: Vec::new(), not_run: Vec::new() }
     }
 
-    /// Writes it.
+    /// Writes the record as JSON.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(self).map_err(Error::at("the record"))?;
         fs::write(path, text).map_err(Error::at(path.display()))

@@ -1,25 +1,28 @@
-//! Makes the round: each subject is started, judged and ended, one after another.
+//! The round: each subject is started, diagnosed, cured and ended, one after another.
 
 use crate::cli::Options;
 use crate::environment::{Environment, programs};
 use crate::error::Error;
 use crate::judge::Judge;
-use crate::outcome::{Outcome, Record};
-use crate::subject::Subject;
-use crate::{dry, interrupt, subjects, totals};
+use crate::outcome::{Outcome, Record, columns};
+use crate::subject::{Form, Subject};
+use crate::{dry, interrupt, run, subjects, totals};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Handler what the command line asks for; says whether Torr did well.
+/// The runs that tell the real gain, with a warm-up.
+const MEASURED: &[&str] = &["--warmup", "1s", "-d", "3s"];
+
+/// Does what the command line asks for, and returns whether Torr's verdicts are good enough.
 ///
 /// # Errors
-/// If the command line makes no sense, or the run was interrupted.
+/// If the command line is wrong, or the run was interrupted.
 pub fn run(options: &Options) -> Result<bool, Error> {
     let chosen = choose(subjects::all(), &options.only)?;
     if options.list {
         for subject in &chosen {
-            println!("{:<26} {:<34} {}", subject.name, subject.label.to_string(), subject.arguments.join(" "));
+            println!("{:<26} {:<34} {}", subject.name, subject.label.to_string(), subject.form.arguments.join(" "));
         }
         return Ok(true);
     }
@@ -27,12 +30,15 @@ pub fn run(options: &Options) -> Result<bool, Error> {
     interrupt::install()?;
     let (able, unable) = split(chosen);
     let mut record = Record::new();
+    if !options.dry {
+        println!("{}", columns());
+    }
     for (subject, why) in unable {
         eprintln!("{} is left out: {why}", subject.name);
         record.not_run.push((subject.name, why));
     }
     let done =
-        (0..options.repeat).flat_map(|_| &able).try_for_each(|subject| attend(subject, &torr, options, &mut record));
+        (0..options.repeat).flat_map(|_| &able).try_for_each(|subject| examine(subject, &torr, options, &mut record));
     if options.dry {
         return done.map(|()| record.not_run.is_empty());
     }
@@ -40,21 +46,21 @@ pub fn run(options: &Options) -> Result<bool, Error> {
     done.map(|()| good)
 }
 
-/// The subjects that are asked for, or all.
+/// Returns the subjects that `only` names, or all.
 fn choose(all: Vec<Subject>, only: &[String]) -> Result<Vec<Subject>, Error> {
-    if let Some(stranger) = only.iter().find(|asked| !all.iter().any(|subject| is_meant(asked, subject.name))) {
-        return Err(Error::Usage(format!("there is no subject {stranger:?}; --list names them")));
+    if let Some(unknown) = only.iter().find(|asked| !all.iter().any(|subject| is_named(asked, subject.name))) {
+        return Err(Error::Usage(format!("there is no subject {unknown:?}; --list names them")));
     }
-    let meant = |subject: &Subject| only.is_empty() || only.iter().any(|asked| is_meant(asked, subject.name));
-    Ok(all.into_iter().filter(meant).collect())
+    let named = |subject: &Subject| only.is_empty() || only.iter().any(|asked| is_named(asked, subject.name));
+    Ok(all.into_iter().filter(named).collect())
 }
 
-/// Whether a name is asked for, by itself or by its beginning and a `*`.
-fn is_meant(asked: &str, name: &str) -> bool {
+/// Whether `asked` is a name, or its beginning and a `*`.
+fn is_named(asked: &str, name: &str) -> bool {
     asked == name || asked.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
 }
 
-/// Those that can be started here, and the others with the reason.
+/// Returns the subjects that can be started here, and the others with the reason.
 fn split(subjects: Vec<Subject>) -> (Vec<Subject>, Vec<(Subject, String)>) {
     let (mut able, mut unable) = (Vec::new(), Vec::new());
     for subject in subjects {
@@ -70,11 +76,14 @@ fn split(subjects: Vec<Subject>) -> (Vec<Subject>, Vec<(Subject, String)>) {
     (able, unable)
 }
 
-/// Only an interruption is an error: what goes wrong with one subject is noted.
-fn attend(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
+/// Diagnoses a subject. Only an interruption is an error: what goes wrong with one subject is recorded.
+fn examine(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
     interrupt::check()?;
     // A database that does not start panics.
-    let done = catch_unwind(AssertUnwindSafe(|| visit(subject, torr, options, record)));
+    let done = catch_unwind(AssertUnwindSafe(|| match options.dry {
+        true => press(subject, torr),
+        false => diagnose(subject, torr, options, record),
+    }));
     let why = match done {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(Error::Interrupted)) => return Err(Error::Interrupted),
@@ -86,29 +95,66 @@ fn attend(subject: &Subject, torr: &Path, options: &Options, record: &mut Record
     Ok(())
 }
 
-fn visit(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
-    let mut environment = Environment::new(torr)?;
-    let url = (subject.start)(&mut environment)?;
-    if options.dry {
-        println!("{:<26} {:<14} {}", subject.name, subject.label.main(), dry::press(&environment, subject, &url)?);
-        return Ok(());
-    }
-    let judge = if options.passive { Judge::Passive } else { Judge::Doctor(options.budget) };
-    let finding = judge.examine(&environment, subject, &url)?;
-    if let Some(folder) = &options.keep {
-        keep(folder, subject.name, &finding.trail)?;
-    }
-    let case = Outcome::new(subject.name, &subject.label, finding, options.budget.as_secs_f64());
-    println!("{}", case.line());
-    record.cases.push(case);
-    // At once: what was found is worth having however the round ends.
-    if let Some(file) = &options.json {
-        record.write(file)?;
+/// Presses both forms of a subject, and prints their figures.
+fn press(subject: &Subject, torr: &Path) -> Result<(), Error> {
+    let forms = [Some(&subject.form), subject.cured.as_ref()];
+    for (form, name) in forms.into_iter().flatten().zip([subject.label.main().to_string(), "cured".into()]) {
+        let mut environment = Environment::new(torr)?;
+        let url = (form.start)(&mut environment)?;
+        println!("{:<26} {name:<14} {}", subject.name, dry::press(&environment, form.arguments, &url)?);
     }
     Ok(())
 }
 
-/// Writes a finding under its subject's name; a later one of the same gets a number.
+fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Record) -> Result<(), Error> {
+    let judge = if options.passive { Judge::Passive } else { Judge::Doctor(options.budget) };
+    let mut environment = Environment::new(torr)?;
+    let url = (subject.form.start)(&mut environment)?;
+    let finding = judge.examine(&environment, subject.form.arguments, &url)?;
+    if let Some(folder) = &options.keep {
+        keep(folder, subject.name, &finding.trail)?;
+    }
+    let mut outcome = Outcome::new(subject.name, &subject.label, finding, options.budget.as_secs_f64());
+    // A plain run promises nothing.
+    let cured = subject.cured.as_ref().filter(|_| !options.passive);
+    let real = cured.map(|cured| real_gain(environment, &subject.form, &url, cured, torr)).transpose();
+    let real = match real {
+        Err(Error::Interrupted) => Err(Error::Interrupted),
+        Err(error) => {
+            eprintln!("{}: the cured form was not measured: {error}", subject.name);
+            record.not_run.push((subject.name, format!("its cured form: {error}")));
+            Ok(None)
+        }
+        Ok(real) => Ok(real),
+    };
+    outcome.promise.real = *real.as_ref().unwrap_or(&None);
+    println!("{}", outcome.line());
+    record.outcomes.push(outcome);
+    // At once, so that an interruption loses nothing.
+    if let Some(file) = &options.json {
+        record.write(file)?;
+    }
+    real.map(|_| ())
+}
+
+/// Returns the throughput of the cured form as a factor of the diagnosed form's, which is up in `environment`. Two runs that differ
+/// in nothing else tell it.
+fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form, torr: &Path) -> Result<f64, Error> {
+    let throughput = |environment: &Environment, form: &Form, url: &str| {
+        Ok::<_, Error>(run::plain(environment, &[form.arguments, MEASURED].concat(), url)?.good_rps())
+    };
+    let before = throughput(&environment, form, url)?;
+    drop(environment);
+    let mut environment = Environment::new(torr)?;
+    let url = (cured.start)(&mut environment)?;
+    let after = throughput(&environment, cured, &url)?;
+    match before > 0.0 {
+        true => Ok(after / before),
+        false => Err(Error::failed("nothing was answered before the cure")),
+    }
+}
+
+/// Writes a diagnosis to a file with its subject's name. A later diagnosis of the same subject gets a number.
 fn keep(folder: &Path, name: &str, trail: &serde_json::Value) -> Result<(), Error> {
     fs::create_dir_all(folder)?;
     let mut file = folder.join(format!("{name}.json"));

@@ -1,27 +1,26 @@
-//! A service of the clinic: its name, what is wrong with it, and how it is started.
+//! Subjects: services with a label, which the clinic starts and has diagnosed.
 
 use crate::environment::Environment;
 use crate::error::Error;
 use serde::Serialize;
 use torr_gauge::Factor;
 
-/// What limits a subject, as its planter knows.
+/// The truth about a subject.
 #[derive(Debug, Clone, Serialize)]
 pub struct Label {
     /// Whether a fault was planted.
     pub fault: bool,
-    /// The true factor, and rarely a second one that is as true.
+    /// The factor that limits, and rarely a second one that is as true.
     pub factors: Vec<Factor>,
 }
 
 impl Label {
-    /// Whether a verdict is right: a planted fault must be named; of a healthy service it is right as well
-    /// not to know, or that nothing limits.
+    /// Whether a verdict is right. A planted fault must be named. Of a healthy service, `none` and `unknown` are right as well.
     pub fn allows(&self, factor: Factor) -> bool {
         self.factors.contains(&factor) || (!self.fault && [Factor::None, Factor::Unknown].contains(&factor))
     }
 
-    /// The factor that the list is ordered by.
+    /// Returns the factor by which subjects are ordered.
     pub fn main(&self) -> Factor {
         self.factors[0]
     }
@@ -34,60 +33,81 @@ impl std::fmt::Display for Label {
     }
 }
 
-/// Starts all of a service's programs, and gives its URL.
+/// Starts all programs of a service, and returns its URL.
 pub type Start = fn(&mut Environment) -> Result<String, Error>;
 
-/// A service that is judged.
-pub struct Subject {
-    /// Unique, in the manner of a file's name.
-    pub name: &'static str,
-    /// What the doctor should say.
-    pub label: Label,
-    /// Programs that it takes beside our own.
-    pub programs: &'static [&'static str],
-    /// Whether it takes root's rights.
-    pub root: bool,
-    /// More arguments for the doctor, where the fault is in how load is made.
-    pub arguments: &'static [&'static str],
+/// A service and the load on it.
+pub struct Form {
+    /// Starts the service.
     pub start: Start,
+    /// The arguments of `torr` beside the URL, where the load is not the default.
+    pub arguments: &'static [&'static str],
+}
+
+/// A service that is diagnosed.
+pub struct Subject {
+    /// The name, unique and fit for a file.
+    pub name: &'static str,
+    /// The verdict that is right.
+    pub label: Label,
+    /// Programs that the subject needs beside `torr` and the clinic.
+    pub programs: &'static [&'static str],
+    /// Whether the subject needs root.
+    pub root: bool,
+    /// The service as it is diagnosed.
+    pub form: Form,
+    /// The service after the advice of the right verdict was followed. `None` where that cannot be done, or is more than one change.
+    pub cured: Option<Form>,
 }
 
 impl Subject {
-    /// One with a planted fault.
+    /// Creates a subject with a planted fault.
     pub fn fault(name: &'static str, factor: Factor, start: Start) -> Self {
         Self::new(name, Label { fault: true, factors: vec![factor] }, start)
     }
 
-    /// One without, and what may be called its ceiling.
+    /// Creates a subject without a fault. `ceilings` are the factors that may be called its limit.
     pub fn healthy(name: &'static str, ceilings: &[Factor], start: Start) -> Self {
         Self::new(name, Label { fault: false, factors: ceilings.to_vec() }, start)
     }
 
     fn new(name: &'static str, label: Label, start: Start) -> Self {
-        Self { name, label, programs: &[], root: false, arguments: &[], start }
+        Self { name, label, programs: &[], root: false, form: Form { start, arguments: &[] }, cured: None }
     }
 
-    /// Says that another verdict is as true.
+    /// Adds a factor that is as true.
     pub fn or(mut self, factor: Factor) -> Self {
         self.label.factors.push(factor);
         self
     }
 
-    /// Says which programs it takes.
+    /// Sets the programs that the subject needs.
     pub fn needs(mut self, programs: &'static [&'static str]) -> Self {
         self.programs = programs;
         self
     }
 
-    /// Says that it takes root's rights.
+    /// Marks a subject that needs root.
     pub fn for_root(mut self) -> Self {
         self.root = true;
         self
     }
 
-    /// Has the doctor get more arguments.
+    /// Sets the arguments of `torr`.
     pub fn with(mut self, arguments: &'static [&'static str]) -> Self {
-        self.arguments = arguments;
+        self.form.arguments = arguments;
+        self
+    }
+
+    /// Sets the cured form: another service under the load that was set before.
+    pub fn cured(mut self, start: Start) -> Self {
+        self.cured = Some(Form { start, arguments: self.form.arguments });
+        self
+    }
+
+    /// Sets the load of the cured form, whose service is the diagnosed one if no other was set before.
+    pub fn cured_with(mut self, arguments: &'static [&'static str]) -> Self {
+        self.cured = Some(Form { start: self.cured.map_or(self.form.start, |cured| cured.start), arguments });
         self
     }
 }

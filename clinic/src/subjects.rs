@@ -1,4 +1,4 @@
-//! All subjects. Most faults stand beside one that looks alike.
+//! The list of all subjects. Most faults stand beside another that looks alike.
 
 mod connections;
 mod contention;
@@ -10,9 +10,11 @@ mod load;
 mod network;
 mod proxies;
 
+use crate::environment::Environment;
+use crate::error::Error;
 use crate::subject::Subject;
 
-/// In the order in which they are visited.
+/// Returns all subjects in the order of a round.
 pub fn all() -> Vec<Subject> {
     let parts = [
         contention::subjects,
@@ -26,6 +28,17 @@ pub fn all() -> Vec<Subject> {
         healthy::subjects,
     ];
     parts.into_iter().flat_map(|part| part()).collect()
+}
+
+/// Returns the number of CPUs.
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Starts a Node.js server with some worker processes, whose handler computes for some rounds.
+fn node(env: &mut Environment, rounds: &str, workers: usize) -> Result<String, Error> {
+    let script = include_str!("../programs/server.js");
+    env.script("node", "server.js", script, &[rounds, &workers.to_string()])
 }
 
 #[cfg(test)]
@@ -82,5 +95,7 @@ mod tests {
         assert_eq!(names.len(), subjects.len());
         let faults = subjects.iter().filter(|subject| subject.label.fault).count();
         assert!(faults >= 32 && subjects.len() - faults >= 7, "{faults} of {}", subjects.len());
+        let cured = subjects.iter().filter(|subject| subject.cured.is_some()).count();
+        assert!(cured >= 40, "{cured} of {faults} faults have a cured form");
     }
 }

@@ -1,37 +1,54 @@
-//! The confusion matrix of a run, its counts, and whether they reach the figures that are asked for.
+//! The confusion matrix of a run, its counts, and whether these are good enough.
 
 use crate::outcome::{Outcome, Record};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The share of the faults that the doctor must name: 28 of 30.
 const ENOUGH: f64 = 28.0 / 30.0;
-/// The share that a plain run must name; the others it must not know.
+/// The share of the promises that must be kept.
+const ENOUGH_KEPT: f64 = 0.8;
+/// The share of the faults that a plain run must name. Of the others it must say that it does not know.
 const ENOUGH_PASSIVE: f64 = 20.0 / 30.0;
 
-/// Prints both, and says whether it is good enough.
+/// Prints matrix and counts, and returns whether they are good enough.
 pub fn tell(record: &Record, passive: bool) -> bool {
-    let (faults, healthy): (Vec<&Outcome>, Vec<&Outcome>) = record.cases.iter().partition(|case| case.label.fault);
-    if !record.cases.is_empty() {
-        println!("\n{}", matrix(&record.cases));
+    let (faults, healthy): (Vec<&Outcome>, Vec<&Outcome>) = record.outcomes.iter().partition(|case| case.label.fault);
+    if !record.outcomes.is_empty() {
+        println!("\n{}", matrix(&record.outcomes));
     }
     let count = |cases: &[&Outcome], of: fn(&Outcome) -> bool| cases.iter().filter(|case| of(case)).count();
     let right = count(&faults, |case| case.right);
-    let surely_wrong = count(&faults, Outcome::surely_wrong) + count(&healthy, Outcome::surely_wrong);
+    let surely_wrong = count(&faults, Outcome::is_surely_wrong) + count(&healthy, Outcome::is_surely_wrong);
     let slandered = count(&healthy, |case| !case.right);
     let late = count(&faults, |case| case.late) + count(&healthy, |case| case.late);
     println!("faults named rightly        {right} of {}", faults.len());
-    println!("faults not known            {}", count(&faults, |case| !case.right && !case.wrong()));
-    let wrong = count(&faults, Outcome::wrong);
+    println!("faults not known            {}", count(&faults, |case| !case.right && !case.is_wrong()));
+    let wrong = count(&faults, Outcome::is_wrong);
     println!("faults named wrongly        {wrong}");
     println!("wrong and 'certain'         {surely_wrong}");
     println!("healthy, called ill         {slandered} of {}", healthy.len());
+    let (kept, judged, width) = promises(&record.outcomes);
+    println!("promises kept               {kept} of {judged}{width}");
     println!("beyond the budget           {late}");
     println!("not run                     {}", record.not_run.len());
     let (enough, tolerable) = if passive { (ENOUGH_PASSIVE, wrong == 0) } else { (ENOUGH, surely_wrong == 0) };
-    right as f64 >= enough * faults.len() as f64 && tolerable && slandered + late == 0
+    let keeps = kept as f64 >= ENOUGH_KEPT * judged as f64;
+    right as f64 >= enough * faults.len() as f64 && tolerable && slandered + late == 0 && keeps
 }
 
-/// Labels down, verdicts across.
+/// Returns how many promises were kept, how many could be judged, and in words the median width of the intervals that were promised.
+fn promises(outcomes: &[Outcome]) -> (usize, usize, String) {
+    let judged: Vec<_> = outcomes.iter().filter(|outcome| outcome.is_promise_kept().is_some()).collect();
+    let kept = judged.iter().filter(|outcome| outcome.is_promise_kept() == Some(true)).count();
+    let mut widths: Vec<_> = judged.iter().filter_map(|outcome| outcome.promise.width()).collect();
+    widths.sort_by(f64::total_cmp);
+    let width = widths.get(widths.len() / 2).map(|median| {
+        format!("; the median interval is {median:.1} wide, {} have no upper end", judged.len() - widths.len())
+    });
+    (kept, judged.len(), width.unwrap_or_default())
+}
+
+/// Returns the confusion matrix: labels down, verdicts across.
 fn matrix(cases: &[Outcome]) -> String {
     let row_of = |case: &Outcome| format!("{}{}", if case.label.fault { "" } else { "healthy " }, case.label.main());
     let mut rows = BTreeMap::<String, BTreeMap<String, usize>>::new();

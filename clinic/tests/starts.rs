@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program beside the clinic's: tests of the whole workspace have built it.
+/// Returns the program beside the clinic's. Tests of the whole workspace have built it.
 fn torr() -> PathBuf {
     let torr = Path::new(env!("CARGO_BIN_EXE_torr-clinic")).with_file_name("torr");
     if !torr.exists() {
@@ -14,31 +14,39 @@ fn torr() -> PathBuf {
     torr
 }
 
-/// Processes that work in a folder.
-fn anybody_in(folder: &Path) -> Vec<String> {
+/// Returns the processes whose working directory is in a folder.
+fn processes_in(folder: &Path) -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("there is /proc").flatten().map(|entry| entry.path());
     let within = |path: &PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
     processes.filter(within).map(|path| path.display().to_string()).collect()
 }
 
 #[test]
-fn subjects_are_started_pressed_and_ended() {
+fn subjects_and_their_cured_forms_are_started_pressed_and_ended() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
-    let names = ["worker-one-thread", "connections-four"];
+    let names = ["worker-one-thread", "connections-four", "rate-silent-bucket"];
     let done = Command::new(env!("CARGO_BIN_EXE_torr-clinic"))
         .args(["--dry", "--only", &names.join(","), "--torr"])
         .arg(torr())
         .env("TMPDIR", folder.path())
         .output()
         .expect("it is built");
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
-    for (name, line) in names.iter().zip(said.lines()) {
-        assert!(line.starts_with(name) && line.contains("/s  p50"), "{said}");
-        assert!(line.contains("failed      0"), "{said}");
+    let printed = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{printed}{}", String::from_utf8_lossy(&done.stderr));
+    let rates = |form: &str, name: &str| {
+        let mut lines = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = lines.find(|words| words[..2] == [name, form]).unwrap_or_else(|| panic!("{name} {form}: {printed}"));
+        line[2].trim_end_matches("/s").parse::<f64>().expect("it is a rate")
+    };
+    for (name, factor, gain) in
+        [(names[0], "workers", 4.0), (names[1], "connections", 1.5), (names[2], "rate-limit", 2.0)]
+    {
+        let (ill, cured) = (rates(factor, name), rates("cured", name));
+        assert!(cured > gain * ill, "{name} of {ill}/s is cured with {cured}/s");
     }
-    assert_eq!(said.lines().count(), names.len(), "{said}");
-    assert_eq!(anybody_in(folder.path()), Vec::<String>::new());
+    assert!(printed.lines().all(|line| line.contains("failed      0")), "{printed}");
+    assert_eq!(printed.lines().count(), 2 * names.len(), "{printed}");
+    assert_eq!(processes_in(folder.path()), Vec::<String>::new());
     assert_eq!(fs::read_dir(folder.path()).expect("it is ours").count(), 0, "nothing is left in its folder");
 }
 

@@ -18,6 +18,8 @@ const START: Duration = Duration::from_secs(10);
 
 /// The link between the client's host and the server's.
 pub enum Link {
+    /// A link without limits.
+    Direct,
     /// A link without limits, and a number of local ports for the client.
     Ports(u16),
     /// A link with a rate, such as `20mbit`, from the server to the client.

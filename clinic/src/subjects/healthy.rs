@@ -1,5 +1,7 @@
-//! Services with nothing wrong, and what may be called their ceiling.
+//! Services without a fault, and the factors that may be called their limit.
 
+use super::node;
+use super::proxies::keeping_nginx;
 use crate::environment::databases::Make;
 use crate::environment::proxies::{Haproxy, Nginx};
 use crate::subject::Subject;
@@ -20,27 +22,18 @@ pub fn subjects() -> Vec<Subject> {
             env.nginx(&Nginx { workers: 2, server: &server, ..Nginx::default() })
         })
         .needs(&["nginx"]),
-        Subject::healthy("healthy-node", &[SingleCore, ServerCpu], |env| {
-            env.script("node", "server.js", include_str!("../../programs/server.js"), &["0"])
-        })
-        .needs(&["node"]),
+        Subject::healthy("healthy-node", &[SingleCore, ServerCpu], |env| node(env, "0", 1)).needs(&["node"]),
         Subject::healthy("healthy-uvicorn", &[SingleCore, ServerCpu], |env| env.uvicorn("hello", &[]))
             .needs(&["uvicorn"]),
         Subject::healthy("healthy-gunicorn", &[ServerCpu], |env| {
             env.gunicorn("hello", &["--workers", "2", "--threads", "4", "--keep-alive", "30"])
         })
         .needs(&["gunicorn"]),
-        // It never keeps a connection.
+        // PHP's own server never keeps a connection.
         Subject::healthy("healthy-php", &[ServerCpu, KeepAlive], |env| env.php("2", "<?php echo 'Hello, world!';"))
             .needs(&["php"]),
         // The proxy needs as much of the CPU as all the rest.
-        Subject::healthy("healthy-nginx-proxy", &[ServerCpu, Generator, Proxy], |env| {
-            let server = env.torr_serve(&[])?;
-            let http = format!("upstream torr {{ server {}; keepalive 64; }}", server.trim_start_matches("http://"));
-            let location = "proxy_pass http://torr; proxy_http_version 1.1; proxy_set_header Connection '';";
-            env.nginx(&Nginx { workers: 2, http: &http, location, ..Nginx::default() })
-        })
-        .needs(&["nginx"]),
+        Subject::healthy("healthy-nginx-proxy", &[ServerCpu, Generator, Proxy], keeping_nginx).needs(&["nginx"]),
         Subject::healthy("healthy-haproxy", &[ServerCpu, Generator, Proxy], |env| {
             let behind = env.torr_serve(&[])?;
             Ok(env.haproxy(&Haproxy { behind: &behind, ..Haproxy::default() })? + "/")

@@ -1,4 +1,4 @@
-//! Load that is made too weakly to show what the service can do.
+//! Load that is too weak to show what the service can do.
 
 use crate::subject::Subject;
 use torr_gauge::Factor::{Connections, Generator};
@@ -10,7 +10,8 @@ pub fn subjects() -> Vec<Subject> {
             Ok(env.torr_serve(&[])? + "/")
         })
         .for_root()
-        .with(&["-t", "1"]),
+        .with(&["-t", "1"])
+        .cured(|env| Ok(env.torr_serve(&[])? + "/")),
         Subject::fault("generator-crowded", Generator, |env| {
             env.placement = env.placement.clone().on_cpu(0);
             let url = env.torr_serve(&["--workers", "1"])?;
@@ -23,7 +24,10 @@ pub fn subjects() -> Vec<Subject> {
         })
         .with(&["-t", "1"]),
         Subject::fault("connections-four", Connections, |env| env.service(&["--handler", "async-sleep=20ms"]))
-            .with(&["-c", "4"]),
-        Subject::fault("connections-one", Connections, |env| Ok(env.torr_serve(&[])? + "/sleep/5")).with(&["-c", "1"]),
+            .with(&["-c", "4"])
+            .cured_with(&["-c", "8"]),
+        Subject::fault("connections-one", Connections, |env| Ok(env.torr_serve(&[])? + "/sleep/5"))
+            .with(&["-c", "1"])
+            .cured_with(&["-c", "2"]),
     ]
 }
