@@ -1,4 +1,4 @@
-//! The hurl file format, read whole: source text in, a [`File`] or a [`ParseError`] with its place out.
+//! The hurl file format, read whole: source text in, a [`File`] or a [`ParseError`] with its place out; and written.
 //!
 //! The grammar is the one published at hurl.dev ("Grammar" and "File format"), with the spellings that earlier versions used. A
 //! line decides by its beginning what it is (a request line, a status line, a section, a field, content), so the parser needs no
@@ -20,8 +20,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod value;
+mod write;
 
 pub use ast::File;
 pub use error::{ParseError, Position};
 pub use option::option_name;
 pub use parse::parse;
+pub use write::{entry as write_entry, write};

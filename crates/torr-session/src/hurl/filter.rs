@@ -7,7 +7,7 @@ use super::template::quoted;
 use super::value::{integer, pattern};
 
 /// Filters without an argument, by their names in the file.
-const PLAIN: &[(&str, Filter)] = &[
+pub(super) const PLAIN: &[(&str, Filter)] = &[
     ("base64Decode", Filter::Base64Decode),
     ("base64Encode", Filter::Base64Encode),
     ("base64UrlSafeDecode", Filter::Base64UrlSafeDecode),

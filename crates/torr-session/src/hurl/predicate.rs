@@ -40,7 +40,7 @@ const COMPARING: &[Comparing] = &[
 ];
 
 /// Predicates without a value.
-const PLAIN: &[(&str, Predicate)] = &[
+pub(super) const PLAIN: &[(&str, Predicate)] = &[
     ("exists", Predicate::Exists),
     ("isBoolean", Predicate::IsBoolean),
     ("isCollection", Predicate::IsCollection),

@@ -2,3 +2,4 @@
 
 mod read;
 mod refused;
+mod written;
