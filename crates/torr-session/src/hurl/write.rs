@@ -289,7 +289,7 @@ fn fenced(text: &Template, hint: &str) -> String {
     if needs_escapes {
         let escaped = |piece: &Piece| match piece {
             Piece::Text(text) => {
-                text.replace('\\', "\\\\").replace('`', "\\`").replace('{', BRACE).replace('\r', "\\r")
+                text.replace('\\', "\\\\").replace('{', BRACE).replace('`', "\\u{60}").replace('\r', "\\r")
             }
             Piece::Placeholder(expression) => placeholder(expression),
         };

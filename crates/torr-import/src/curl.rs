@@ -1,0 +1,384 @@
+//! Command lines of curl, as people type them and as browsers copy them for bash and for cmd.
+
+mod flags;
+mod words;
+
+use crate::draft::{Draft, DraftEntry, ImportError};
+use crate::secret::Secrets;
+use flags::{Flag, Takes};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use torr_session::hurl::Position;
+use torr_session::hurl::ast::{
+    Body, Entry, EntryOption, KeyValue, MultipartPart, OptionName, OptionValue, Request, Template, TextHint,
+};
+
+/// The place of everything that an import writes: a hurl file that is written has no other.
+const NOWHERE: Position = Position { line: 1, column: 1 };
+
+/// Imports a command line, or several one below the other.
+///
+/// # Errors
+/// If the text is no command line of curl, or has no URL.
+pub fn import(text: &str) -> Result<Draft, ImportError> {
+    let mut secrets = Secrets::default();
+    let mut entries = Vec::new();
+    for words in words::commands(text)? {
+        for command in split_at_next(&words) {
+            entries.extend(Command::read(command)?.entries(&mut secrets)?);
+        }
+    }
+    if entries.is_empty() {
+        return Err(ImportError("there is no curl command here: it should begin with curl".to_owned()));
+    }
+    Ok(Draft { entries, secrets: secrets.finish() })
+}
+
+/// Splits the words of a command at `--next`, which begins another request.
+fn split_at_next(words: &[String]) -> Vec<&[String]> {
+    words.split(|word| word == "--next" || word == "-:").collect()
+}
+
+/// Data of a request, as flags give it.
+#[derive(Debug, Clone)]
+enum Data {
+    /// Text or bytes as they are.
+    Text(String),
+    /// A file's content.
+    File(String),
+}
+
+/// What a command says.
+#[derive(Debug, Default)]
+struct Command {
+    urls: Vec<String>,
+    method: Option<String>,
+    fields: Vec<(String, String)>,
+    data: Vec<Data>,
+    is_json: bool,
+    parts: Vec<(String, Result<String, (String, Option<String>)>)>,
+    query: Vec<String>,
+    is_get: bool,
+    is_head: bool,
+    upload: Option<String>,
+    user: Option<String>,
+    options: Vec<(OptionName, OptionValue)>,
+    left_out: Vec<(String, String)>,
+}
+
+impl Command {
+    fn read(words: &[String]) -> Result<Self, ImportError> {
+        let mut command = Self::default();
+        let mut words = words.iter();
+        let mut only_urls = false;
+        while let Some(word) = words.next() {
+            if only_urls || !word.starts_with('-') || word == "-" {
+                command.urls.push(word.clone());
+            } else if word == "--" {
+                only_urls = true;
+            } else if let Some(long) = word.strip_prefix("--") {
+                let (name, glued) =
+                    long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value.to_owned())));
+                let (flag, takes) = flags::long(name).unwrap_or((Flag::Unknown, Takes::Nothing));
+                let value = match takes {
+                    Takes::Value => Some(glued.or_else(|| words.next().cloned()).ok_or_else(|| missing(word))?),
+                    Takes::Nothing => None,
+                };
+                command.apply(flag, word, value.unwrap_or_default())?;
+            } else {
+                command.read_short(word, &mut words)?;
+            }
+        }
+        if command.urls.is_empty() {
+            return Err(ImportError("the curl command has no URL".to_owned()));
+        }
+        Ok(command)
+    }
+
+    /// Reads a word of short flags, of which the last may have its value glued to it.
+    fn read_short<'w>(&mut self, word: &str, words: &mut impl Iterator<Item = &'w String>) -> Result<(), ImportError> {
+        let letters = &word[1..];
+        for (at, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let (flag, takes) = flags::short(letter).unwrap_or((Flag::Unknown, Takes::Nothing));
+            if let Takes::Value = takes {
+                let glued = &letters[at + letter.len_utf8()..];
+                let mut next = || words.next().cloned().ok_or_else(|| missing(&name));
+                let value = if glued.is_empty() { next()? } else { glued.to_owned() };
+                return self.apply(flag, &name, value);
+            }
+            self.apply(flag, &name, String::new())?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, flag: Flag, word: &str, value: String) -> Result<(), ImportError> {
+        match flag {
+            Flag::Url => self.urls.push(value),
+            Flag::Method => self.method = Some(value.to_ascii_uppercase()),
+            Flag::Header => self.header(word, &value),
+            Flag::Data => self.data.push(data(word, value)?),
+            Flag::DataRaw => self.data.push(Data::Text(value)),
+            Flag::DataUrlencode => self.data.push(Data::Text(urlencoded(&value)?)),
+            Flag::Json => {
+                self.is_json = true;
+                self.data.push(data(word, value)?);
+            }
+            Flag::Form => self.parts.push(form_part(&value)?),
+            Flag::FormString => {
+                let (name, text) = value
+                    .split_once('=')
+                    .filter(|(name, _)| !name.is_empty())
+                    .ok_or_else(|| ImportError(format!("{word} takes NAME=VALUE")))?;
+                self.parts.push((name.to_owned(), Ok(text.to_owned())));
+            }
+            Flag::Get => self.is_get = true,
+            Flag::Head => self.is_head = true,
+            Flag::UrlQuery => self.query.push(value),
+            Flag::Upload => self.upload = Some(value),
+            Flag::User => self.user = Some(value),
+            Flag::Bearer => self.fields.push(("Authorization".to_owned(), format!("Bearer {value}"))),
+            // A value without = is a file of cookies.
+            Flag::Cookie if value.contains('=') => self.fields.push(("Cookie".to_owned(), value)),
+            Flag::Cookie => self.leave_out(&format!("{word} {value}"), "a virtual user begins without cookies"),
+            Flag::UserAgent => self.fields.push(("User-Agent".to_owned(), value)),
+            Flag::Referer => self.fields.push(("Referer".to_owned(), value.trim_end_matches(";auto").to_owned())),
+            Flag::Range => self.fields.push(("Range".to_owned(), format!("bytes={value}"))),
+            Flag::Switch(name) => self.options.push((name, OptionValue::Boolean(true))),
+            Flag::Text(name) => self.options.push((name, OptionValue::Text(value.as_str().into()))),
+            Flag::Count(name) => {
+                let count: i64 =
+                    value.parse().map_err(|_| ImportError(format!("{word} takes a number, not '{value}'")))?;
+                self.options.push((name, OptionValue::Count(u64::try_from(count).ok())));
+            }
+            Flag::Seconds(name) => {
+                let seconds: f64 =
+                    value.parse().map_err(|_| ImportError(format!("{word} takes seconds, not '{value}'")))?;
+                self.options.push((name, OptionValue::Milliseconds((seconds.max(0.0) * 1000.0).round() as u64)));
+            }
+            Flag::OfOutput => {}
+            Flag::Unsupported(reason) => self.leave_out(word, reason),
+            Flag::Unknown => self.leave_out(word, "not known"),
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, word: &str, header: &str) {
+        match header.split_once(':') {
+            _ if header.starts_with('@') => self.leave_out(&format!("{word} {header}"), "field lines of a file"),
+            // A name without a value takes the field away, which curl itself would add.
+            Some((_, value)) if value.trim().is_empty() => {}
+            Some((name, _)) if name.trim().is_empty() => {
+                self.leave_out(&format!("{word} {header}"), "not a field line")
+            }
+            Some((name, value)) => self.fields.push((name.trim().to_owned(), value.trim().to_owned())),
+            None => match header.split_once(';') {
+                Some((name, _)) if !name.trim().is_empty() => self.fields.push((name.trim().to_owned(), String::new())),
+                _ => self.leave_out(&format!("{word} {header}"), "not a field line"),
+            },
+        }
+    }
+
+    fn leave_out(&mut self, what: &str, reason: &str) {
+        self.left_out.push((what.to_owned(), reason.to_owned()));
+    }
+
+    fn entries(mut self, secrets: &mut Secrets) -> Result<Vec<DraftEntry>, ImportError> {
+        let urls = std::mem::take(&mut self.urls);
+        urls.iter().map(|url| self.entry(url, secrets)).collect()
+    }
+
+    fn entry(&self, url: &str, secrets: &mut Secrets) -> Result<DraftEntry, ImportError> {
+        let mut fields = self.fields.clone();
+        let mut add = |name: &str, value: &str| {
+            if !fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name)) {
+                fields.push((name.to_owned(), value.to_owned()));
+            }
+        };
+        if self.is_json {
+            add("Content-Type", "application/json");
+            add("Accept", "application/json");
+        }
+        let mut query = self.query.clone();
+        let has_data = !self.data.is_empty() && !self.is_get;
+        if self.is_get {
+            let text = |data: &Data| if let Data::Text(text) = data { Some(text.clone()) } else { None };
+            query.extend(self.data.iter().filter_map(text));
+        }
+        let default = match () {
+            () if self.is_head => "HEAD",
+            () if self.upload.is_some() => "PUT",
+            () if has_data || !self.parts.is_empty() => "POST",
+            () => "GET",
+        };
+        let mut request = Request {
+            method: self.method.clone().unwrap_or_else(|| default.to_owned()),
+            url: address(url, &query)?.as_str().into(),
+            headers: Vec::new(),
+            options: Vec::new(),
+            query: Vec::new(),
+            form: Vec::new(),
+            multipart: self.parts.iter().map(|part| multipart(part, secrets)).collect(),
+            cookies: Vec::new(),
+            basic_auth: None,
+            body: self.upload.as_deref().map(|name| Body::File(name.into())),
+            at: NOWHERE,
+        };
+        let mut left_out = self.left_out.clone();
+        if has_data {
+            self.content(&mut request, &mut fields, secrets, &mut left_out);
+        }
+        request.headers = fields.iter().map(|(name, value)| pair(name, secrets.field(name, value))).collect();
+        request.options = self
+            .options
+            .iter()
+            .map(|(name, value)| EntryOption { name: *name, value: value.clone(), at: NOWHERE })
+            .collect();
+        match self.user.as_deref().map(|user| user.split_once(':').unwrap_or((user, ""))) {
+            Some(("", _)) => left_out.push(("-u".to_owned(), "a password without a user".to_owned())),
+            Some((user, "")) => request.basic_auth = Some(pair(user, "".into())),
+            Some((user, password)) => {
+                request.basic_auth = Some(pair(user, secrets.whole("password", "the password of -u", password)));
+            }
+            None => {}
+        }
+        Ok(DraftEntry { entry: Entry { name: None, request, response: None }, left_out })
+    }
+
+    /// Turns data into the kind of content that reads best: JSON, a form, or text.
+    fn content(
+        &self,
+        request: &mut Request,
+        fields: &mut Vec<(String, String)>,
+        secrets: &mut Secrets,
+        left_out: &mut Vec<(String, String)>,
+    ) {
+        const FORM: &str = "application/x-www-form-urlencoded";
+        if let [Data::File(name)] = &self.data[..] {
+            request.body = Some(Body::File(name.as_str().into()));
+        } else {
+            let mut texts = Vec::new();
+            for data in &self.data {
+                match data {
+                    Data::Text(text) => texts.push(text.as_str()),
+                    Data::File(name) => {
+                        left_out.push((format!("the data of '{name}'"), "a file beside other data".to_owned()))
+                    }
+                }
+            }
+            let text = texts.join(if self.is_json { "" } else { "&" });
+            let media_type = fields
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
+                .map(|(_, value)| value.clone());
+            let is_form = media_type.as_deref().is_none_or(|media_type| media_type.starts_with(FORM));
+            let is_json =
+                serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|json| json.is_object() || json.is_array());
+            match form(&text).filter(|_| is_form && !is_json) {
+                Some(pairs) => {
+                    fields.retain(|(name, value)| !(name.eq_ignore_ascii_case("content-type") && value == FORM));
+                    request.form =
+                        pairs.iter().map(|(name, value)| pair(name, secrets.parameter(name, value))).collect();
+                    return;
+                }
+                None if is_json => request.body = Some(Body::Json(secrets.json(&text))),
+                None => request.body = Some(Body::Text { text: text.as_str().into(), hint: TextHint::Plain }),
+            }
+        }
+        if !fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            fields.push(("Content-Type".to_owned(), FORM.to_owned()));
+        }
+    }
+}
+
+fn missing(word: &str) -> ImportError {
+    ImportError(format!("{word} has no value"))
+}
+
+fn pair(name: &str, value: Template) -> KeyValue {
+    KeyValue { name: name.into(), value, at: NOWHERE }
+}
+
+/// Reads the value of `--data`: text, or a file after `@`.
+fn data(word: &str, value: String) -> Result<Data, ImportError> {
+    match value.strip_prefix('@') {
+        Some("") => Err(ImportError(format!("{word} '@' names no file"))),
+        Some(name) => Ok(Data::File(name.to_owned())),
+        None => Ok(Data::Text(value)),
+    }
+}
+
+/// Encodes the value of `--data-urlencode`: `CONTENT`, `=CONTENT` or `NAME=CONTENT`.
+fn urlencoded(value: &str) -> Result<String, ImportError> {
+    let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    match value.split_once('=') {
+        Some(("", content)) => Ok(encode(content)),
+        Some((name, content)) => Ok(format!("{name}={}", encode(content))),
+        None if value.contains('@') => {
+            Err(ImportError(format!("--data-urlencode '{value}': files cannot be encoded here")))
+        }
+        None => Ok(encode(value)),
+    }
+}
+
+/// Reads a part of `--form`: `NAME=TEXT`, `NAME=@FILE;type=TYPE` or `NAME=<FILE`.
+fn form_part(value: &str) -> Result<(String, Result<String, (String, Option<String>)>), ImportError> {
+    let (name, content) = value
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or_else(|| ImportError(format!("--form '{value}' takes NAME=VALUE")))?;
+    let Some(file) = content.strip_prefix('@').or_else(|| content.strip_prefix('<')) else {
+        return Ok((name.to_owned(), Ok(content.to_owned())));
+    };
+    let mut parts = file.split(';');
+    let file = parts.next().unwrap_or_default().trim_matches('"').to_owned();
+    if file.is_empty() {
+        return Err(ImportError(format!("--form '{value}' names no file")));
+    }
+    let media_type = parts.find_map(|part| part.trim().strip_prefix("type=")).map(str::to_owned);
+    Ok((name.to_owned(), Err((file, media_type))))
+}
+
+fn multipart(part: &(String, Result<String, (String, Option<String>)>), secrets: &mut Secrets) -> MultipartPart {
+    match part {
+        (name, Ok(text)) => MultipartPart::Field(pair(name, secrets.parameter(name, text))),
+        (name, Err((file, content_type))) => MultipartPart::File {
+            name: name.as_str().into(),
+            file: file.as_str().into(),
+            content_type: content_type.as_deref().map(Template::from),
+            at: NOWHERE,
+        },
+    }
+}
+
+/// Returns the pairs of a form; `None` for text that is not one.
+fn form(text: &str) -> Option<Vec<(String, String)>> {
+    let decode =
+        |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(|text| text.into_owned());
+    let is_plain = text.chars().all(|c| c.is_ascii_graphic() && !"{}[]\"<>".contains(c));
+    let pairs: Option<Vec<_>> = text
+        .split('&')
+        .map(|pair| {
+            let (name, value) = pair.split_once('=')?;
+            Some((decode(name).filter(|name| !name.is_empty())?, decode(value)?))
+        })
+        .collect();
+    pairs.filter(|_| is_plain)
+}
+
+/// Returns a URL as curl understands it: with http where the scheme is missing, with the query added.
+fn address(url: &str, query: &[String]) -> Result<String, ImportError> {
+    let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+    let parsed = url::Url::parse(&url).map_err(|error| ImportError(format!("'{url}' is not a URL: {error}")))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(ImportError(format!("'{url}' is of another protocol than http")));
+    }
+    let url = url.split('#').next().unwrap_or_default();
+    if query.is_empty() {
+        return Ok(url.to_owned());
+    }
+    let separator = if url.contains('?') { '&' } else { '?' };
+    Ok(format!("{url}{separator}{}", query.join("&")))
+}
+
+#[cfg(test)]
+mod tests;

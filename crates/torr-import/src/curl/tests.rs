@@ -1,0 +1,139 @@
+//! Command lines, and the hurl files that become of them.
+
+use super::import;
+use proptest::prelude::*;
+use torr_session::hurl::parse;
+
+fn imported(command: &str) -> (String, String) {
+    let draft = import(command).unwrap_or_else(|error| panic!("{command}: {error}"));
+    let text = draft.text();
+    parse(&text).unwrap_or_else(|error| panic!("{command}: {error}\n{text}"));
+    (text, draft.summary())
+}
+
+/// Commands, and their files.
+const COMMANDS: &[(&str, &str)] = &[
+    ("curl example.org", "GET http://example.org\n"),
+    ("$ curl -sSL https://a/b?c#d", "GET https://a/b?c\n[Options]\nlocation: true\n"),
+    ("curl -XDELETE 'https://a/b c'", "DELETE https://a/b c\n"),
+    ("curl -I https://a/", "HEAD https://a/\n"),
+    ("curl https://a/ -H 'Accept: text/html' -H 'X-A;' -H 'Expect:'", "GET https://a/\nAccept: text/html\nX-A:\n"),
+    ("curl https://a/ -d a=1 -d b=%C3%A9+x", "POST https://a/\n[Form]\na: 1\nb: é x\n"),
+    ("curl -G https://a/?x=1 -d a=1 --data-urlencode 'b=c d'", "GET https://a/?x=1&a=1&b=c%20d\n"),
+    (
+        "curl https://a/ --json '{\"a\": 1}'",
+        "POST https://a/\nContent-Type: application/json\nAccept: application/json\n{\"a\": 1}\n",
+    ),
+    (
+        "curl https://a/ -H 'content-type: application/json' --data-raw '{\"a\":\"it\\'s\"}'",
+        "POST https://a/\ncontent-type: application/json\n{\"a\":\"it's\"}\n",
+    ),
+    (
+        "curl https://a/ -d '{\"t\": \"{{x}}\"}' -H 'Content-Type: a/b'",
+        "POST https://a/\nContent-Type: a/b\n{\"t\": \"\\u007b\\u007bx}}\"}\n",
+    ),
+    (
+        "curl https://a/ -d 'plain text'",
+        "POST https://a/\nContent-Type: application/x-www-form-urlencoded\n```plain text```\n",
+    ),
+    ("curl https://a/ -T data.bin", "PUT https://a/\nfile,data.bin;\n"),
+    (
+        "curl https://a/ --data-binary @data.bin -H 'Content-Type: x/y'",
+        "POST https://a/\nContent-Type: x/y\nfile,data.bin;\n",
+    ),
+    (
+        "curl https://a/ -F 'a=b' -F 'f=@x.png;type=image/png' --form-string 'c=@d'",
+        "POST https://a/\n[Multipart]\na: b\nf: file,x.png; image/png\nc: @d\n",
+    ),
+    (
+        "curl https://a/ -k --compressed --http1.1 -m 2.5 --retry 3 --resolve a:443:127.0.0.1",
+        "GET https://a/\n[Options]\ninsecure: true\ncompressed: true\nhttp1.1: true\nmax-time: 2500ms\nretry: 3\nresolve: a:443:127.0.0.1\n",
+    ),
+    ("curl https://a/ --next https://b/ -XPUT", "GET https://a/\n\nPUT https://b/\n"),
+    ("curl https://a/\ncurl https://b/ # c\n", "GET https://a/\n\nGET https://b/\n"),
+    (
+        "curl 'https://a/' \\\n  -H $'X-A: it\\'s \\u00e9' \\\n  -A \"agent \\\"x\\\"\"",
+        "GET https://a/\nX-A: it's é\nUser-Agent: agent \"x\"\n",
+    ),
+    (
+        "curl.exe ^\"https://a/?b=1^&c=2^\" ^\n  -H ^\"X-A: ^\\^\"q^\\^\"^\" ^\n  --data-raw ^\"a=1^\"",
+        "POST https://a/?b=1&c=2\nX-A: \"q\"\n[Form]\na: 1\n",
+    ),
+];
+
+#[test]
+fn commands_become_files() {
+    for (command, file) in COMMANDS {
+        assert_eq!(
+            imported(&command.replace("\\'s", if command.contains("$'") { "\\'s" } else { "'\\''s" })).0,
+            *file,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn credentials_become_variables() {
+    let (text, summary) = imported(
+        "curl 'https://a/login' -H 'Authorization: Bearer abc' -b 'id=7; x=y' -H 'X-Api-Key: k' \
+         -d '{\"user\": \"ann\", \"password\": \"p\\u0022w\", \"token\": \"\"}' -H 'Content-Type: application/json'",
+    );
+    assert_eq!(
+        text,
+        "POST https://a/login\nAuthorization: Bearer {{authorization}}\nCookie: {{cookie}}\nX-Api-Key: {{x_api_key}}\n\
+         Content-Type: application/json\n{\"user\": \"ann\", \"password\": \"{{password}}\", \"token\": \"\"}\n"
+    );
+    for secret in ["abc", "id=7", "p\"w", "p\\u0022w"] {
+        assert!(!text.contains(secret) && !summary.contains(secret), "{secret}: {text}{summary}");
+    }
+    assert!(
+        summary.contains("secret: field Cookie is the variable 'cookie', read from HURL_VARIABLE_cookie"),
+        "{summary}"
+    );
+    let (text, _) = imported("curl https://a/ -u ann:pw -d 'password=other&password=pw&a=b'");
+    assert_eq!(
+        text,
+        "POST https://a/\n[Form]\npassword: {{password}}\npassword: {{password_2}}\na: b\n[BasicAuth]\nann: {{password_2}}\n"
+    );
+}
+
+#[test]
+fn what_cannot_be_carried_over_is_said() {
+    let (text, summary) = imported("curl https://a/ --ntlm --frobnicate -b jar.txt -x proxy:80");
+    let expected = "# left out: --ntlm (this way of authentication is not supported)\n# left out: --frobnicate (not known)\n\
+                    # left out: -b jar.txt (a virtual user begins without cookies)\n\
+                    # left out: -x (a proxy is a setting of the run: torr --proxy)\nGET https://a/\n";
+    assert_eq!(text, expected);
+    assert_eq!(summary.lines().filter(|line| line.starts_with("left out: ")).count(), 4, "{summary}");
+}
+
+#[test]
+fn commands_that_are_none_are_refused() {
+    let refused = [
+        ("", "there is no curl command here"),
+        ("wget https://a/", "'wget' is no curl command"),
+        ("curl -H 'a: b'", "has no URL"),
+        ("curl https://a/ -H", "-H has no value"),
+        ("curl 'https://a/", "a ' of the command is not closed"),
+        ("curl ftp://a/", "another protocol"),
+        ("curl https://a/ --retry many", "--retry takes a number, not 'many'"),
+    ];
+    for (command, message) in refused {
+        let error = import(command).expect_err(command).to_string();
+        assert!(error.contains(message), "{command}: {error}");
+    }
+}
+
+proptest! {
+    /// Every command is refused or becomes a file that can be read.
+    #[test]
+    fn every_import_can_be_read(words in prop::collection::vec("[ -~é]{0,12}", 0..4), flags in prop::collection::vec(0..8_usize, 0..4)) {
+        const FLAGS: [&str; 8] = ["-d", "-H", "--json", "-F", "-u", "-b", "--data-urlencode", "-A"];
+        let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+        let words: Vec<_> = flags.iter().map(|flag| FLAGS[*flag].to_owned()).zip(quoted).map(|(flag, word)| format!("{flag} {word}")).collect();
+        if let Ok(draft) = import(&format!("curl https://a/ {}", words.join(" "))) {
+            let text = draft.text();
+            prop_assert!(parse(&text).is_ok(), "{:?}:\n{text}", parse(&text));
+        }
+    }
+}

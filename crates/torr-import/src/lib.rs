@@ -1,0 +1,9 @@
+//! Descriptions of requests that people have, turned into hurl files that a person would want to read. Nothing is dropped
+//! silently: what cannot be carried over stands in a comment at its place and in the summary.
+#![forbid(unsafe_code)]
+
+pub mod curl;
+mod draft;
+mod secret;
+
+pub use draft::{Draft, DraftEntry, ImportError, Secret};

@@ -1,0 +1,123 @@
+//! Values that must not stand in a file that is committed: credentials become variables.
+
+use crate::draft::Secret;
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+use torr_session::hurl::Position;
+use torr_session::hurl::ast::{Expression, JsonPiece, Piece, Source, Template};
+
+/// Names of fields whose values are credentials, in lower case.
+const FIELDS: &[&str] = &[
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+    "api-key",
+    "apikey",
+    "x-auth-token",
+    "x-access-token",
+    "x-csrf-token",
+    "x-xsrf-token",
+];
+
+/// Names of parameters and members whose values are credentials.
+static NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?i)^(password|passwd|pwd|passphrase|secret|client_secret|token|access_token|refresh_token|id_token|api_?key|private_key|authenticity_token|csrf_?token)$";
+    Regex::new(pattern).expect("the pattern is constant and tested")
+});
+
+/// A member of a JSON object with a string: name and value, escapes included.
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""((?:[^"\\]|\\.)*)"(\s*:\s*)"((?:[^"\\]|\\.)*)""#).expect("the pattern is constant and tested")
+});
+
+/// The secrets of a file so far.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets {
+    found: Vec<Secret>,
+}
+
+impl Secrets {
+    /// Returns all secrets.
+    pub(crate) fn finish(self) -> Vec<Secret> {
+        self.found
+    }
+
+    /// Returns the value of a field, with a variable for a credential. An authentication scheme stays, since it is no secret.
+    pub(crate) fn field(&mut self, name: &str, value: &str) -> Template {
+        let lower = name.to_ascii_lowercase();
+        if !FIELDS.contains(&lower.as_str()) || value.is_empty() {
+            return value.into();
+        }
+        let scheme = value.split_once(' ').map(|(scheme, _)| scheme);
+        let scheme =
+            scheme.filter(|scheme| lower.ends_with("authorization") && scheme.chars().all(char::is_alphanumeric));
+        let kept = scheme.map_or(0, |scheme| scheme.len() + 1);
+        self.behind(&value[..kept], &lower, &format!("field {name}"), &value[kept..])
+    }
+
+    /// Returns the value of a parameter, with a variable for a credential.
+    pub(crate) fn parameter(&mut self, name: &str, value: &str) -> Template {
+        if value.is_empty() || !NAMES.is_match(name) {
+            return value.into();
+        }
+        self.behind("", name, &format!("parameter {name}"), value)
+    }
+
+    /// Returns a variable for a credential of this name.
+    pub(crate) fn whole(&mut self, name: &str, place: &str, value: &str) -> Template {
+        self.behind("", name, place, value)
+    }
+
+    /// Returns JSON text as content, with variables for the strings of members that are credentials.
+    pub(crate) fn json(&mut self, text: &str) -> Vec<JsonPiece> {
+        let mut pieces = Vec::new();
+        let mut end = 0;
+        for captures in MEMBER.captures_iter(text).filter(is_credential) {
+            let (name, value) = (&captures[1], captures.get(3).expect("the pattern has three groups"));
+            pieces.push(JsonPiece::Text(plain_json(&text[end..value.start()])));
+            let decoded = serde_json::from_str(&format!("\"{}\"", value.as_str()));
+            let decoded = decoded.unwrap_or_else(|_| value.as_str().to_owned());
+            let variable = self.variable(name, &format!("member {name}"), &decoded);
+            pieces.push(JsonPiece::InString(expression(variable)));
+            end = value.end();
+        }
+        pieces.push(JsonPiece::Text(plain_json(&text[end..])));
+        pieces
+    }
+
+    fn behind(&mut self, kept: &str, name: &str, place: &str, value: &str) -> Template {
+        let variable = Piece::Placeholder(expression(self.variable(name, place, value)));
+        Template(if kept.is_empty() { vec![variable] } else { vec![Piece::Text(kept.to_owned()), variable] })
+    }
+
+    /// Returns the variable of a value: the same for the same value, a new one for another value of the same name.
+    fn variable(&mut self, name: &str, place: &str, value: &str) -> String {
+        let base: String =
+            name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+        if let Some(known) =
+            self.found.iter().find(|secret| secret.value == value && secret.variable.starts_with(&base))
+        {
+            return known.variable.clone();
+        }
+        let taken = |variable: &str| self.found.iter().any(|secret| secret.variable == variable);
+        let mut numbered = (2..).map(|number| format!("{base}_{number}"));
+        let variable = if taken(&base) { numbered.find(|name| !taken(name)).unwrap_or_default() } else { base };
+        let secret = Secret { variable: variable.clone(), place: place.to_owned(), value: value.to_owned() };
+        self.found.push(secret);
+        variable
+    }
+}
+
+fn is_credential(captures: &Captures<'_>) -> bool {
+    NAMES.is_match(&captures[1]) && !captures[3].is_empty()
+}
+
+fn expression(variable: String) -> Expression {
+    Expression { source: Source::Variable(variable), filters: Vec::new(), at: Position { line: 1, column: 1 } }
+}
+
+/// Returns JSON text in which no string can be taken for a placeholder: two braces in a row occur within strings only.
+fn plain_json(text: &str) -> String {
+    text.replace("{{", "\\u007b\\u007b")
+}
