@@ -47,6 +47,20 @@ enum Data {
     File(String),
 }
 
+/// A part of a multipart form, as `--form` gives it.
+#[derive(Debug, Clone)]
+struct Part {
+    name: String,
+    value: PartValue,
+}
+
+#[derive(Debug, Clone)]
+enum PartValue {
+    Text(String),
+    /// A file's name and its media type.
+    File(String, Option<String>),
+}
+
 /// What a command says.
 #[derive(Debug, Default)]
 struct Command {
@@ -55,7 +69,7 @@ struct Command {
     fields: Vec<(String, String)>,
     data: Vec<Data>,
     is_json: bool,
-    parts: Vec<(String, Result<String, (String, Option<String>)>)>,
+    parts: Vec<Part>,
     query: Vec<String>,
     is_get: bool,
     is_head: bool,
@@ -129,7 +143,7 @@ impl Command {
                     .split_once('=')
                     .filter(|(name, _)| !name.is_empty())
                     .ok_or_else(|| ImportError(format!("{word} takes NAME=VALUE")))?;
-                self.parts.push((name.to_owned(), Ok(text.to_owned())));
+                self.parts.push(Part { name: name.to_owned(), value: PartValue::Text(text.to_owned()) });
             }
             Flag::Get => self.is_get = true,
             Flag::Head => self.is_head = true,
@@ -321,13 +335,13 @@ fn urlencoded(value: &str) -> Result<String, ImportError> {
 }
 
 /// Reads a part of `--form`: `NAME=TEXT`, `NAME=@FILE;type=TYPE` or `NAME=<FILE`.
-fn form_part(value: &str) -> Result<(String, Result<String, (String, Option<String>)>), ImportError> {
+fn form_part(value: &str) -> Result<Part, ImportError> {
     let (name, content) = value
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| ImportError(format!("--form '{value}' takes NAME=VALUE")))?;
     let Some(file) = content.strip_prefix('@').or_else(|| content.strip_prefix('<')) else {
-        return Ok((name.to_owned(), Ok(content.to_owned())));
+        return Ok(Part { name: name.to_owned(), value: PartValue::Text(content.to_owned()) });
     };
     let mut parts = file.split(';');
     let file = parts.next().unwrap_or_default().trim_matches('"').to_owned();
@@ -335,14 +349,15 @@ fn form_part(value: &str) -> Result<(String, Result<String, (String, Option<Stri
         return Err(ImportError(format!("--form '{value}' names no file")));
     }
     let media_type = parts.find_map(|part| part.trim().strip_prefix("type=")).map(str::to_owned);
-    Ok((name.to_owned(), Err((file, media_type))))
+    Ok(Part { name: name.to_owned(), value: PartValue::File(file, media_type) })
 }
 
-fn multipart(part: &(String, Result<String, (String, Option<String>)>), secrets: &mut Secrets) -> MultipartPart {
-    match part {
-        (name, Ok(text)) => MultipartPart::Field(pair(name, secrets.parameter(name, text))),
-        (name, Err((file, content_type))) => MultipartPart::File {
-            name: name.as_str().into(),
+fn multipart(part: &Part, secrets: &mut Secrets) -> MultipartPart {
+    let name = part.name.as_str();
+    match &part.value {
+        PartValue::Text(text) => MultipartPart::Field(pair(name, secrets.parameter(name, text))),
+        PartValue::File(file, content_type) => MultipartPart::File {
+            name: name.into(),
             file: file.as_str().into(),
             content_type: content_type.as_deref().map(Template::from),
             at: NOWHERE,
