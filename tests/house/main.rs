@@ -1,5 +1,6 @@
 //! The repository: its documents and its sources are true of each other.
 
+mod circles;
 mod guide;
 mod serve_docs;
 mod serve_guide;

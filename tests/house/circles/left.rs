@@ -1,0 +1,111 @@
+//! Circles of modules that are left.
+
+/// The crate, the modules of one circle, and the reason. A module is deleted here once the module is out of its circle.
+pub const LEFT: &[(&str, &str, &str)] = &[
+    (
+        "bench",
+        "archive built child cli cpu crate launch limits machine measure press probe reload report roster \
+         rounds scenario scrape serve turn",
+        "commands take their options, limits and errors from the root, which calls them",
+    ),
+    (
+        "bench",
+        "candidates::arguments candidates::loads",
+        "a candidate holds functions of the module that lists the candidates",
+    ),
+    (
+        "bench",
+        "candidates::nginx candidates::servers",
+        "a candidate holds functions of the module that lists the candidates",
+    ),
+    ("bench", "data::check data::database", "a check opens databases, which are checked when they open"),
+    (
+        "clinic",
+        "cli crate environment::ports environment::process environment::resources relay run service \
+         service::database service::event_loop service::handler service::limiter service::listener \
+         service::threads service::worker_pool",
+        "commands take their options and errors from the root, which calls them",
+    ),
+    (
+        "clinic",
+        "subjects subjects::contention subjects::cpu subjects::healthy",
+        "subjects are built by functions of the module that lists them",
+    ),
+    (
+        "support",
+        "databases::make databases::mariadb databases::postgres databases::redis databases::server",
+        "servers of three kinds are built by one module, which they use",
+    ),
+    (
+        "torr",
+        "config config::file config::similar",
+        "readers of a file's parts use the table of settings in their parent",
+    ),
+    ("torr", "demo demo::render", "rendering uses the table of the demonstration, which calls it"),
+    ("torr", "doctor doctor::compare doctor::compare::sweep", "comparisons use the doctor's output, which calls them"),
+    ("torr", "exit output", "an error that ends the program is printed with the output's colours"),
+    (
+        "torr-doctor",
+        "acks contrast gain keep_alive laboratory turns ward",
+        "experiments and the laboratory call each other until all are rules (issue 18, part 2)",
+    ),
+    (
+        "torr-doctor",
+        "compare compare::measuring compare::paths compare::row compare::tls compare::via \
+         compare::workers compare::workers::advising",
+        "experiments of a comparison use the comparison's row and rounds",
+    ),
+    (
+        "torr-doctor",
+        "limit limit::found limit::ladder limit::outcome limit::overload limit::search limit::trials \
+         limit::words",
+        "parts of the search use the search's outcome",
+    ),
+    ("torr-doctor", "limit::disturbance limit::reading", "a reading judges disturbances by its own parts"),
+    (
+        "torr-doctor",
+        "passive passive::behind passive::kept passive::wire",
+        "witnesses use the observation of their parent",
+    ),
+    ("torr-doctor", "remote remote::exchange", "the exchange uses the error of its parent"),
+    (
+        "torr-gauge",
+        "result validity validity::ends validity::pace validity::steady",
+        "validity is part of the result that it judges",
+    ),
+    (
+        "torr-gauge",
+        "signals signals::cgroup signals::reading",
+        "readings are differences of the signals that hold them",
+    ),
+    ("torr-press", "engine::connection engine::socket_sampler", "the connection holds the sampler of its socket"),
+    ("torr-press", "http2 http2::receiving", "the receiver of frames is a method of the session"),
+    ("torr-press", "request request::cursor", "a cursor writes the requests that make cursors"),
+    (
+        "torr-serve",
+        "app app::guest conn::engine conn::engine::connection conn::engine::task conn::handover \
+         conn::handover::controller conn::handover::cutoff conn::handover::exchange conn::handover::gate \
+         conn::handover::socket_stream conn::http1 conn::http1::next conn::http1::write context \
+         process::background process::in_async process::listeners process::shutdown process::signals \
+         process::supervisor server worker",
+        "the engine and what it serves are taken apart now (issue 18, part 4)",
+    ),
+    ("torr-serve", "client::forwarded client::forwarded::node", "node uses a function of its parent"),
+    (
+        "torr-serve",
+        "observe::access_log observe::access_log::dates observe::access_log::format \
+         observe::access_log::output",
+        "formats use the enum of formats in their parent",
+    ),
+    (
+        "torr-serve",
+        "observe::metric observe::telemetry observe::telemetry::text",
+        "metrics and the memory that holds them know each other",
+    ),
+    ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
+    (
+        "torr-session",
+        "hurl::body hurl::expression hurl::filter hurl::json hurl::template hurl::value",
+        "the grammar is recursive: a template has an expression, whose filters have templates",
+    ),
+];
