@@ -1,21 +1,21 @@
-//! From a name to the addresses behind it.
+//! Addresses of stream sockets, and name resolution.
 
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 
-/// Where a stream socket can connect to.
+/// The address of a stream socket.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Address {
     /// TCP over IPv4 or IPv6.
     Tcp(SocketAddr),
-    /// A Unix socket of this machine.
+    /// The path of a Unix socket.
     Unix(PathBuf),
 }
 
 impl Address {
-    /// The TCP address, if it is one.
+    /// Returns the TCP address, `None` for a Unix socket.
     pub fn tcp(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(address) => Some(*address),
@@ -23,12 +23,12 @@ impl Address {
         }
     }
 
-    /// Whether nothing lies between the two sides, so that a connect is done as soon as it is asked for.
+    /// Returns whether `connect(2)` completes synchronously, which is so over loopback and Unix sockets.
     pub fn connects_at_once(&self) -> bool {
         self.tcp().is_none_or(|address| address.ip().is_loopback())
     }
 
-    /// Whether it is this machine's own, so that the process behind it can be looked at.
+    /// Returns whether the address belongs to this machine, so that `/proc` shows the process that listens there.
     pub fn is_local(&self) -> bool {
         self.tcp().is_none_or(|address| is_local(address.ip()))
     }
@@ -49,10 +49,10 @@ impl fmt::Display for Address {
     }
 }
 
-/// All addresses of a host, without repeats, in the order in which the resolver prefers them. Blocks.
+/// Returns all addresses of a host without duplicates, in the resolver's order of preference. Blocks.
 ///
 /// # Errors
-/// If the name does not resolve; [`io::ErrorKind::NotFound`] if it has no address.
+/// If the resolution fails; [`io::ErrorKind::NotFound`] if the name has no address.
 pub fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     let mut addresses = Vec::new();
     for address in (host, port).to_socket_addrs()? {
@@ -66,9 +66,9 @@ pub fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Whether an address is this machine's own, so that the process behind it can be looked at.
+/// Returns whether an IP address belongs to this machine.
 pub fn is_local(ip: IpAddr) -> bool {
-    // Only an address of this machine can be bound to. Nothing is sent.
+    // Only an address of this machine can be bound. Nothing is sent.
     ip.is_loopback() || (!ip.is_unspecified() && UdpSocket::bind((ip, 0)).is_ok())
 }
 

@@ -1,12 +1,13 @@
-//! How long to wait before a connection is tried again.
+//! The exponential back-off of connection attempts.
 
 use crate::Nanos;
 
+/// The delay after the first failure: 10 ms.
 const FIRST: Nanos = 10_000_000;
+/// The longest delay: half a second, so that a server that recovers is found within a second.
 const LONGEST: Nanos = 500_000_000;
 
-/// The wait after so many failures in a row: none without one, 10 ms after the first, doubling up to half a second, so
-/// that a server which comes back is found again within a second.
+/// Returns the delay after this number of failures in a row: 0 after none, 10 ms after one, doubling up to half a second.
 pub fn delay_after(failures: u32) -> Nanos {
     match failures {
         0 => 0,

@@ -1,9 +1,9 @@
-//! TCP_DEFER_ACCEPT, which no safe wrapper has.
+//! The socket option TCP_DEFER_ACCEPT, which no safe wrapper has.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Makes a listener wait up to a second for the first bytes of a connection before there is anything to accept.
+/// Defers connections of a listener until their first bytes arrive, for about a second at most.
 ///
 /// # Errors
 /// As `setsockopt(2)`.

@@ -1,7 +1,7 @@
-//! Readiness, sockets, addresses and clocks: what both hot paths stand on, and nothing of HTTP.
+//! Readiness, sockets, addresses, clocks and TLS, for the load side and the server side alike.
 //!
-//! Linux only, by safe wrappers of its system calls (`rustix`): a loop here needs a level-triggered listener beside
-//! edge-triggered connections, and no layer between itself and `recv`.
+//! Linux only, on safe wrappers of its system calls (`rustix`): the event loops need a level-triggered listener beside
+//! edge-triggered connections, and call `recv` without a layer between.
 #![deny(unsafe_code)]
 
 pub mod address;

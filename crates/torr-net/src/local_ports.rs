@@ -1,31 +1,31 @@
-//! How many local ports there are for connections of this machine, and for how long each is taken.
+//! The supply of ephemeral ports: their number, and the time for which TIME_WAIT holds each.
 
 use std::fs;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Linux's default range, for where `/proc` does not tell.
+/// Linux's default range, used where `/proc` has none.
 const DEFAULT: RangeInclusive<u16> = 32_768..=60_999;
 
-/// How long the side that closes a connection keeps its port (TIME_WAIT), which is a constant of Linux.
+/// The time for which the side that closes a connection holds its port, a constant of Linux.
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
-/// The same where the kernel uses such a port again for a later connection to the same place (`tcp_tw_reuse`): its
-/// timestamps have to differ by a second.
-const REUSED: Duration = Duration::from_secs(1);
+/// The time after which `tcp_tw_reuse` allows another connection to the same destination to use the port: TCP timestamps
+/// have to differ by a second.
+const REUSE_AFTER: Duration = Duration::from_secs(1);
 
-/// Returns how many ports there are for connections from one address of this machine to one place.
+/// Returns the number of ports for connections from one address of this machine to one destination.
 pub fn count() -> u64 {
     let reserved = read("ip_local_reserved_ports").unwrap_or_default();
     count_of(&read("ip_local_port_range").unwrap_or_default(), &reserved)
 }
 
-/// Returns how long a port is taken after its connection was closed from this side.
+/// Returns the time for which a port is held after this side has closed its connection.
 pub fn time_wait(on_loopback: bool) -> Duration {
-    // 1 is always, 2 on the loopback network alone, which is the default.
+    // 1 is everywhere, 2 on loopback only, the default.
     match read("tcp_tw_reuse").unwrap_or_default().trim() {
-        "1" => REUSED,
-        "2" if on_loopback => REUSED,
+        "1" => REUSE_AFTER,
+        "2" if on_loopback => REUSE_AFTER,
         _ => TIME_WAIT,
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_of_the_range_that_nobody_has_reserved() {
+    fn reserved_ports_are_not_counted() {
         for (range, reserved, count) in [
             ("32768\t60999\n", "\n", 28_232),
             ("40000 40099", "", 100),

@@ -1,4 +1,4 @@
-//! Which descriptors are ready: epoll.
+//! Readiness of descriptors, by epoll.
 
 use crate::Token;
 use rustix::event::{Timespec, epoll};
@@ -7,14 +7,15 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-/// What to be told of a descriptor.
+/// The readiness of a descriptor that causes events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interest {
-    /// A listener, a bell, a ticker: told as long as there is something to accept, so that one accept per event is enough.
+    /// Readable, level-triggered: an event at each wait while the descriptor is readable. For listeners, so that one accept
+    /// per event is enough, and for wake-ups and tickers.
     Level,
-    /// A connection: told once when bytes arrive or the peer ends its side.
+    /// Readable, edge-triggered: one event when bytes arrive or the peer ends its side. For connections.
     Read,
-    /// A connection, also told once when a full send buffer has room again, or a connect has come to its end.
+    /// Readable and writable, edge-triggered: also one event when a full send buffer has room again, or a connect ends.
     ReadWrite,
 }
 
@@ -29,20 +30,20 @@ impl Interest {
     }
 }
 
-/// An epoll instance. It can be watched itself: it is readable while any of its descriptors is ready.
+/// An epoll instance, which is readable itself while any of its descriptors is ready.
 #[derive(Debug)]
 pub struct Poller(OwnedFd);
 
 impl Poller {
-    /// A poller that watches nothing yet.
+    /// Creates an epoll instance without descriptors.
     ///
     /// # Errors
-    /// If the kernel has no room for one more descriptor.
+    /// As `epoll_create1(2)`.
     pub fn new() -> io::Result<Self> {
         Ok(Self(epoll::create(epoll::CreateFlags::CLOEXEC)?))
     }
 
-    /// Watches a descriptor until it is closed.
+    /// Registers a descriptor, until it is removed or closed.
     ///
     /// # Errors
     /// As `epoll_ctl(2)`.
@@ -50,7 +51,7 @@ impl Poller {
         Ok(epoll::add(&self.0, fd, epoll::EventData::new_u64(token.bits()), interest.flags())?)
     }
 
-    /// Changes what to be told of a descriptor, and tells anew what is ready.
+    /// Changes the interest in a descriptor. Readiness that exists already causes an event again.
     ///
     /// # Errors
     /// As `epoll_ctl(2)`.
@@ -58,7 +59,7 @@ impl Poller {
         Ok(epoll::modify(&self.0, fd, epoll::EventData::new_u64(token.bits()), interest.flags())?)
     }
 
-    /// Watches a descriptor no longer.
+    /// Unregisters a descriptor.
     ///
     /// # Errors
     /// As `epoll_ctl(2)`.
@@ -66,8 +67,8 @@ impl Poller {
         Ok(epoll::delete(&self.0, fd)?)
     }
 
-    /// Waits until something is ready or the time is up, for which `None` is never, and replaces `events` by what is ready. A signal ends the
-    /// wait early, with no events.
+    /// Waits for readiness at most for `timeout`, without limit for `None`, and replaces `events` by the new events. A signal
+    /// ends the wait without events.
     ///
     /// # Errors
     /// As `epoll_wait(2)`.
@@ -94,7 +95,7 @@ impl AsRawFd for Poller {
     }
 }
 
-/// Room for what one wait tells.
+/// The events of one wait.
 pub struct Events {
     list: Vec<epoll::Event>,
 }
@@ -106,52 +107,52 @@ impl std::fmt::Debug for Events {
 }
 
 impl Events {
-    /// Room for so many events at a time.
+    /// Creates a buffer for at most `capacity` events per wait.
     pub fn with_capacity(capacity: usize) -> Self {
         Self { list: Vec::with_capacity(capacity) }
     }
 
-    /// How many there are.
+    /// Returns the number of events.
     #[inline]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no events.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The event of this number.
+    /// Returns the event at this index.
     #[inline]
     pub fn get(&self, at: usize) -> Event {
         Event::of(&self.list[at])
     }
 
-    /// All of them.
+    /// Returns all events in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Event> + '_ {
         self.list.iter().map(Event::of)
     }
 }
 
-/// One descriptor that is ready, and for what.
+/// The readiness of one descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// As given to [`Poller::add`].
+    /// The token given to [`Poller::add`].
     pub token: Token,
-    /// There is something to receive, be it the end or an error.
+    /// Bytes, the end of the stream or an error can be received.
     pub readable: bool,
-    /// Sending may go on, or a connect has come to its end.
+    /// The send buffer has room, or a connect has ended.
     pub writable: bool,
-    /// The peer has ended its side or the connection is broken: after what has arrived comes the end, and no further
-    /// event will say so.
+    /// The peer has ended its side or the connection is broken: the end follows the bytes that have arrived, without
+    /// another event.
     pub ended: bool,
 }
 
 impl Event {
-    /// It may be ready for anything: who tries will see.
+    /// Creates an event that assumes readiness, for a descriptor to try without a wait.
     #[inline]
     pub fn assumed(token: Token) -> Self {
         Self { token, readable: true, writable: true, ended: false }

@@ -1,4 +1,4 @@
-//! Numbers that several processes add to and read: memory with a descriptor, to be inherited.
+//! Counters in memory that processes share, inherited as a descriptor.
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -8,9 +8,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::AtomicU64;
 
+/// The size of a cell in bytes.
 const CELL: usize = size_of::<AtomicU64>();
 
-/// A row of numbers, all 0 at first, which lasts as long as any process has it.
+/// A row of atomic numbers, initially 0, in memory that lives as long as any process holds its descriptor.
 #[derive(Debug)]
 pub struct SharedCells {
     memory: NonNull<AtomicU64>,
@@ -18,7 +19,7 @@ pub struct SharedCells {
     descriptor: OwnedFd,
 }
 
-// SAFETY: the memory is this value's own until it is dropped, and holds nothing but atomic numbers.
+// SAFETY: the memory belongs to this value until it is dropped, and holds atomic numbers only.
 #[allow(unsafe_code)]
 unsafe impl Send for SharedCells {}
 // SAFETY: as above.
@@ -26,31 +27,30 @@ unsafe impl Send for SharedCells {}
 unsafe impl Sync for SharedCells {}
 
 impl SharedCells {
-    /// So many, at least one.
+    /// Creates `count` cells, at least one.
     ///
     /// # Errors
-    /// If the system has no memory or no descriptor for it.
+    /// If the system has no memory or no descriptor left.
     pub fn new(count: usize) -> io::Result<Self> {
         let descriptor = memfd_create("torr-cells", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&descriptor, (count.max(1) * CELL) as u64)?;
-        // Whoever cut it would have all others die at their next look.
+        // If one process shrank the memory, the next access of every other would raise SIGBUS.
         fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Self::of(descriptor)
     }
 
-    /// Those that another process has made, by their descriptor.
+    /// Maps the cells that another process has created.
     ///
     /// # Errors
-    /// If it is no file of memory, may be made shorter, or is empty.
+    /// If the descriptor is no memory file, can be shrunk, or is empty.
     #[allow(unsafe_code)]
     pub fn of(descriptor: OwnedFd) -> io::Result<Self> {
         if !fcntl_get_seals(&descriptor)?.contains(SealFlags::SHRINK) {
-            return Err(io::Error::other("memory that may be made shorter"));
+            return Err(io::Error::other("memory that can be shrunk"));
         }
         let size = usize::try_from(fstat(&descriptor)?.st_size).unwrap_or(0) / CELL * CELL;
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: the system chooses where, so that nothing else is touched. The file is sealed, so it is never
-        // made shorter.
+        // SAFETY: the kernel chooses the address, so no other mapping is affected. The file is sealed and so never shrinks.
         let memory = unsafe { mmap(null_mut(), size, access, flags, &descriptor, 0) }?;
         let memory = NonNull::new(memory.cast()).ok_or_else(|| io::Error::other("memory at address 0"))?;
         Ok(Self { memory, count: size / CELL, descriptor })
@@ -63,7 +63,7 @@ impl Deref for SharedCells {
     #[inline]
     #[allow(unsafe_code)]
     fn deref(&self) -> &[AtomicU64] {
-        // SAFETY: so many were mapped, at a page's begin, and any bytes are numbers.
+        // SAFETY: `count` cells are mapped, aligned to a page, and any bytes are valid numbers.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.count) }
     }
 }
@@ -77,7 +77,7 @@ impl AsFd for SharedCells {
 impl Drop for SharedCells {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this size, and nobody has a part of it any more. It cannot fail then.
+        // SAFETY: the memory was mapped with this size and is not borrowed any more. The call cannot fail then.
         let _ = unsafe { munmap(self.memory.as_ptr().cast(), self.count * CELL) };
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn what_one_adds_the_other_sees() {
+    fn cells_are_shared_through_their_descriptor() {
         let one = SharedCells::new(1000).expect("there is memory");
         let copy = one.as_fd().try_clone_to_owned().expect("a descriptor is free");
         let other = SharedCells::of(copy).expect("it is the same");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_no_memory_is_taken() {
+    fn descriptors_of_no_sealed_memory_are_rejected() {
         let (socket, _other) = std::os::unix::net::UnixStream::pair().expect("there is room for descriptors");
         assert!(SharedCells::of(socket.into()).is_err());
         let unsealed = memfd_create("test", MemfdFlags::CLOEXEC).expect("a descriptor is free");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_makes_it_shorter() {
+    fn the_memory_cannot_be_shrunk() {
         let cells = SharedCells::new(1000).expect("there is memory");
         assert!(ftruncate(&cells, 8).is_err());
     }

@@ -1,4 +1,4 @@
-//! TCP sockets that never block.
+//! Non-blocking stream sockets.
 
 use crate::Address;
 use crate::defer::defer_accept;
@@ -19,19 +19,17 @@ fn stream(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
-/// Begins to connect, from the given source address if there is one. Watch the socket: once it is writable, [`error`]
-/// tells how it went.
+/// Starts to connect, from the source address if one is given. Once the socket is writable, [`error`] returns the result.
 ///
-/// The source's port is chosen only when the destination is known (`IP_BIND_ADDRESS_NO_PORT`), so that a port may serve
-/// several destinations at a time.
+/// The source port is chosen when the destination is known (`IP_BIND_ADDRESS_NO_PORT`), so that connections to several
+/// destinations can share a port.
 ///
-/// Sending is not delayed to gather more (TCP_NODELAY), unless the caller knows that it sends once only, where there is
-/// nothing to gather.
+/// Nagle's algorithm is off (TCP_NODELAY), except with `sends_once`: a single send has nothing to wait for, and the system
+/// call is saved.
 ///
 /// # Errors
-/// As `socket(2)`, `bind(2)` and `connect(2)`; a refusal may be told here already.
-/// [`io::ErrorKind::AddrNotAvailable`] means that no port is free, [`io::ErrorKind::WouldBlock`] that a Unix socket's
-/// backlog is full.
+/// As `socket(2)`, `bind(2)` and `connect(2)`. [`io::ErrorKind::AddrNotAvailable`] means that no port is free,
+/// [`io::ErrorKind::WouldBlock`] that a Unix socket's backlog is full.
 pub fn connect(address: &Address, source: Option<IpAddr>, sends_once: bool) -> io::Result<OwnedFd> {
     match address {
         Address::Tcp(address) => connect_tcp(*address, source, sends_once),
@@ -59,8 +57,8 @@ fn connect_tcp(addr: SocketAddr, source: Option<IpAddr>, sends_once: bool) -> io
     Ok(socket)
 }
 
-/// Takes an address without listening on it, so that nobody can connect there in the meantime. It fails where somebody
-/// listens, also if they would share the port.
+/// Binds an address without listening, so that connections are refused meanwhile. Fails where a socket listens, even with
+/// SO_REUSEPORT.
 ///
 /// # Errors
 /// As `socket(2)` and `bind(2)`.
@@ -71,11 +69,11 @@ pub fn reserve(addr: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A listener. With `share_port` several may listen on one address, and the kernel spreads connections over them.
-/// What it accepts sends without delay (TCP_NODELAY is inherited).
+/// Opens a listener, whose accepted sockets inherit TCP_NODELAY.
 ///
-/// With `deferred` a connection is there to be accepted only once its first bytes have come, or after about a second:
-/// a server that talks second is woken once for a connection and its request, and not for each.
+/// With `share_port` several listeners may share the address, and the kernel distributes connections over them
+/// (SO_REUSEPORT). With `deferred` a connection enters the accept queue with its first bytes, or after about a second
+/// (TCP_DEFER_ACCEPT): the server is woken once for connection and request.
 ///
 /// # Errors
 /// As `socket(2)`, `bind(2)` and `listen(2)`.
@@ -94,10 +92,10 @@ pub fn listen(addr: SocketAddr, backlog: i32, share_port: bool, deferred: bool) 
     Ok(socket)
 }
 
-/// Makes a listener that somebody else has opened one as [`listen`] gives it.
+/// Sets the options that [`listen`] sets on an inherited listener.
 ///
 /// # Errors
-/// If it is no TCP socket that listens, and as `setsockopt(2)`.
+/// If the descriptor is not a listening TCP socket, and as `setsockopt(2)`.
 pub fn adopt(listener: OwnedFd, deferred: bool) -> io::Result<OwnedFd> {
     let listens = sockopt::socket_type(&listener)? == SocketType::STREAM && sockopt::socket_acceptconn(&listener)?;
     if !listens || local_addr(&listener).is_err() {
@@ -111,10 +109,11 @@ pub fn adopt(listener: OwnedFd, deferred: bool) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
-/// Accepts one connection, with the address of its client. `None` if none waits, or the one that did has gone again.
+/// Accepts one connection, and returns it with the client's address. `None` if the queue is empty, or the connection was
+/// aborted in the queue.
 ///
 /// # Errors
-/// As `accept4(2)`; think of `EMFILE`.
+/// As `accept4(2)`, notably `EMFILE`.
 #[inline]
 pub fn accept(listener: impl AsFd) -> io::Result<Option<(OwnedFd, Option<SocketAddr>)>> {
     match net::acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
@@ -124,7 +123,7 @@ pub fn accept(listener: impl AsFd) -> io::Result<Option<(OwnedFd, Option<SocketA
     }
 }
 
-/// The address that a socket is bound to.
+/// Returns the address that a socket is bound to.
 ///
 /// # Errors
 /// As `getsockname(2)`.
@@ -132,29 +131,28 @@ pub fn local_addr(socket: impl AsFd) -> io::Result<SocketAddr> {
     net::getsockname(socket)?.try_into().map_err(|_| io::Error::other("not an internet socket"))
 }
 
-/// Whether the listener's own error is that the process or the machine has no descriptor left.
+/// Returns whether an error of [`accept`] means that the process or the machine is out of descriptors or memory.
 pub fn is_out_of_files(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM]
         .iter()
         .any(|e| error.raw_os_error() == Some(e.raw_os_error()))
 }
 
-/// The error that a socket holds, such as why its connect failed.
+/// Takes the pending error of a socket (SO_ERROR), such as that of a failed connect.
 ///
 /// # Errors
-/// That error.
+/// The pending error.
 pub fn error(socket: impl AsFd) -> io::Result<()> {
     Ok(sockopt::socket_error(socket)??)
 }
 
-/// Acknowledges what has been received at once, where the kernel would have waited for something to send along with it
-/// (TCP_QUICKACK). It does not last: what comes next may be waited with again.
+/// Sends a pending acknowledgement at once (TCP_QUICKACK). The kernel may delay later acknowledgements again.
 pub fn acknowledge(socket: impl AsFd) {
-    // A socket that has no such thing, such as a Unix socket, waits with none.
+    // A Unix socket has no such option, and delays nothing.
     let _ = sockopt::set_tcp_quickack(socket, true);
 }
 
-/// Receives what has arrived: `Some(0)` is the end, `None` that nothing is there now.
+/// Receives available bytes. `Some(0)` is the end of the stream, `None` that no bytes are available.
 ///
 /// # Errors
 /// As `recv(2)`.
@@ -167,7 +165,7 @@ pub fn recv(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     }
 }
 
-/// Sends what fits the socket's buffer and returns how much that was; 0 if it is full.
+/// Sends as much as the send buffer takes, and returns the number of bytes; 0 if the buffer is full.
 ///
 /// # Errors
 /// As `send(2)`.
@@ -180,8 +178,8 @@ pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Ends the sending side, so that the peer reads the end after all that was sent.
+/// Shuts down the sending side, so that the peer reads the end of the stream after the bytes sent.
 pub fn end_sending(socket: impl AsFd) {
-    // A connection that is already gone needs no end.
+    // A connection that is already closed needs no end.
     let _ = net::shutdown(socket, net::Shutdown::Write);
 }

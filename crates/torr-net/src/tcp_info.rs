@@ -1,14 +1,14 @@
-//! TCP_INFO: what the kernel knows of a connection. No safe wrapper tells how much of it the kernel filled in.
+//! The socket option TCP_INFO. No safe wrapper returns the length that the kernel filled in, which differs by version.
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// More than any kernel tells: what is beyond is cut off.
-const ROOM: usize = 512;
-/// What any kernel since Linux 2.6 tells.
-const LEAST: usize = 104;
+/// The size of the buffer in bytes, above that of the structure in any kernel; the kernel truncates to it.
+const BUFFER: usize = 512;
+/// The size of the structure in bytes in Linux 2.6, which every later kernel exceeds.
+const MIN_LENGTH: usize = 104;
 
-/// Where `struct tcp_info` of `linux/tcp.h` has its fields; later kernels only add to it.
+/// The offsets of the fields of `struct tcp_info` (`linux/tcp.h`), to which later kernels only append.
 mod at {
     pub const FLAGS: usize = 7;
     pub const UNACKED: usize = 24;
@@ -25,43 +25,42 @@ mod at {
     pub const BUFFER_LIMITED: usize = 184;
 }
 
-/// What the kernel knows of one TCP socket. What an older kernel does not tell, or what has not been measured yet, is
-/// `None`.
+/// The kernel's statistics of one TCP socket. `None` where the kernel is too old or has not measured yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpInfo {
-    /// The smoothed round trip time. It has in it for how long the other side puts acknowledgements off.
+    /// The smoothed round-trip time, which includes the peer's delay of acknowledgements.
     pub rtt: Option<Duration>,
-    /// How much that varies.
+    /// The mean deviation of the round-trip time.
     pub rtt_variation: Option<Duration>,
-    /// The least round trip time, over some minutes.
+    /// The minimum round-trip time over the kernel's window of five minutes.
     pub min_rtt: Option<Duration>,
-    /// The round trip time as estimated from what is received.
+    /// The round-trip time as the receiving side estimates it.
     pub receiver_rtt: Option<Duration>,
-    /// Segments that were sent again since the connection began.
+    /// The number of segments retransmitted since the connection began.
     pub retransmits: u32,
-    /// Segments that were sent since the connection began, those without data and those sent again included.
+    /// The number of segments sent since the connection began, with pure acknowledgements and retransmissions.
     pub segments: Option<u32>,
-    /// The newest measured rate of delivery in bytes per second, unless it was this side that had no more to send.
+    /// The last delivery rate in bytes per second; `None` where the application limited it.
     pub delivery_rate: Option<u64>,
-    /// For how long something was sent and not acknowledged, to a tick of the kernel.
+    /// The time with unacknowledged data in flight, in ticks of the kernel.
     pub busy: Option<Duration>,
-    /// For how long the other side's window held that back.
+    /// The part of `busy` in which the peer's receive window limited sending.
     pub window_limited: Option<Duration>,
-    /// For how long this side's buffer did.
+    /// The part of `busy` in which the send buffer limited sending.
     pub buffer_limited: Option<Duration>,
-    /// Segments that are not acknowledged; of a listening socket, connections that wait to be accepted.
+    /// The number of unacknowledged segments; of a listener, the length of the accept queue.
     pub unacknowledged: u32,
-    /// Segments that are acknowledged selectively; of a listening socket, how many connections may wait.
+    /// The number of selectively acknowledged segments; of a listener, the backlog.
     pub selectively_acknowledged: u32,
 }
 
-/// What the kernel knows of a TCP socket. `None` if it is none.
+/// Reads the statistics of a TCP socket. `None` for any other socket.
 #[allow(unsafe_code)]
 pub fn tcp_info(socket: impl AsFd) -> Option<TcpInfo> {
-    let mut bytes = [0_u8; ROOM];
-    let mut length = ROOM as libc::socklen_t;
-    // SAFETY: the descriptor is borrowed and so valid; the kernel writes at most `length` bytes, which `bytes` has, and
-    // any bytes are good ones.
+    let mut bytes = [0_u8; BUFFER];
+    let mut length = BUFFER as libc::socklen_t;
+    // SAFETY: the descriptor is borrowed and so valid; the kernel writes at most `length` bytes, the size of `bytes`, and
+    // any bytes are valid.
     let got = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -74,21 +73,21 @@ pub fn tcp_info(socket: impl AsFd) -> Option<TcpInfo> {
     if got == 0 { read(bytes.get(..length as usize)?) } else { None }
 }
 
-/// Reads as much as the kernel has filled in.
-fn read(told: &[u8]) -> Option<TcpInfo> {
-    if told.len() < LEAST {
+/// Reads the fields that the kernel has filled in.
+fn read(filled: &[u8]) -> Option<TcpInfo> {
+    if filled.len() < MIN_LENGTH {
         return None;
     }
-    let u32_at = |at: usize| told.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes));
-    let u64_at = |at: usize| told.get(at..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
-    // 0 and the greatest number stand for times that were not measured yet.
+    let u32_at = |at: usize| filled.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes));
+    let u64_at = |at: usize| filled.get(at..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+    // 0 and the maximum stand for times that were not measured yet.
     let measured = |at: usize| {
         let us = u32_at(at).filter(|&us| us != 0 && us != u32::MAX);
         us.map(|us| Duration::from_micros(us.into()))
     };
     let spent = |at: usize| u64_at(at).map(Duration::from_micros);
-    // The first bit of a bit field, which the byte order of the machine puts at either end.
-    let sender_limited = told[at::FLAGS] & if cfg!(target_endian = "little") { 0x01 } else { 0x80 } != 0;
+    // The first bit of a bit field, whose position follows the machine's byte order.
+    let sender_limited = filled[at::FLAGS] & if cfg!(target_endian = "little") { 0x01 } else { 0x80 } != 0;
     Some(TcpInfo {
         rtt: measured(at::RTT),
         rtt_variation: measured(at::RTT_VARIATION),
@@ -151,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_over_loopback_is_near_and_loses_nothing() {
+    fn a_connection_over_loopback_has_a_short_rtt_and_no_retransmits() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let mut client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
-        let (mut server, _) = listener.accept().expect("somebody connects");
+        let (mut server, _) = listener.accept().expect("the client connects");
         for _ in 0..10 {
             client.write_all(b"ping").expect("it is open");
             server.read_exact(&mut [0; 4]).expect("it is open");
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_tells_how_many_wait() {
+    fn a_listener_has_the_length_of_its_accept_queue() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let _waiting = [(); 3].map(|()| TcpStream::connect(address).expect("it listens"));
@@ -182,23 +181,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tcp_socket_tells_nothing() {
+    fn other_sockets_have_no_tcp_info() {
         let (one, _other) = UnixStream::pair().expect("there is room for descriptors");
         assert_eq!(tcp_info(&one), None);
     }
 
     #[test]
-    fn what_an_old_kernel_does_not_tell_is_absent_and_not_zero() {
-        let mut told = [0; ROOM];
-        told[at::RTT..][..4].copy_from_slice(&700_u32.to_ne_bytes());
-        told[at::MIN_RTT..][..4].copy_from_slice(&u32::MAX.to_ne_bytes());
-        assert_eq!(read(&told[..LEAST - 1]), None);
-        let old = read(&told[..LEAST]).expect("it is enough");
+    fn fields_that_an_old_kernel_lacks_are_absent_and_not_zero() {
+        let mut filled = [0; BUFFER];
+        filled[at::RTT..][..4].copy_from_slice(&700_u32.to_ne_bytes());
+        filled[at::MIN_RTT..][..4].copy_from_slice(&u32::MAX.to_ne_bytes());
+        assert_eq!(read(&filled[..MIN_LENGTH - 1]), None);
+        let old = read(&filled[..MIN_LENGTH]).expect("it is enough");
         let rtt = Some(Duration::from_micros(700));
         assert_eq!(old, TcpInfo { rtt, ..TcpInfo::default() });
-        let new = read(&told).expect("it is enough");
+        let new = read(&filled).expect("it is enough");
         let none = Some(Duration::ZERO);
         let spent = TcpInfo { busy: none, window_limited: none, buffer_limited: none, ..old };
-        assert_eq!(new, TcpInfo { segments: Some(0), ..spent }, "times that were not measured are none");
+        assert_eq!(new, TcpInfo { segments: Some(0), ..spent }, "times that were not measured are absent");
     }
 }

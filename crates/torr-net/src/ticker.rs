@@ -1,4 +1,4 @@
-//! A regular event for a loop that otherwise waits for as long as it takes.
+//! A periodic timer event for an event loop that otherwise waits without a time-out.
 
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
@@ -7,13 +7,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-/// Readable once in every interval. To wait without a time limit and be told by this costs less than a time limit on
-/// each wait, for which the kernel sets up a timer and takes it down again.
+/// A timerfd that becomes readable once in every interval.
+///
+/// A ticker costs less than a time-out of each wait, for which the kernel arms and disarms a timer.
 #[derive(Debug)]
 pub struct Ticker(OwnedFd);
 
 impl Ticker {
-    /// Begins to tick.
+    /// Creates and arms the timer.
     ///
     /// # Errors
     /// As `timerfd_create(2)`.
@@ -23,10 +24,10 @@ impl Ticker {
         Ok(ticker)
     }
 
-    /// Goes on in another interval.
+    /// Changes the interval; 0 disarms the timer.
     ///
     /// # Errors
-    /// As `timerfd_settime(2)`; an interval of 0 would end the ticking.
+    /// As `timerfd_settime(2)`.
     pub fn set(&self, interval: Duration) -> io::Result<()> {
         let time = Timespec { tv_sec: interval.as_secs() as i64, tv_nsec: interval.subsec_nanos().into() };
         let every = Itimerspec { it_interval: time, it_value: time };
@@ -34,9 +35,9 @@ impl Ticker {
         Ok(())
     }
 
-    /// Takes note of a tick, so that the next one is an event again.
+    /// Consumes the tick, so that only the next one makes the timer readable again.
     pub fn clear(&self) {
-        // Nothing to read means that there was none.
+        // Reading fails where there was no tick, and then there is nothing to consume.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }

@@ -1,8 +1,8 @@
-//! TLS of either side: what is asked for, and one connection's bytes in and out.
+//! TLS of both sides, without I/O: settings, and the records of a connection in the caller's buffers.
 //!
-//! By `rustls`, through its unbuffered interface, which works on the caller's buffers, so that a record is decrypted where
-//! it was received. Its cryptography is chosen by a feature of this crate: `tls-ring`, which builds with nothing but a C
-//! compiler, or `tls-aws-lc-rs`. With neither it is what the program has installed as the process's default.
+//! The implementation is `rustls` through its unbuffered interface, which decrypts a record in the buffer that received it.
+//! A feature of this crate chooses the cryptography: `tls-ring`, which needs only a C compiler, or `tls-aws-lc-rs`. Without
+//! either, the process's default provider is used.
 
 mod acceptor;
 mod client;
@@ -25,48 +25,48 @@ pub use settings::{Resumption, Roots, TlsConfig, TlsSettings, Versions};
 
 use thiserror::Error;
 
-/// What goes wrong with TLS.
+/// An error of TLS: of its settings, or of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TlsError {
-    /// A file of certificates or keys is of no use.
+    /// A file of certificates or keys cannot be used; the text names it.
     #[error("{0}")]
     File(String),
-    /// The name is neither a host name nor an address.
+    /// The name is neither a host name nor an IP address.
     #[error("'{0}' is no name that a certificate can have")]
     Name(String),
-    /// The server's certificate is not to be trusted.
+    /// The server's certificate is not trusted, for the reason in the text.
     #[error("the server's certificate is not trusted: it {0}")]
     Untrusted(String),
-    /// The server does not speak the protocol that is asked for.
+    /// The server selected none of the offered protocols.
     #[error("the server does not speak {0} (ALPN)")]
     Alpn(String),
-    /// What answers there does not speak TLS.
+    /// The server's bytes are not TLS.
     #[error("the server does not speak TLS on this port: is the URL http:// and not https://?")]
     NoTls,
-    /// The client's certificate is not to be trusted.
+    /// The client's certificate is not trusted, for the reason in the text.
     #[error("the client's certificate is not trusted: it {0}")]
     ClientUntrusted(String),
-    /// The client was asked for a certificate and has none.
+    /// The client sent no certificate, although one is required.
     #[error("the client has shown no certificate")]
     NoClientCertificate,
-    /// The client offers protocols, but none of the server's.
+    /// The client offers none of the server's protocols.
     #[error("the client offers no protocol that is spoken here (ALPN)")]
     ClientAlpn,
-    /// What the client has sent is not TLS.
+    /// The client's bytes are not TLS.
     #[error("the client does not speak TLS")]
     ClientNoTls,
-    /// Nobody has chosen the cryptography.
+    /// No provider of cryptography is chosen.
     #[error(
         "there is no cryptography for TLS in this program: turn on the feature 'tls-ring' or 'tls-aws-lc-rs' of the crate by \
          which it uses TLS, or install a default provider of rustls"
     )]
     NoProvider,
-    /// Anything else.
+    /// Any other violation or failure, described in the text.
     #[error("TLS: {0}")]
     Protocol(String),
 }
 
-/// Errors before there is a connection, of which the library's words tell enough.
+/// Errors of the configuration, whose texts in `rustls` are sufficient. Those of connections go through `explain`.
 impl From<rustls::Error> for TlsError {
     fn from(error: rustls::Error) -> Self {
         Self::Protocol(error.to_string())

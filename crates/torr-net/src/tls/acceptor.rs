@@ -1,4 +1,4 @@
-//! What is asked of TLS on a server's side, and what all of its connections share.
+//! The server's settings of TLS, and the state that all of its connections share.
 
 use super::files::{certificates, roots_of};
 use super::identities::Identities;
@@ -10,26 +10,26 @@ use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// How a server speaks TLS.
+/// The settings of TLS on the server's side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerTlsSettings {
-    /// Certificate chains and their keys, as PEM files. Which is shown goes by the names in them; the first is for clients
-    /// that name no server, or one that none of them is for.
+    /// Certificate chains and their keys, as PEM files. The client's server name selects one; the first one serves clients
+    /// that send no name, or an unknown one.
     pub identities: Vec<(PathBuf, PathBuf)>,
-    /// Which versions may be used.
+    /// The versions of TLS to accept.
     pub versions: Versions,
-    /// Protocols in order of preference (ALPN), such as `h2` and `http/1.1`. A client that offers others only is refused;
-    /// one that offers none is not.
+    /// Protocols in order of preference (ALPN), such as `h2` and `http/1.1`. A client that offers only others is rejected; a
+    /// client that offers none is accepted.
     pub alpn: Vec<String>,
-    /// Who must have signed a client's certificate, as a PEM file. Without it none is asked for.
+    /// The authorities that must have signed a client's certificate, as a PEM file. `None` requests no certificate.
     pub client_roots: Option<PathBuf>,
-    /// Whether clients get tickets, by which later connections go on from earlier ones' sessions. They get none where neither
-    /// the feature `tls-ring` nor `tls-aws-lc-rs` is on.
+    /// Whether clients get tickets to resume their sessions. Ineffective without the features `tls-ring` and
+    /// `tls-aws-lc-rs`.
     pub resumption: bool,
 }
 
 impl ServerTlsSettings {
-    /// One certificate chain and its key, with nothing special about it.
+    /// Returns the default settings for one certificate chain and its key.
     pub fn new(certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         Self {
             identities: vec![(certificate.into(), key.into())],
@@ -40,11 +40,10 @@ impl ServerTlsSettings {
         }
     }
 
-    /// Reads the files, so that connections can be accepted.
+    /// Reads the files.
     ///
     /// # Errors
-    /// [`TlsError::File`] if one cannot be read or holds nothing of use, or a key is not that of its certificate;
-    /// [`TlsError::NoProvider`].
+    /// [`TlsError::File`] if a file cannot be used, or a key does not belong to its certificate; [`TlsError::NoProvider`].
     pub fn load(&self) -> Result<TlsAcceptor, TlsError> {
         let (mut config, authorities) = self.config()?;
         if self.resumption
@@ -53,10 +52,10 @@ impl ServerTlsSettings {
             config.ticketer = tickets;
         }
         let (authorities, current) = (Mutex::new(authorities), RwLock::new(Arc::new(config)));
-        Ok(TlsAcceptor { shared: Arc::new(Shared { settings: self.clone(), authorities, current }) })
+        Ok(TlsAcceptor { state: Arc::new(AcceptorState { settings: self.clone(), authorities, current }) })
     }
 
-    /// The library's configuration, still without tickets, and the certificates of [`Self::client_roots`].
+    /// Returns the configuration for `rustls`, still without tickets, and the certificates of [`Self::client_roots`].
     fn config(&self) -> Result<(ServerConfig, Vec<CertificateDer<'static>>), TlsError> {
         let provider = provider()?;
         let identities = Identities::load(&self.identities, &provider)?;
@@ -76,34 +75,34 @@ impl ServerTlsSettings {
         let mut config = builder.with_cert_resolver(Arc::new(identities));
         config.alpn_protocols = self.alpn.iter().map(|protocol| protocol.clone().into_bytes()).collect();
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        // Each costs an encryption, a record and its bytes, and who goes on from a session gets a new one.
+        // One is enough: each ticket costs an encryption and a record, and a resumed connection gets a new ticket.
         config.send_tls13_tickets = usize::from(self.resumption);
         Ok((config, authorities))
     }
 }
 
-/// Settings whose files have been read. Clones are the same acceptor: all of a server's threads share one, so that each can
-/// read the others' tickets. Tickets of another process are passed over, and the handshake is a full one.
+/// The server's TLS with its files read. Clones share their state, so that each thread of a server can decrypt the others'
+/// tickets. A ticket of another process leads to a full handshake.
 #[derive(Clone)]
 pub struct TlsAcceptor {
-    shared: Arc<Shared>,
+    state: Arc<AcceptorState>,
 }
 
-struct Shared {
+struct AcceptorState {
     settings: ServerTlsSettings,
-    /// Who may sign clients' certificates. Locked while files are read again, so that of two readers the later one wins.
+    /// The authorities of clients' certificates. The lock is held during a reload, so that of two reloads the later one wins.
     authorities: Mutex<Vec<CertificateDer<'static>>>,
     current: RwLock<Arc<ServerConfig>>,
 }
 
 impl std::fmt::Debug for TlsAcceptor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TlsAcceptor").field("settings", &self.shared.settings).finish_non_exhaustive()
+        f.debug_struct("TlsAcceptor").field("settings", &self.state.settings).finish_non_exhaustive()
     }
 }
 
 impl TlsAcceptor {
-    /// A new connection, of which nothing has been received yet.
+    /// Creates the state of a new connection.
     ///
     /// # Errors
     /// As the TLS library.
@@ -111,25 +110,27 @@ impl TlsAcceptor {
         TlsServer::new(self.current())
     }
 
-    /// Reads the files again. New connections get what they hold now; open ones go on, and tickets stay good, unless
-    /// others may sign clients' certificates now: then every client has to show its own again.
+    /// Reads the files again, for new connections. Open connections continue.
+    ///
+    /// Tickets stay valid unless the authorities of clients' certificates have changed: then every client has to present
+    /// its certificate again.
     ///
     /// # Errors
-    /// As [`ServerTlsSettings::load`]. What was read before stays in use.
+    /// As [`ServerTlsSettings::load`]. The configuration before stays in use.
     pub fn reload(&self) -> Result<(), TlsError> {
-        let mut known = self.shared.authorities.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut config, authorities) = self.shared.settings.config()?;
-        let keeps_tickets = authorities == *known || !self.shared.settings.resumption;
+        let mut known = self.state.authorities.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut config, authorities) = self.state.settings.config()?;
+        let keeps_tickets = authorities == *known || !self.state.settings.resumption;
         let tickets = if keeps_tickets { Some(Arc::clone(&self.current().ticketer)) } else { new_tickets()? };
         if let Some(tickets) = tickets {
             config.ticketer = tickets;
         }
         *known = authorities;
-        *self.shared.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        *self.state.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         Ok(())
     }
 
     fn current(&self) -> Arc<ServerConfig> {
-        Arc::clone(&self.shared.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.state.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

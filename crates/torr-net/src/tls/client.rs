@@ -1,4 +1,4 @@
-//! One client's TLS connections, one after another: ciphertext in and out of the caller's buffers.
+//! The client's side of TLS connections: ciphertext in and out of the caller's buffers.
 
 use super::TlsError;
 use super::explain;
@@ -9,12 +9,12 @@ use rustls::unbuffered::UnbufferedStatus;
 use rustls::{ClientConfig, CommonState};
 use std::sync::Arc;
 
-/// The client's side of a connection.
+/// A TLS client, which opens connections to one server, one after another.
 pub struct TlsClient {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     records: Option<Records<UnbufferedClientConnection>>,
-    /// Whether the server has to take one of the protocols that are offered.
+    /// Whether the server has to select one of the offered protocols.
     needs_alpn: bool,
 }
 
@@ -44,7 +44,7 @@ impl Side for UnbufferedClientConnection {
 }
 
 impl TlsClient {
-    /// Another client of the same settings, which shares its sessions.
+    /// Creates a client with these settings, which shares the sessions for resumption.
     pub fn with_shared_sessions(&self) -> Self {
         Self::new(Arc::clone(&self.config), self.name.clone(), self.needs_alpn)
     }
@@ -53,7 +53,7 @@ impl TlsClient {
         Self { config, name, records: None, needs_alpn }
     }
 
-    /// Begins a new connection; its first words go to `out`.
+    /// Starts the handshake of a new connection, and appends the ClientHello to `out`.
     ///
     /// # Errors
     /// As the TLS library.
@@ -63,32 +63,31 @@ impl TlsClient {
         Ok(())
     }
 
-    /// Whether the handshake is still under way.
+    /// Returns whether the handshake is incomplete.
     #[inline]
     pub fn is_handshaking(&self) -> bool {
         self.records.as_ref().is_none_or(Records::is_handshaking)
     }
 
-    /// Whether the server has ended its side as TLS asks for, so that nothing can have been cut off.
+    /// Returns whether the server has sent `close_notify`, so that the stream is not truncated.
     pub fn is_closed(&self) -> bool {
         self.records.as_ref().is_some_and(Records::is_closed)
     }
 
-    /// How the connection was secured, once it was.
+    /// Returns the negotiated parameters; `None` before the handshake is complete.
     pub fn negotiated(&self) -> Option<NegotiatedTls> {
         self.records.as_ref()?.negotiated()
     }
 
-    /// The certificates that the server has shown, its own first, in DER.
+    /// Returns the server's certificate chain in DER, its own certificate first.
     pub fn server_certificates(&self) -> impl Iterator<Item = &[u8]> {
         self.records.iter().flat_map(Records::certificates)
     }
 
-    /// Takes ciphertext, which is decrypted in place. Plaintext is added to `plain`, and what is to be said in return to
-    /// `out`.
+    /// Decrypts ciphertext in place. Plaintext is appended to `plain`, and records to send to `out`.
     ///
     /// # Errors
-    /// As the TLS library. What is in `out` should still be sent: it tells the server why.
+    /// If the server violates TLS or is not trusted. `out` should still be sent, since it holds the alert.
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
         let Some(records) = &mut self.records else { return Ok(()) };
         let was_handshaking = records.is_handshaking();
@@ -100,15 +99,15 @@ impl TlsClient {
         Ok(())
     }
 
-    /// The protocol that the server has taken (ALPN).
+    /// Returns the protocol that the server has selected (ALPN).
     pub fn protocol(&self) -> Option<&[u8]> {
         self.records.as_ref()?.protocol()
     }
 
-    /// Encrypts `plain` onto the end of `out`.
+    /// Encrypts `plain`, and appends the records to `out`.
     ///
     /// # Errors
-    /// If the handshake is not complete, or the connection's keys are used up.
+    /// If the handshake is incomplete, or the connection's keys are exhausted.
     pub fn send(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsError> {
         match &mut self.records {
             Some(records) => records.send(plain, out),
@@ -116,10 +115,10 @@ impl TlsClient {
         }
     }
 
-    /// Tells the server that nothing more will come, if the handshake is complete. What the server still sends can be received.
+    /// Appends the alert `close_notify` to `out`, if the handshake is complete. The server's bytes can still be received.
     ///
-    /// Where debug assertions are on, [`TlsClient::receive`] panics behind it if the server breaks the rules of TLS: `rustls` 0.23
-    /// then sends an alert after its `close_notify`, which it asserts that it does not.
+    /// With debug assertions, [`TlsClient::receive`] panics after this call if the server violates TLS: `rustls` 0.23 then
+    /// sends an alert after its `close_notify`, against its own assertion.
     pub fn close_notify(&mut self, out: &mut Vec<u8>) {
         if let Some(records) = &mut self.records {
             records.close_notify(out);

@@ -1,14 +1,14 @@
-//! The TLS library's errors as one line for people each: what is wrong, and what to do.
+//! Translation of errors of `rustls` into one line each for users: the fault and the remedy.
 
 use super::TlsError;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, OtherError, PeerIncompatible};
 use std::fmt::{self, Debug};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// The most names of a certificate that a line shows.
-const MOST_NAMES: usize = 3;
+/// The limit of a certificate's names in a line.
+const MAX_NAMES: usize = 3;
 
-/// Returns what a client makes of an error of a connection to a server.
+/// Translates an error of a connection on the client's side.
 #[cold]
 pub(super) fn to_client(error: Error) -> TlsError {
     match error {
@@ -39,7 +39,7 @@ pub(super) fn to_client(error: Error) -> TlsError {
     }
 }
 
-/// Returns what a server makes of an error of a client's connection.
+/// Translates an error of a connection on the server's side.
 #[cold]
 pub(super) fn to_server(error: Error) -> TlsError {
     match error {
@@ -56,7 +56,7 @@ pub(super) fn to_server(error: Error) -> TlsError {
     }
 }
 
-/// What helps against a certificate that is not accepted.
+/// The remedy for a certificate that is not accepted.
 enum Remedy {
     Trust,
     Clock,
@@ -65,7 +65,7 @@ enum Remedy {
     Replace,
 }
 
-/// Returns what is wrong with a certificate, as the end of a sentence about it.
+/// Returns the fault of a certificate as the predicate of a sentence, and the remedy.
 fn certificate(error: &CertificateError) -> (String, Remedy) {
     use CertificateError as E;
     let day = |seconds: u64| {
@@ -112,23 +112,24 @@ fn certificate(error: &CertificateError) -> (String, Remedy) {
     (what.into(), remedy)
 }
 
-/// Returns whom a certificate is for. The library gives names as `DnsName("example.com")` and `IpAddress(127.0.0.1)`.
+/// Returns a text with the names of a certificate, which `rustls` formats as `DnsName("example.com")` and
+/// `IpAddress(127.0.0.1)`.
 fn names(presented: &[String]) -> String {
     let within = |name: &'_ str| Some(name.split_once('(')?.1.strip_suffix(')')?.trim_matches('"').to_owned());
     let bare = |name: &String| within(name).unwrap_or_else(|| name.clone());
     match presented {
         [] => "for no name (it has no subject alternative name)".into(),
-        names if names.len() <= MOST_NAMES => {
+        names if names.len() <= MAX_NAMES => {
             format!("for {}", names.iter().map(bare).collect::<Vec<_>>().join(", "))
         }
         names => {
-            let first = names.iter().take(MOST_NAMES).map(bare).collect::<Vec<_>>().join(", ");
-            format!("for {first} and {} others", names.len() - MOST_NAMES)
+            let first = names.iter().take(MAX_NAMES).map(bare).collect::<Vec<_>>().join(", ");
+            format!("for {first} and {} others", names.len() - MAX_NAMES)
         }
     }
 }
 
-/// Returns what an alert of a server means to its client.
+/// Returns the meaning of a server's alert for its client.
 fn server_alert(alert: AlertDescription) -> Option<&'static str> {
     use AlertDescription as A;
     Some(match alert {
@@ -156,7 +157,7 @@ fn server_alert(alert: AlertDescription) -> Option<&'static str> {
     })
 }
 
-/// Returns what an alert of a client means to its server.
+/// Returns the meaning of a client's alert for its server.
 fn client_alert(alert: AlertDescription) -> Option<&'static str> {
     use AlertDescription as A;
     Some(match alert {
@@ -172,7 +173,7 @@ fn client_alert(alert: AlertDescription) -> Option<&'static str> {
     })
 }
 
-/// Returns what both sides lack in common; `peer` is the other side.
+/// Returns a text with the parameter that both sides have no common value of; `peer` names the other side.
 fn in_common(why: &PeerIncompatible, peer: &str) -> String {
     use PeerIncompatible as P;
     let lacks = match why {
@@ -191,7 +192,7 @@ fn in_common(why: &PeerIncompatible, peer: &str) -> String {
     format!("there is no {lacks} in common with {peer}")
 }
 
-/// Returns an error that is hardly ever met, in the library's words.
+/// Returns a text for a rare error, with the words of `rustls`.
 fn other(error: &Error, peer: &str) -> String {
     match error {
         Error::PeerMisbehaved(why) => format!("{peer} breaks the rules of the protocol ({})", named(why)),
@@ -201,13 +202,13 @@ fn other(error: &Error, peer: &str) -> String {
     }
 }
 
-/// Returns the name of an error's variant, without what is in it: bytes as numbers tell nobody anything.
+/// Returns the name of an error's variant without its fields, which may be raw bytes.
 fn named(error: &impl Debug) -> String {
     let text = format!("{error:?}");
     text.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Returns an alert's name as the RFC writes it (RFC 8446, section 6).
+/// Returns an alert's name in the spelling of RFC 8446, section 6.
 fn snake(alert: &AlertDescription) -> String {
     match alert {
         AlertDescription::UnknownCA => return "unknown_ca".into(),
@@ -225,11 +226,11 @@ fn snake(alert: &AlertDescription) -> String {
     name
 }
 
-/// The name of an algorithm, from the content of an AlgorithmIdentifier in DER (RFC 5280, section 4.1.1.2). Of a key on an
-/// elliptic curve, the curve's.
+/// The content of an AlgorithmIdentifier in DER (RFC 5280, section 4.1.1.2), displayed as the algorithm's name; for a key
+/// on an elliptic curve, the curve's.
 struct Oid<'b>(&'b [u8]);
 
-/// Algorithms and curves that certificates have, by their identifiers' encoding.
+/// The algorithms and curves of certificates, by their encoded identifiers.
 const KNOWN: &[(&[u8], &str)] = &[
     (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01], "RSA"),
     (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x04], "RSA with MD5"),
@@ -251,7 +252,7 @@ const KNOWN: &[(&[u8], &str)] = &[
     (&[0x2b, 0x65, 0x71], "Ed448"),
 ];
 
-/// The identifier that stands before the curve's.
+/// The identifier that precedes the identifier of a curve.
 const EC_PUBLIC_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
 impl fmt::Display for Oid<'_> {
@@ -268,7 +269,8 @@ impl fmt::Display for Oid<'_> {
     }
 }
 
-/// Splits the content of an identifier in DER from what follows. Those of algorithms have a length of one byte.
+/// Splits an identifier in DER into its content and the bytes after it. Only lengths of one byte are supported, which all
+/// algorithms have.
 fn identifier(der: &[u8]) -> Option<(&[u8], &[u8])> {
     match der {
         [6, length @ 1..=0x7f, rest @ ..] => rest.split_at_checked(usize::from(*length)),
@@ -276,7 +278,7 @@ fn identifier(der: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// Returns an identifier as numbers with dots (ITU-T X.690, section 8.19).
+/// Returns an identifier in dotted notation (ITU-T X.690, section 8.19).
 fn dotted(content: &[u8]) -> String {
     let (mut arcs, mut arc) = (Vec::new(), 0_u64);
     for byte in content {
@@ -295,97 +297,4 @@ fn dotted(content: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rustls::pki_types::{ServerName, UnixTime};
-    use std::sync::Arc;
-
-    fn at(seconds: u64) -> UnixTime {
-        UnixTime::since_unix_epoch(Duration::from_secs(seconds))
-    }
-
-    fn other_of(error: webpki::Error) -> CertificateError {
-        CertificateError::Other(OtherError(Arc::new(error)))
-    }
-
-    /// Each error that a user is likely to meet, what its line says of it, and what the line says to do.
-    #[test]
-    fn each_error_is_one_line_with_what_and_what_to_do() {
-        use AlertDescription as A;
-        let p384_by_sha512 = [6, 8, 42, 134, 72, 206, 61, 4, 3, 4];
-        let p521 = [6, 7, 42, 134, 72, 206, 61, 2, 1, 6, 5, 43, 129, 4, 0, 35];
-        let name_of = |n: usize| if n == 1 { "IpAddress(::1)".to_owned() } else { format!("DnsName(\"{n}.test\")") };
-        let names = |count: usize| (0..count).map(name_of).collect::<Vec<_>>();
-        let name = || ServerName::try_from("other.test").expect("it is a name");
-        let for_names = |count| CertificateError::NotValidForNameContext { expected: name(), presented: names(count) };
-        for (error, what, remedy) in [
-            (Error::from(CertificateError::UnknownIssuer), "signed by nobody who is trusted", "--cacert"),
-            (other_of(webpki::Error::CaUsedAsEndEntity).into(), "of an authority", "--cacert"),
-            (
-                CertificateError::ExpiredContext { time: at(1 << 31), not_after: at(1_000_000_000) }.into(),
-                "expired on 2001-09-09 01:46:40 UTC",
-                "renew it",
-            ),
-            (
-                CertificateError::NotValidYetContext { time: at(0), not_before: at(1_000_000_000) }.into(),
-                "not valid before 2001-09-09 01:46:40 UTC",
-                "clock",
-            ),
-            (for_names(0).into(), "for no name", "--sni"),
-            (for_names(2).into(), "is for 0.test, ::1, not for other.test", "--sni"),
-            (for_names(9).into(), "is for 0.test, ::1, 2.test and 6 others, not for other.test", "--sni"),
-            (
-                CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {
-                    signature_algorithm_id: p384_by_sha512.to_vec(),
-                    public_key_algorithm_id: p521.to_vec(),
-                }
-                .into(),
-                "(ECDSA with SHA-512, by a key of ECDSA P-521)",
-                "ECDSA P-256",
-            ),
-            (
-                CertificateError::UnsupportedSignatureAlgorithmContext {
-                    signature_algorithm_id: vec![6, 9, 42, 134, 72, 134, 247, 13, 1, 1, 5],
-                    supported_algorithms: vec![],
-                }
-                .into(),
-                "(RSA with SHA-1)",
-                "SHA-256",
-            ),
-            (CertificateError::InvalidPurpose.into(), "extended key usage", "--insecure"),
-            (CertificateError::BadSignature.into(), "signed by another key", "--cacert"),
-            (other_of(webpki::Error::NameConstraintViolation).into(), "(NameConstraintViolation)", "--insecure"),
-            (Error::AlertReceived(A::HandshakeFailure), "none of the cipher suites", "alert: handshake_failure"),
-            (Error::AlertReceived(A::ProtocolVersion), "versions of TLS", "--tls-max"),
-            (Error::AlertReceived(A::UnrecognisedName), "unrecognized_name", "--sni"),
-            (Error::AlertReceived(A::CertificateRequired), "client's certificate", "--cert and --key"),
-            (Error::AlertReceived(A::UnknownCA), "unknown_ca", "--cert"),
-            (Error::AlertReceived(A::DecodeError), "the server ended the connection", "decode_error"),
-            (Error::AlertReceived(A::NoApplicationProtocol), "does not speak", "ALPN"),
-            (PeerIncompatible::NoCipherSuitesInCommon.into(), "no cipher suite in common", "the server"),
-            (PeerIncompatible::ServerDoesNotSupportTls12Or13.into(), "no version of TLS in common", "the server"),
-            (Error::InvalidMessage(InvalidMessage::InvalidContentType), "does not speak TLS", "http://"),
-            (
-                Error::PeerMisbehaved(rustls::PeerMisbehaved::MessageInterleavedWithHandshakeMessage),
-                "breaks the rules",
-                "(M",
-            ),
-        ] {
-            let line = to_client(error).to_string();
-            assert!(line.contains(what) && line.contains(remedy), "{line:?} has not {what:?} and {remedy:?}");
-            assert!(!line.contains(['{', '[', '\n']), "it shows the library's insides: {line}");
-        }
-    }
-
-    #[test]
-    fn identifiers_without_a_name_are_numbers() {
-        let text = |der: &[u8]| Oid(der).to_string();
-        assert_eq!(text(&[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 3, 4, 3, 17]), "OID 2.16.840.1.101.3.4.3.17");
-        assert_eq!(text(&[6, 3, 43, 101, 112]), "Ed25519");
-        for garbage in [&[][..], &[6], &[6, 9, 1], &[48, 3, 6, 1, 1], &[6, 0x81, 1, 1]] {
-            assert_eq!(text(garbage), "an algorithm without a name", "{garbage:?}");
-        }
-        // A number that does not fit is no reason to panic.
-        assert!(text(&[[6, 40].as_slice(), &[0xff; 39], &[0x7f]].concat()).starts_with("OID "));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Certificates and keys from PEM files.
+//! Reading of certificates and keys from PEM files.
 
 use super::TlsError;
 use rustls::RootCertStore;
@@ -6,7 +6,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::Path;
 
-/// All certificates in a file, of which there is at least one.
+/// Returns all certificates in a file, at least one.
 pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let unread = |error| TlsError::File(format!("cannot read certificates from {}: {error}", path.display()));
     let all: Vec<_> = CertificateDer::pem_file_iter(path).map_err(unread)?.collect::<Result<_, _>>().map_err(unread)?;
@@ -16,13 +16,13 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, 
     Ok(all)
 }
 
-/// The first private key in a file.
+/// Returns the first private key in a file.
 pub(super) fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     PrivateKeyDer::from_pem_file(path)
         .map_err(|error| TlsError::File(format!("cannot read a private key from {}: {error}", path.display())))
 }
 
-/// The certificates of a file as those whom to trust.
+/// Returns a store of trusted roots with the certificates of the file `path`.
 pub(super) fn roots_of(certificates: &[CertificateDer<'static>], path: &Path) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates {

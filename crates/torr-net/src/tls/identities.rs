@@ -1,4 +1,4 @@
-//! Which of a server's certificates a client is shown.
+//! Selection of the server's certificate by the client's server name.
 
 use super::TlsError;
 use super::files::{certificates, private_key};
@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 thread_local! {
-    /// The name that the client of the handshake under way has asked for. The library tells it to who chooses the
-    /// certificate and, of an unbuffered connection, to nobody else.
-    static ASKED_FOR: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
+    /// The server name of the current handshake. `rustls` passes the name of an unbuffered connection only to the selection
+    /// of the certificate.
+    static SERVER_NAME: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
 }
 
-/// Certificates and their keys, by the names in them.
+/// Certificates with their keys, by the names in them.
 #[derive(Debug)]
 pub(super) struct Identities {
     all: Vec<Arc<CertifiedKey>>,
-    /// A wildcard stands under its name, such as `*.example.com`. A name may have several certificates, for keys of
-    /// different kinds.
+    /// The indices of the certificates of each name; the key of a wildcard is such as `*.example.com`. A name may have several
+    /// certificates, with keys of different algorithms.
     by_name: HashMap<Box<str>, Vec<usize>>,
 }
 
@@ -45,7 +45,7 @@ impl Identities {
         Ok(Self { all, by_name })
     }
 
-    /// Those that are for a name: first by the name itself, then by a wildcard in place of its first label.
+    /// Returns the certificates of a name: those of the exact name, else those of a wildcard for its first label.
     fn of(&self, name: &str) -> Option<&[usize]> {
         let exact = self.by_name.get(name);
         let found = exact.or_else(|| self.by_name.get(format!("*.{}", name.split_once('.')?.1).as_str()));
@@ -56,7 +56,7 @@ impl Identities {
 impl ResolvesServerCert for Identities {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let name = hello.server_name();
-        ASKED_FOR.set(name.map(Into::into));
+        SERVER_NAME.set(name.map(Into::into));
         let first = self.all.first()?;
         if self.all.len() == 1 {
             return Some(Arc::clone(first));
@@ -66,19 +66,19 @@ impl ResolvesServerCert for Identities {
             Some(indices) => indices.iter().map(|&index| &self.all[index]).find(usable),
             None => self.all.iter().find(usable),
         };
-        // The library says what is wrong with one that the client cannot use.
+        // With a certificate that the client cannot use, `rustls` reports why.
         Some(Arc::clone(chosen.unwrap_or(first)))
     }
 }
 
-/// Does what may be a part of a handshake, and gives the name that a client has asked for in it.
-pub(super) fn hearing_names<T>(work: impl FnOnce() -> T) -> (T, Option<Box<str>>) {
-    ASKED_FOR.set(None);
+/// Calls `work`, a step of a handshake, and returns the server name that the client sent in it, if any.
+pub(super) fn with_server_name<T>(work: impl FnOnce() -> T) -> (T, Option<Box<str>>) {
+    SERVER_NAME.set(None);
     let done = work();
-    (done, ASKED_FOR.take())
+    (done, SERVER_NAME.take())
 }
 
-/// The names of hosts in a certificate, in lower case as the library gives those that clients ask for.
+/// Returns the DNS names in a certificate in lower case, as `rustls` returns server names.
 fn names(identity: &CertifiedKey) -> Result<Vec<Box<str>>, String> {
     let certificate = identity.end_entity_cert().map_err(|error| error.to_string())?;
     let parsed = webpki::EndEntityCert::try_from(certificate).map_err(|error| error.to_string())?;

@@ -1,61 +1,61 @@
-//! A connection's records, of whichever side: ciphertext in and out of the caller's buffers.
+//! The records of a TLS connection of either side: ciphertext in and out of the caller's buffers.
 
 use super::TlsError;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, InsufficientSizeError, UnbufferedStatus};
 use rustls::{CommonState, HandshakeKind};
 
-/// The most that a record adds to what it carries: header, content type, nonce and tag.
+/// The upper bound of a record's overhead in bytes: header, content type, nonce and tag.
 const RECORD_OVERHEAD: usize = 64;
-/// The most that a record carries (RFC 8446, section 5.1).
+/// The limit of a record's plaintext in bytes (RFC 8446, section 5.1).
 const RECORD: usize = 16 * 1024;
 
-/// A record's header: kind, version and length.
+/// The size of a record's header in bytes: type, version and length.
 const HEADER: usize = 5;
 
-/// The most that is kept of what has come in part. A message of the handshake may have 64 KiB, but be in records of a byte
-/// each.
-const MOST_PARTIAL: usize = 128 * 1024;
+/// The limit of incomplete input in bytes. A handshake message may have 64 KiB and be split into many small records.
+const MAX_PARTIAL: usize = 128 * 1024;
 
-/// How a connection was secured.
+/// The parameters that a handshake has negotiated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NegotiatedTls {
-    /// From an earlier connection's session, without certificates.
+    /// Whether the session was resumed, without certificates.
     pub resumed: bool,
-    /// Such as `TLSv1.3`.
+    /// The version, such as `TLSv1.3`.
     pub version: String,
-    /// Such as `TLS13_AES_256_GCM_SHA384`.
+    /// The cipher suite, such as `TLS13_AES_256_GCM_SHA384`.
     pub cipher: String,
-    /// The group of the key exchange, such as `X25519`; nothing where there was none.
+    /// The group of the key exchange, such as `X25519`; `None` without a key exchange.
     pub group: Option<String>,
-    /// The kind of key that the peer's certificate is for, such as `ECDSA`; nothing where it has shown none of a known kind.
+    /// The algorithm of the public key of the peer's certificate, such as `ECDSA`; `None` without a certificate of a known
+    /// algorithm.
     pub key: Option<&'static str>,
 }
 
-/// What differs between the library's client and its server.
+/// The side of a connection: the differences between the client and the server of `rustls`.
 pub(super) trait Side {
-    /// The library's name for the side.
+    /// The marker type of `rustls` for the side.
     type Data;
-    /// Whether the room for a record that comes in part is kept for the next one. A server has many idle connections.
+    /// Whether the buffer for incomplete records keeps its memory. A server frees it, since it has many idle connections.
     const KEEPS_ROOM: bool;
 
-    /// The library's step from one state to the next.
+    /// Advances the state machine of `rustls` by one step.
     fn step<'c, 'i>(&'c mut self, input: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
-    /// What both sides know of a connection.
+    /// Returns the state that both sides have in common.
     fn common(&self) -> &CommonState;
-    /// What went wrong, as this side sees it.
+    /// Translates an error into this side's terms.
     fn error(error: rustls::Error) -> TlsError;
 }
 
-/// One connection.
+/// The record layer of one connection.
 pub(super) struct Records<S> {
     side: S,
-    /// Records that have come in part, and those of a handshake's message that has come in part. The library remembers
-    /// where in them the message is: they must be there again whenever it looks at what has come.
+    /// The bytes of an incomplete record, and of all records of an incomplete handshake message. `rustls` keeps offsets into
+    /// them, so they must be passed again with each step.
     partial: Vec<u8>,
     is_handshaking: bool,
-    /// The peer has said that nothing more will come.
+    /// Whether the peer has sent `close_notify`.
     is_closed: bool,
-    /// The peer has broken the rules. The library must not be given any more of what it says: it has lost its place.
+    /// Whether the peer has violated TLS. `rustls` must not receive bytes after an error, since its offsets are invalid then.
     has_failed: bool,
 }
 
@@ -74,7 +74,7 @@ impl<S: Side> Records<S> {
         self.is_closed
     }
 
-    /// How the connection was secured, once it was.
+    /// Returns the negotiated parameters; `None` before the handshake is complete.
     pub fn negotiated(&self) -> Option<NegotiatedTls> {
         if self.is_handshaking {
             return None;
@@ -94,18 +94,17 @@ impl<S: Side> Records<S> {
         })
     }
 
-    /// The certificates that the peer has shown, its own first, in DER.
+    /// Returns the peer's certificate chain in DER, its own certificate first.
     pub fn certificates(&self) -> impl Iterator<Item = &[u8]> {
         self.side.common().peer_certificates().unwrap_or_default().iter().map(AsRef::as_ref)
     }
 
-    /// The protocol that was agreed on (ALPN).
+    /// Returns the negotiated protocol (ALPN).
     pub fn protocol(&self) -> Option<&[u8]> {
         self.side.common().alpn_protocol()
     }
 
-    /// Takes ciphertext, which is decrypted in place. Plaintext is added to `plain`, and what is to be said in return to
-    /// `out`, also when it fails.
+    /// Decrypts ciphertext in place. Plaintext is appended to `plain`, and records to send to `out`, also on failure.
     #[inline]
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
         if self.has_failed {
@@ -116,7 +115,7 @@ impl<S: Side> Records<S> {
             self.partial.extend_from_slice(&input[used..]);
             return Ok(());
         }
-        // Only the rest of the record that has been begun is copied. What follows it is processed where it is.
+        // Only the rest of the incomplete record is copied. The records after it are processed in the caller's buffer.
         let mut all = std::mem::take(&mut self.partial);
         let mut rest = input;
         while !all.is_empty() && !rest.is_empty() {
@@ -130,9 +129,9 @@ impl<S: Side> Records<S> {
             let used = self.process(rest, out, plain)?;
             all.extend_from_slice(&rest[used..]);
         }
-        if all.len() > MOST_PARTIAL {
+        if all.len() > MAX_PARTIAL {
             self.has_failed = true;
-            return Err(TlsError::Protocol("a message of the handshake comes in too many records".into()));
+            return Err(TlsError::Protocol("a handshake message is split into too many records".into()));
         }
         if S::KEEPS_ROOM || !all.is_empty() {
             self.partial = all;
@@ -140,7 +139,7 @@ impl<S: Side> Records<S> {
         Ok(())
     }
 
-    /// Processes whole records from the front of `input`, and gives how many bytes they were.
+    /// Processes complete records at the front of `input`, and returns the number of bytes consumed.
     pub fn process(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<usize, TlsError> {
         let mut used = 0;
         loop {
@@ -163,7 +162,7 @@ impl<S: Side> Records<S> {
                 }
                 Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
                 Ok(ConnectionState::WriteTraffic(_)) => (self.is_handshaking, done) = (false, true),
-                // Said once. What comes next tells whether the handshake was complete before.
+                // This state comes once. The next one shows whether the handshake was complete.
                 Ok(ConnectionState::PeerClosed) => self.is_closed = true,
                 Ok(ConnectionState::Closed) => (self.is_closed, done) = (true, true),
                 Ok(_) => done = true,
@@ -175,14 +174,13 @@ impl<S: Side> Records<S> {
             }
             used += discard;
             if done {
-                // Whatever follows the peer's last word is to be ignored (RFC 8446, section 6.1), not to be kept.
+                // Bytes after the peer's `close_notify` are ignored (RFC 8446, section 6.1).
                 return Ok(if self.is_closed { input.len() } else { used });
             }
         }
     }
 
-    /// Tells the peer why the connection ends. As long as the library has something to say, it does not look for more that
-    /// has come.
+    /// Appends the alert of an error to `out`. While `rustls` has records to send, a step processes no input.
     #[cold]
     fn alert(&mut self, out: &mut Vec<u8>) {
         while self.side.common().wants_write() {
@@ -191,7 +189,7 @@ impl<S: Side> Records<S> {
         }
     }
 
-    /// Encrypts `plain` onto the end of `out`.
+    /// Encrypts `plain`, and appends the records to `out`.
     #[inline]
     pub fn send(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsError> {
         for piece in plain.chunks(RECORD) {
@@ -200,13 +198,13 @@ impl<S: Side> Records<S> {
         Ok(())
     }
 
-    /// Tells the peer that nothing more will come, if the handshake is complete.
+    /// Appends the alert `close_notify` to `out`, if the handshake is complete.
     pub fn close_notify(&mut self, out: &mut Vec<u8>) {
-        // Where it cannot be said any more, the peer knows already, or will learn by the connection's end.
+        // After an error the alert has been sent; before the handshake is complete, closing the connection is enough.
         let _ = self.write(out, RECORD_OVERHEAD, |traffic, room| traffic.queue_close_notify(room));
     }
 
-    /// Lets `write` write to the end of `out`, after what has to go first.
+    /// Appends the records that are due, such as a key update, and then those of `write` to `out`.
     #[inline]
     fn write(
         &mut self,
@@ -228,7 +226,7 @@ impl<S: Side> Records<S> {
                     });
                     return if written { Ok(()) } else { Err(used_up()) };
                 }
-                // A change of keys goes first.
+                // A key update precedes the data.
                 ConnectionState::EncodeTlsData(mut data) => {
                     append(out, RECORD_OVERHEAD, |room| data.encode(room).map_err(|_| Some(RECORD)));
                 }
@@ -239,8 +237,8 @@ impl<S: Side> Records<S> {
     }
 }
 
-/// How many bytes a record lacks that has come in part, or its header. Where more than one record has come, and only the
-/// library knows what is missing, any number will do.
+/// Returns the number of bytes that complete the incomplete record, or its header. With several records of a handshake
+/// message only `rustls` knows the missing length, and `usize::MAX` requests all that is there.
 #[inline]
 fn lacking(partial: &[u8]) -> usize {
     match partial {
@@ -262,8 +260,8 @@ fn used_up() -> TlsError {
     TlsError::Protocol("the connection's keys are used up".into())
 }
 
-/// Lets `write` write to the end of `out`, with at least so much room, or what it asks for instead. Gives whether it
-/// could.
+/// Lets `write` append to `out` with at least `room` bytes, or the number that its error requests. Returns whether it
+/// succeeded.
 #[inline]
 fn append(out: &mut Vec<u8>, room: usize, mut write: impl FnMut(&mut [u8]) -> Result<usize, Option<usize>>) -> bool {
     let start = out.len();

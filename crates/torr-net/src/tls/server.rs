@@ -1,19 +1,20 @@
-//! The server's side of one TLS connection: ciphertext in and out of the caller's buffers.
+//! The server's side of a TLS connection: ciphertext in and out of the caller's buffers.
 
 use super::TlsError;
 use super::explain;
-use super::identities::hearing_names;
+use super::identities::with_server_name;
 use super::records::{NegotiatedTls, Records, Side};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
 use rustls::unbuffered::UnbufferedStatus;
 use rustls::{CommonState, ServerConfig};
 use std::sync::Arc;
 
-/// The server's side of one connection.
+/// The TLS state of one accepted connection.
 pub struct TlsServer {
     records: Records<UnbufferedServerConnection>,
-    /// The server that the client has asked for.
+    /// The server name that the client has sent (SNI).
     name: Option<Box<str>>,
+    /// Whether `close_notify` was sent.
     has_ended: bool,
 }
 
@@ -47,12 +48,11 @@ impl TlsServer {
         Ok(Self { records: Records::new(UnbufferedServerConnection::new(config)?), name: None, has_ended: false })
     }
 
-    /// Takes ciphertext, which is decrypted in place. Plaintext is added to `plain`, and what is to be said in return to
-    /// `out`.
+    /// Decrypts ciphertext in place. Plaintext is appended to `plain`, and records to send to `out`.
     ///
     /// # Errors
-    /// If the client breaks the rules or is not to be let in. What is in `out` should still be sent: it tells the client
-    /// why. The connection is of no use any more.
+    /// If the client violates TLS or is not accepted, after which the connection cannot be used. `out` should still be
+    /// sent, since it holds the alert.
     #[inline]
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
         if self.has_ended {
@@ -61,17 +61,17 @@ impl TlsServer {
         if !self.records.is_handshaking() {
             return self.records.receive(input, out, plain);
         }
-        let (result, name) = hearing_names(|| self.records.receive(input, out, plain));
+        let (result, name) = with_server_name(|| self.records.receive(input, out, plain));
         if name.is_some() {
             self.name = name;
         }
         result
     }
 
-    /// Encrypts `plain` onto the end of `out`.
+    /// Encrypts `plain`, and appends the records to `out`.
     ///
     /// # Errors
-    /// If the handshake is not complete, the connection has ended, or its keys are used up.
+    /// If the handshake is incomplete, `close_notify` was sent, or the connection's keys are exhausted.
     #[inline]
     pub fn send(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsError> {
         if self.has_ended {
@@ -80,8 +80,8 @@ impl TlsServer {
         self.records.send(plain, out)
     }
 
-    /// Tells the client that nothing more will come (`close_notify`), if the handshake is complete. Nothing can be sent
-    /// after it, and what is received is not looked at.
+    /// Appends the alert `close_notify` to `out`, if the handshake is complete. Later bytes cannot be sent, and received ones
+    /// are ignored.
     pub fn close_notify(&mut self, out: &mut Vec<u8>) {
         if !self.has_ended {
             self.has_ended = true;
@@ -89,35 +89,34 @@ impl TlsServer {
         }
     }
 
-    /// Whether the handshake is still under way.
+    /// Returns whether the handshake is incomplete.
     #[inline]
     pub fn is_handshaking(&self) -> bool {
         self.records.is_handshaking()
     }
 
-    /// Whether the client has ended its side as TLS asks for, so that nothing can have been cut off. It may still be
-    /// answered.
+    /// Returns whether the client has sent `close_notify`, so that the stream is not truncated. Responses can still be sent.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.records.is_closed()
     }
 
-    /// The protocol that was agreed on (ALPN), if the client has offered any.
+    /// Returns the negotiated protocol (ALPN), `None` if the client offered none.
     pub fn protocol(&self) -> Option<&[u8]> {
         self.records.protocol()
     }
 
-    /// The server that the client has asked for (SNI), in lower case.
+    /// Returns the server name that the client has sent (SNI), in lower case.
     pub fn server_name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// How the connection was secured, once it was.
+    /// Returns the negotiated parameters; `None` before the handshake is complete.
     pub fn negotiated(&self) -> Option<NegotiatedTls> {
         self.records.negotiated()
     }
 
-    /// The certificates that the client has shown, its own first, in DER. Nothing if it was not asked for any.
+    /// Returns the client's certificate chain in DER, its own certificate first; empty if none was requested.
     pub fn client_certificates(&self) -> impl Iterator<Item = &[u8]> {
         self.records.certificates()
     }

@@ -1,9 +1,9 @@
-//! What is asked of TLS, and the library's configuration for it.
+//! The client's settings of TLS, and their translation for `rustls`.
 
 use super::files::{certificates, private_key, roots_of};
 use super::provider::provider;
 use super::tickets::Tickets;
-use super::trust::{Rule, Trust};
+use super::trust::{PolicyVerifier, TrustPolicy};
 use super::{TlsClient, TlsError};
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::ServerName;
@@ -12,39 +12,39 @@ use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How a client speaks TLS.
+/// The settings of TLS on the client's side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsSettings {
-    /// The server's name, for its certificate and for SNI.
+    /// The server's name, which its certificate must have and SNI carries.
     pub name: String,
-    /// Whether the server is told which name is meant (SNI).
+    /// Whether the name is sent (SNI).
     pub sends_name: bool,
-    /// Whom to trust.
+    /// The trust in certificates.
     pub roots: Roots,
-    /// A certificate of one's own and its key, as PEM files.
+    /// The client's certificate chain and its key, as PEM files.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// Which versions may be used.
+    /// The versions of TLS to offer.
     pub versions: Versions,
-    /// The protocols to offer (ALPN), such as `h2`. With one only, the server has to take it or none.
+    /// The protocols to offer (ALPN), such as `h2`.
     pub alpn: Vec<String>,
-    /// Whether a server that takes none of them is of no use.
+    /// Whether the handshake fails if the server selects none of them.
     pub needs_alpn: bool,
-    /// What becomes of sessions.
+    /// The resumption of sessions.
     pub resumption: Resumption,
 }
 
-/// Who may have signed the server's certificate.
+/// The trusted signers of the server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Roots {
-    /// Whom the system trusts.
+    /// The system's trusted roots.
     System,
-    /// Those in a PEM file.
+    /// The certificates in a PEM file.
     File(PathBuf),
-    /// AcceptAny: the certificate is not checked.
+    /// Any signer: the certificate is not verified.
     AcceptAny,
 }
 
-/// Versions of TLS.
+/// The versions of TLS to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Versions {
     /// 1.2 and 1.3.
@@ -65,19 +65,19 @@ impl Versions {
     }
 }
 
-/// Whether later connections go on from earlier ones' sessions.
+/// The resumption of sessions by later connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resumption {
-    /// As browsers do.
+    /// Sessions are resumed, as in browsers.
     On,
-    /// Servers are told that tickets are of no use, and send none.
+    /// Resumption is not offered, so that servers send no tickets.
     Off,
-    /// As visitors do who come for the first time: tickets are taken, but never used, and each handshake is a full one.
+    /// Tickets are accepted but never used, as by first-time visitors: each handshake is a full one.
     Full,
 }
 
 impl TlsSettings {
-    /// A server of this name, checked against the system's roots, with nothing special about it.
+    /// Returns the default settings for a server of this name: the system's roots, all versions, no ALPN.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -91,10 +91,10 @@ impl TlsSettings {
         }
     }
 
-    /// Reads the files, so that clients can be made of it.
+    /// Reads the files.
     ///
     /// # Errors
-    /// [`TlsError::File`] if one cannot be read or holds nothing of use, [`TlsError::Name`], [`TlsError::NoProvider`].
+    /// [`TlsError::File`] if a file cannot be used, [`TlsError::Name`], [`TlsError::NoProvider`].
     pub fn load(&self) -> Result<TlsConfig, TlsError> {
         let name = ServerName::try_from(self.name.clone()).map_err(|_| TlsError::Name(self.name.clone()))?;
         let (config, needs_alpn, resumption) = (self.config()?, self.needs_alpn, self.resumption);
@@ -106,17 +106,19 @@ impl TlsSettings {
         let algorithms = provider.signature_verification_algorithms;
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_protocol_versions(self.versions.list())?;
-        let by_rule = |rule| Arc::new(Trust { rule, algorithms });
+        let verifier = |policy| Arc::new(PolicyVerifier { policy, algorithms });
         let builder = match &self.roots {
             Roots::System => builder.with_root_certificates(system_roots()?),
-            Roots::AcceptAny => builder.dangerous().with_custom_certificate_verifier(by_rule(Rule::AcceptAny)),
+            Roots::AcceptAny => builder.dangerous().with_custom_certificate_verifier(verifier(TrustPolicy::AcceptAny)),
             Roots::File(path) => {
                 let given = certificates(path)?;
                 let roots = Arc::new(roots_of(&given, path)?);
                 let signed = WebPkiServerVerifier::builder_with_provider(roots, provider)
                     .build()
                     .map_err(|error| TlsError::File(format!("{}: {error}", path.display())))?;
-                builder.dangerous().with_custom_certificate_verifier(by_rule(Rule::GivenOrSigned(given, signed)))
+                builder
+                    .dangerous()
+                    .with_custom_certificate_verifier(verifier(TrustPolicy::GivenOrSigned(given, signed)))
             }
         };
         let mut config = match &self.identity {
@@ -132,7 +134,7 @@ impl TlsSettings {
     }
 }
 
-/// Settings whose files have been read.
+/// The client's settings with their files read.
 #[derive(Debug, Clone)]
 pub struct TlsConfig {
     config: ClientConfig,
@@ -142,7 +144,7 @@ pub struct TlsConfig {
 }
 
 impl TlsConfig {
-    /// A client by it, with sessions of its own.
+    /// Creates a client with a session store of its own.
     pub fn client(&self) -> TlsClient {
         let mut config = self.config.clone();
         config.resumption = match self.resumption {

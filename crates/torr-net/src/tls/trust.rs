@@ -1,4 +1,4 @@
-//! Whether a server's certificate is to be trusted, where the library's own rules do not do.
+//! Verification of a server's certificate beyond the rules of `rustls`.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -8,25 +8,26 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, OtherError, SignatureScheme};
 use std::sync::Arc;
 
-/// Believes certificates by rules of its own, but has every server prove that it holds the key.
+/// A verifier with a policy of its own, which still requires every server to prove possession of its key.
 #[derive(Debug)]
-pub(super) struct Trust {
-    pub rule: Rule,
+pub(super) struct PolicyVerifier {
+    pub policy: TrustPolicy,
     pub algorithms: WebPkiSupportedAlgorithms,
 }
 
-/// Which certificates are believed.
+/// The certificates that are accepted.
 #[derive(Debug)]
-pub(super) enum Rule {
-    /// All of them.
+pub(super) enum TrustPolicy {
+    /// Any certificate.
     AcceptAny,
-    /// The very ones that were given, and what they have signed. The first is what a self-signed certificate needs that
-    /// says of itself that it may sign others: as that of a server it is not taken otherwise. Whoever has signed one that was
-    /// given does not matter; its validity, its purpose and its names do.
+    /// The given certificates, and certificates that they have signed.
+    ///
+    /// `rustls` rejects a server's certificate that is marked as an authority, as many self-signed ones are. The signer of a
+    /// given certificate is not verified, but its validity, its purpose and its names are.
     GivenOrSigned(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>),
 }
 
-impl ServerCertVerifier for Trust {
+impl ServerCertVerifier for PolicyVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -35,10 +36,10 @@ impl ServerCertVerifier for Trust {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match &self.rule {
-            Rule::AcceptAny => Ok(ServerCertVerified::assertion()),
-            // Without what the server says of its signers: they do not matter here.
-            Rule::GivenOrSigned(given, signed) if given.contains(certificate) => {
+        match &self.policy {
+            TrustPolicy::AcceptAny => Ok(ServerCertVerified::assertion()),
+            // Without the server's intermediates: the signer is not verified here.
+            TrustPolicy::GivenOrSigned(given, signed) if given.contains(certificate) => {
                 match signed.verify_server_cert(certificate, &[], name, ocsp, now) {
                     Err(error) if is_of_the_signer(&error) => {
                         verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
@@ -47,7 +48,9 @@ impl ServerCertVerifier for Trust {
                     result => result,
                 }
             }
-            Rule::GivenOrSigned(_, signed) => signed.verify_server_cert(certificate, intermediates, name, ocsp, now),
+            TrustPolicy::GivenOrSigned(_, signed) => {
+                signed.verify_server_cert(certificate, intermediates, name, ocsp, now)
+            }
         }
     }
 
@@ -74,8 +77,8 @@ impl ServerCertVerifier for Trust {
     }
 }
 
-/// Whether a certificate lacks nothing but a signer who is trusted. The library looks at the certificate itself first,
-/// validity and purpose before all else, and at who has signed it only then.
+/// Returns whether a certificate is valid except for its signer. `rustls` verifies validity and purpose first, and the
+/// signer after them.
 fn is_of_the_signer(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(why) = error else { return false };
     match why {

@@ -1,11 +1,11 @@
-//! Certificates of the tests' own.
+//! A certificate authority for the tests.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SignatureAlgorithm};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use torr_net::tls::{Roots, ServerTlsSettings, TlsSettings};
 
-/// Who signs the certificates, and the folder where they lie.
+/// A certificate authority, and the folder of its files.
 pub struct Authority {
     pub folder: TempDir,
     issuer: CertifiedIssuer<'static, KeyPair>,
@@ -23,22 +23,22 @@ impl Authority {
         Self { folder, issuer }
     }
 
-    /// Its own certificate.
+    /// Returns the path of the authority's certificate.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("authority.pem")
     }
 
-    /// A signed certificate for these names, and its key, as files of this name. Those that are there are replaced.
+    /// Writes a signed certificate for these names and its key to files of this name, and replaces existing ones.
     pub fn identity(&self, file: &str, names: &[&str]) -> (PathBuf, PathBuf) {
         self.identity_by(file, names, &rcgen::PKCS_ECDSA_P256_SHA256)
     }
 
-    /// The same with a key of some kind.
+    /// Writes a signed certificate with a key of the given algorithm.
     pub fn identity_by(&self, file: &str, names: &[&str], kind: &'static SignatureAlgorithm) -> (PathBuf, PathBuf) {
         self.identity_of(file, params(names), kind)
     }
 
-    /// A signed certificate for these names that is valid from 2020 to the beginning of a year.
+    /// Writes a signed certificate that is valid from 2020 to the beginning of the given year.
     pub fn identity_until(&self, file: &str, names: &[&str], end: i32) -> (PathBuf, PathBuf) {
         let mut params = params(names);
         (params.not_before, params.not_after) = (rcgen::date_time_ymd(2020, 1, 1), rcgen::date_time_ymd(end, 1, 1));
@@ -59,13 +59,13 @@ impl Authority {
         paths
     }
 
-    /// A server for localhost.
+    /// Returns the settings of a server for localhost.
     pub fn server(&self) -> ServerTlsSettings {
         let (certificate, key) = self.identity("server", &["localhost"]);
         ServerTlsSettings::new(certificate, key)
     }
 
-    /// A client that trusts this authority, and asks for localhost.
+    /// Returns the settings of a client for localhost that trusts this authority.
     pub fn client(&self) -> TlsSettings {
         TlsSettings { roots: Roots::File(self.path()), ..TlsSettings::new("localhost") }
     }

@@ -1,4 +1,4 @@
-//! Which certificate a client is shown, by the name that it asks for.
+//! The server's certificate is selected by the client's server name.
 
 use crate::authority::Authority;
 use crate::pair::{Pair, client};
@@ -6,7 +6,7 @@ use rcgen::{KeyPair, PKCS_ED25519};
 use std::path::{Path, PathBuf};
 use torr_net::tls::{Roots, ServerTlsSettings, TlsAcceptor, TlsError, TlsSettings};
 
-/// The certificate that who asks for a name is shown, and the name that the server has heard.
+/// Returns the certificate that a client with this server name receives, and the name that the server received.
 fn shown(acceptor: &TlsAcceptor, name: &str) -> (String, Option<String>) {
     let settings = TlsSettings { roots: Roots::AcceptAny, ..TlsSettings::new(name) };
     let pair = Pair::secured(client(&settings), acceptor);
@@ -35,7 +35,7 @@ fn by_the_names_in_them() {
         ("wild.test", &wild),
         ("any.wild.test", &wild),
         ("inner.wild.test", &inner),
-        // A wildcard is for one label.
+        // A wildcard stands for one label.
         ("two.labels.wild.test", &first),
         ("nobody.test", &first),
         ("test", &first),
@@ -43,7 +43,7 @@ fn by_the_names_in_them() {
         let heard = Some(name.to_lowercase());
         assert_eq!(shown(&acceptor, name), (der(expected), heard), "{name}");
     }
-    // Addresses are not told.
+    // SNI does not carry IP addresses.
     assert_eq!(shown(&acceptor, "192.0.2.7"), (der(&first.0), None));
 }
 

@@ -1,11 +1,11 @@
-//! TLS: the server's side against this crate's client, and against OpenSSL's.
+//! TLS of the server's side against this crate's client, and against OpenSSL's.
 
 mod authority;
 mod identities;
 mod openssl;
 mod pair;
-mod refusals;
+mod rejection;
 mod reload;
 mod sessions;
-mod talking;
+mod transfer;
 mod trust;

@@ -1,4 +1,4 @@
-//! OpenSSL's client over a socket.
+//! The server's side against OpenSSL's client over a socket.
 
 use crate::authority::Authority;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use torr_net::tls::{ServerTlsSettings, TlsAcceptor, TlsServer};
 
-/// `openssl s_client`, which is ended with the test.
+/// A process of `openssl s_client`, which ends with the value.
 struct OpenSsl {
     process: Child,
     stdin: Option<ChildStdin>,
@@ -51,12 +51,12 @@ impl OpenSsl {
             let length = self.stdout.read_line(&mut self.said).expect("it can be read");
             assert!(length > 0, "OpenSSL ended without {text}: {}", self.said);
         }
-        // It is looked for once.
+        // The version is queried once.
         let end = self.said.find(text).map_or(0, |start| start + text.len());
         self.said.drain(..end);
     }
 
-    /// New keys for both sides. OpenSSL takes it as a command only if nothing else comes together with it.
+    /// Requests a key update of both sides. OpenSSL reads the command only if it arrives alone.
     fn renew_keys(&mut self) {
         self.say("K\n");
         let mut noted = String::new();
@@ -66,7 +66,7 @@ impl OpenSsl {
         }
     }
 
-    /// Lets it leave, and gives the server's connection.
+    /// Ends the client, and returns the server's connection.
     fn leave(mut self) -> TlsServer {
         drop(self.stdin.take());
         let server = self.server.take().expect("it is waited for once").join().expect("the server has no trouble");
@@ -77,13 +77,13 @@ impl OpenSsl {
 
 impl Drop for OpenSsl {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Gives back what one client says in capitals, until the client ends the connection.
+/// Echoes one client's bytes in capitals until the client ends the connection.
 fn serve(listener: &TcpListener, acceptor: &TlsAcceptor) -> TlsServer {
     let (mut socket, _) = listener.accept().expect("a client comes");
     socket.set_read_timeout(Some(Duration::from_secs(20))).expect("sockets have time-outs");
@@ -100,7 +100,7 @@ fn serve(listener: &TcpListener, acceptor: &TlsAcceptor) -> TlsServer {
         if server.is_closed() {
             server.close_notify(&mut out);
         }
-        // The client may be gone already once it has said its last.
+        // The client may have closed the socket right after its last record.
         let sent = socket.write_all(&out);
         assert!(sent.is_ok() || server.is_closed(), "{sent:?}");
     }
@@ -135,7 +135,7 @@ fn talks_with_new_keys_and_resumes() {
     }
 }
 
-/// Two certificates for one name: the client is shown the first whose key it can check.
+/// With two certificates for one name the client receives the first one whose signature it supports.
 #[test]
 fn is_shown_a_certificate_that_it_can_use() {
     let authority = Authority::new();
@@ -150,7 +150,7 @@ fn is_shown_a_certificate_that_it_can_use() {
     }
 }
 
-/// The second line of a certificate's text has its serial number, which no other has.
+/// Returns the serial number of a certificate's text, which is unique.
 fn first_line(certificate: &Path) -> String {
     let text = std::fs::read_to_string(certificate).expect("it is there");
     text.lines().nth(1).expect("it has lines").trim().into()

@@ -1,20 +1,20 @@
-//! A client and a server that talk to each other in memory.
+//! A client and a server that are connected in memory.
 
 use torr_net::tls::{NegotiatedTls, TlsAcceptor, TlsClient, TlsError, TlsServer, TlsSettings};
 
-/// A connection's two ends, and what is under way between them.
+/// The two ends of a connection, and the bytes in flight between them.
 pub struct Pair {
     pub client: TlsClient,
     pub server: TlsServer,
     pub to_server: Vec<u8>,
     pub to_client: Vec<u8>,
-    /// What has arrived in plain.
+    /// The plaintext received.
     pub at_server: Vec<u8>,
     pub at_client: Vec<u8>,
 }
 
 impl Pair {
-    /// The client has said its first words.
+    /// Creates a pair whose client has started the handshake.
     pub fn begin(mut client: TlsClient, acceptor: &TlsAcceptor) -> Self {
         let mut to_server = Vec::new();
         client.open(&mut to_server).expect("a connection can be opened");
@@ -22,7 +22,7 @@ impl Pair {
         Self { client, server, to_server, to_client: vec![], at_server: vec![], at_client: vec![] }
     }
 
-    /// The handshake is done.
+    /// Creates a pair with a complete handshake.
     pub fn secured(client: TlsClient, acceptor: &TlsAcceptor) -> Self {
         let mut pair = Self::begin(client, acceptor);
         pair.run().expect("both sides agree");
@@ -30,12 +30,12 @@ impl Pair {
         pair
     }
 
-    /// Carries over all that is said, until both are silent.
+    /// Transfers all bytes in flight until there are none.
     pub fn run(&mut self) -> Result<(), TlsError> {
         self.run_by(usize::MAX)
     }
 
-    /// The same in pieces of so many bytes.
+    /// Transfers all bytes in flight, in pieces of this size.
     pub fn run_by(&mut self, most: usize) -> Result<(), TlsError> {
         while !self.to_server.is_empty() || !self.to_client.is_empty() {
             for piece in std::mem::take(&mut self.to_server).chunks_mut(most) {
@@ -48,7 +48,7 @@ impl Pair {
         Ok(())
     }
 
-    /// One message each way.
+    /// Sends one message each way.
     pub fn exchange(&mut self) {
         (self.at_server, self.at_client) = (vec![], vec![]);
         self.client.send(b"question", &mut self.to_server).expect("it can be sent");
@@ -58,7 +58,7 @@ impl Pair {
     }
 
     pub fn is_resumed(&self) -> bool {
-        // The kind of the peer's key each side knows for itself.
+        // The algorithm of the peer's key differs between the sides.
         let without_key =
             |secured: Option<NegotiatedTls>| secured.map(|secured| NegotiatedTls { key: None, ..secured });
         let (client, server) = (without_key(self.client.negotiated()), without_key(self.server.negotiated()));
@@ -67,7 +67,7 @@ impl Pair {
     }
 }
 
-/// A client of settings that are right.
+/// Creates a client of valid settings.
 pub fn client(settings: &TlsSettings) -> TlsClient {
     settings.load().expect("the settings are right").client()
 }

@@ -1,4 +1,4 @@
-//! Files that are read again while connections are open.
+//! Reloading of files while connections are open.
 
 use crate::authority::Authority;
 use crate::pair::{Pair, client};

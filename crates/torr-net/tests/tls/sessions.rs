@@ -1,4 +1,4 @@
-//! Sessions that go on in later connections.
+//! Resumption of sessions by later connections.
 
 use crate::authority::Authority;
 use crate::pair::{Pair, client};

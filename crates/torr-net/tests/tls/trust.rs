@@ -1,4 +1,4 @@
-//! Which certificates of a server a client accepts that trusts the certificates of one file.
+//! Server certificates that a client accepts with the trusted certificates of a file.
 
 use crate::authority::Authority;
 use crate::pair::{Pair, client};
@@ -6,18 +6,18 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair,
 use std::path::Path;
 use torr_net::tls::{Roots, ServerTlsSettings, TlsError, TlsSettings};
 
-/// How the server's certificate is signed.
+/// The signer of the server's certificate.
 #[derive(Debug, Clone, Copy)]
 enum Signed {
-    /// By its own key.
+    /// The certificate's own key.
     OwnKey,
-    /// By its own key, and it says of itself that it may sign others, as that of `openssl req -x509` does.
+    /// The certificate's own key, in a certificate that is marked as an authority, as `openssl req -x509` makes it.
     OwnKeyAsAuthority,
-    /// By an authority that the client does not know.
+    /// An authority that the client does not know.
     UnknownAuthority,
 }
 
-/// When the certificate is valid.
+/// The validity of the certificate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Valid {
     Now,
@@ -25,7 +25,7 @@ enum Valid {
     Later,
 }
 
-/// Writes a certificate for localhost and its key into the folder.
+/// Writes a certificate for localhost and its key to the folder.
 fn server(folder: &Path, signed: Signed, valid: Valid) -> ServerTlsSettings {
     let mut params = CertificateParams::new(["localhost".to_owned()]).expect("the name is a name");
     (params.not_before, params.not_after) = match valid {
@@ -53,7 +53,7 @@ fn server(folder: &Path, signed: Signed, valid: Valid) -> ServerTlsSettings {
     ServerTlsSettings::new(paths.0, paths.1)
 }
 
-/// A client that trusts the server's own certificate, and calls the server by this name.
+/// Creates a client that trusts the server's certificate, and requests this name.
 fn trusting(server: &ServerTlsSettings, name: &str) -> TlsSettings {
     TlsSettings { roots: Roots::File(server.identities[0].0.clone()), ..TlsSettings::new(name) }
 }
@@ -75,7 +75,7 @@ fn a_given_certificate_is_accepted_only_while_it_is_valid() {
                     "{signed:?}, {valid:?}: {result:?}"
                 ),
             }
-            // Trust in the certificate is no trust in every name.
+            // A trusted certificate is still verified against the name.
             let result = Pair::begin(client(&trusting(&server, "other.test")), &acceptor).run();
             assert!(matches!(result, Err(TlsError::Untrusted(_))), "{signed:?}, {valid:?}: {result:?}");
         }

@@ -1,4 +1,4 @@
-//! Who is not let in, and that they are told why.
+//! Rejected connections, and the alerts that give the reason.
 
 use crate::authority::Authority;
 use crate::pair::{Pair, client};
@@ -87,18 +87,18 @@ fn a_greeting_without_an_end() {
     let acceptor = authority.server().load().expect("the settings are right");
     let header = |length: [u8; 2]| [&[22, 3, 1, 0, 4, 1, 0][..], &length].concat();
     let byte = [22, 3, 1, 0, 1, 0];
-    // As long as may be, in the smallest of records: not all of them are kept.
+    // A message of the greatest length in records of a byte exceeds the limit of incomplete input.
     let (mut server, mut out, mut plain) = (acceptor.accept().expect("it can be accepted"), vec![], vec![]);
     server.receive(&mut header([0xff, 0xff]), &mut out, &mut plain).expect("a greeting may be so long");
     let kept = (0..0xffff).take_while(|_| server.receive(&mut byte.clone(), &mut out, &mut plain).is_ok()).count();
     assert!((10_000..25_000).contains(&kept), "{kept} records");
-    // Longer than may be.
+    // A message above the limit of its length.
     let mut server = acceptor.accept().expect("it can be accepted");
     let mut longer = header([0, 0]);
     longer[6] = 1;
     let result = server.receive(&mut longer, &mut out, &mut plain);
     assert!(matches!(&result, Err(TlsError::Protocol(_))), "{result:?}");
-    // Records may not be so long either.
+    // A record above the limit of its length.
     let mut server = acceptor.accept().expect("it can be accepted");
     let result = server.receive(&mut [22, 3, 1, 0xff, 0xff], &mut out, &mut plain);
     assert!(matches!(&result, Err(TlsError::Protocol(_))), "{result:?}");
@@ -125,7 +125,7 @@ static ACCEPTOR: LazyLock<(Authority, TlsAcceptor)> = LazyLock::new(|| {
     (authority, acceptor)
 });
 
-/// Gives all to a new server in pieces. It never gets anywhere with it.
+/// Passes random bytes to a new server in pieces, which never complete a handshake.
 fn is_of_no_use(bytes: &mut [u8], most: usize) -> Result<(), TestCaseError> {
     let (mut server, mut out, mut plain) = (ACCEPTOR.1.accept().expect("it can be accepted"), vec![], vec![]);
     for piece in bytes.chunks_mut(most) {

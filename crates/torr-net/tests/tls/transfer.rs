@@ -1,4 +1,4 @@
-//! What is said arrives, however it is cut.
+//! Data arrives unchanged, however the bytes in flight are split.
 
 use crate::authority::Authority;
 use crate::pair::{Pair, client};
@@ -42,7 +42,7 @@ fn much_data_in_pieces() {
     for (versions, _) in VERSIONS {
         let acceptor = ServerTlsSettings { versions, ..authority.server() }.load().expect("the settings are right");
         let mut pair = Pair::secured(client(&authority.client()), &acceptor);
-        // Less than a record, and more than several.
+        // Data below a record's limit, and of several records.
         for most in [7_001, 70_001] {
             (pair.at_server, pair.at_client) = (vec![], vec![]);
             pair.client.send(&text, &mut pair.to_server).expect("it can be sent");
@@ -102,7 +102,7 @@ fn a_client_that_says_all_at_once_and_leaves() {
             pair.client.receive(&mut pair.to_client, &mut pair.to_server, &mut vec![]).expect("it goes on");
             pair.to_client.clear();
         }
-        // By 1.3 the end of its handshake comes together with these.
+        // In TLS 1.3 the end of the client's handshake arrives with these records.
         pair.client.send(b"question", &mut pair.to_server).expect("it can be sent");
         pair.client.close_notify(&mut pair.to_server);
         pair.to_server.extend_from_slice(b"what comes after its last word is ignored");
@@ -123,7 +123,7 @@ fn a_client_that_says_all_at_once_and_leaves() {
     }
 }
 
-/// The library has to find what has come of such a message where it was, whenever something is sent in between.
+/// Sending between the pieces of an incomplete handshake message must not move the pieces, whose offsets `rustls` keeps.
 #[test]
 fn a_ticket_in_many_records_while_the_client_talks() {
     let authority = Authority::new();
@@ -145,7 +145,7 @@ fn a_ticket_in_many_records_while_the_client_talks() {
         while !rest.is_empty() {
             server.read_tls(&mut rest).expect("memory can be read");
             received += server.process_new_packets().expect("it is right").plaintext_bytes_to_read();
-            // An error says that there is no more as yet.
+            // An error means that there are no more bytes yet.
             while server.reader().read(&mut [0; 4096]).is_ok_and(|length| length > 0) {}
         }
         given.clear();
@@ -181,8 +181,8 @@ fn acceptors_are_for_all_threads() {
     moved::<TlsServer>();
 }
 
-/// These tests are built so that rustls knows no default of its own (its feature `custom-provider`), as in a program with two
-/// providers: whatever asks for the default panics. Torr names its provider, and leaves the default to the program.
+/// These tests are built without a default provider of `rustls` (its feature `custom-provider`), as in a program with two
+/// providers, where a use of the default panics. This crate names its provider, and leaves the default to the program.
 #[test]
 fn no_default_of_the_process_is_needed_or_made() {
     let authority = Authority::new();
