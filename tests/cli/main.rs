@@ -2,7 +2,9 @@
 
 mod ab;
 mod httpress;
+mod import;
 mod layout;
 mod outputs;
+mod sessions;
 mod usage;
 mod wrk;

@@ -53,6 +53,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Stop> {
         Some(Command::Limit(args)) => crate::limit::run(&args),
         Some(Command::Demo(args)) => crate::demo::run(&args),
         Some(Command::Watch(args)) => crate::watch::run(&args),
+        Some(Command::Check(args)) => crate::check::run(&args),
+        Some(Command::Import(args)) => crate::import::run(&args),
         Some(Command::Ab(args)) => Front::Ab.run(args.args),
         Some(Command::Wrk(args)) => Front::Wrk.run(args.args),
         Some(Command::Httpress(args)) => Front::Httpress.run(args.args),

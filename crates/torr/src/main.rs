@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod check;
 mod cli;
 mod config;
 mod demo;
@@ -11,6 +12,7 @@ mod exit;
 mod flags;
 mod fronts;
 mod group;
+mod import;
 mod interrupt;
 mod limit;
 mod output;

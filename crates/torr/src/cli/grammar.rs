@@ -1,8 +1,10 @@
 //! What the command line can say.
 
+use crate::check::CheckArgs;
 use crate::demo::DemoArgs;
 use crate::doctor::DoctorArgs;
 use crate::fronts::FrontArgs;
+use crate::import::ImportArgs;
 use crate::limit::LimitArgs;
 use crate::press::PressArgs;
 use crate::serve::ServeArgs;
@@ -55,6 +57,10 @@ pub enum Command {
     Demo(DemoArgs),
     /// Tell others what can be seen of a service on this machine, so that they know what limits it
     Watch(WatchArgs),
+    /// Read hurl files and say what is wrong with them; nothing is sent
+    Check(CheckArgs),
+    /// Turn a curl command line into a hurl file
+    Import(ImportArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]
     Ab(FrontArgs),

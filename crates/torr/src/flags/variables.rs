@@ -1,0 +1,59 @@
+//! Variables of sessions, by flags, files and the environment.
+
+use crate::exit::Stop;
+use crate::flags::input::Input;
+use clap::Args;
+use std::collections::BTreeMap;
+
+/// The beginning of the names of variables in the environment, as hurl has it.
+const PREFIX: &str = "HURL_VARIABLE_";
+
+/// Variables of a session.
+#[derive(Debug, Args)]
+pub struct VariableArgs {
+    /// Give a variable a value; can be given several times
+    #[arg(long = "variable", value_name = "NAME=VALUE")]
+    pub variables: Vec<String>,
+    /// Read variables from a file of lines NAME=VALUE; can be given several times
+    #[arg(long, value_name = "FILE")]
+    pub variables_file: Vec<String>,
+    /// Give a variable a value that no output shows; can be given several times
+    #[arg(long = "secret", value_name = "NAME=VALUE")]
+    pub secrets: Vec<String>,
+}
+
+impl VariableArgs {
+    /// Returns the variables: those of the environment (`HURL_VARIABLE_NAME`), over them those of files, over them those of flags.
+    pub fn values(&self, input: &mut Input) -> Result<BTreeMap<String, String>, Stop> {
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.to_str()?.strip_prefix(PREFIX)?.to_owned();
+            Some((name, value.to_str()?.to_owned()))
+        });
+        let mut values: BTreeMap<_, _> = environment.collect();
+        for path in &self.variables_file {
+            let text = input.read_text(path, "variables")?;
+            for (number, line) in (1..).zip(text.lines()) {
+                if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                    continue;
+                }
+                let pair = pair(line).ok_or_else(|| Stop::Usage(format!("{path}:{number}: a line is NAME=VALUE")))?;
+                values.insert(pair.0, pair.1);
+            }
+        }
+        for (flag, given) in [("--variable", &self.variables), ("--secret", &self.secrets)] {
+            for text in given {
+                // The value may be a secret, so it is not shown.
+                let wrong = || Stop::Usage(format!("{flag} takes NAME=VALUE, such as {flag} host=127.0.0.1:8080"));
+                let pair = pair(text).ok_or_else(wrong)?;
+                values.insert(pair.0, pair.1);
+            }
+        }
+        Ok(values)
+    }
+}
+
+fn pair(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=')?;
+    let is_name = !name.trim().is_empty() && name.trim().chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    is_name.then(|| (name.trim().to_owned(), value.to_owned()))
+}
