@@ -2,5 +2,6 @@
 
 mod circles;
 mod guide;
+mod measured;
 mod serve_docs;
 mod serve_guide;

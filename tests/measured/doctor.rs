@@ -6,12 +6,12 @@ use socket2::{Domain, Socket, Type};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use torr_test_support::alone;
 use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
 use torr_test_support::program::{Running, torr, torr_command};
 use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::Serve;
 use torr_test_support::wait_until;
+use torr_test_support::{alone, beside};
 
 /// The diagnosis, which must be whole whatever it says, and name the factor unless it says that it cannot tell.
 fn diagnosis(factor: &str, args: &[&str]) -> Value {
@@ -183,7 +183,7 @@ fn an_idle_limit_of_keep_alive_is_found_and_named() {
 
 #[test]
 fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
-    let _alone = alone();
+    let _beside = beside();
     let service = Script::start(answering(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"));
     let ended = until_right("errors, as a text", || {
         let ended = torr(&["doctor", &service.url(), "-c", "2", "-t", "1", "--budget", "5s", "-q"]);
@@ -201,7 +201,7 @@ fn the_report_has_the_verdict_its_evidence_and_what_to_do() {
 
 #[test]
 fn what_cannot_be_examined_is_told_in_one_line() {
-    let _alone = alone();
+    let _beside = beside();
     let nobody = "http://127.0.0.1:1/";
     let cases: [(&[&str], i32, &str); 6] = [
         (&["http://192.0.2.1/"], 2, "--i-own-this"),
@@ -221,7 +221,7 @@ fn what_cannot_be_examined_is_told_in_one_line() {
 
 #[test]
 fn an_interrupted_examination_ends_at_once() {
-    let _alone = alone();
+    let _beside = beside();
     let service = Script::start(answering(OK));
     let running = Running::start(torr_command(&["doctor", &service.url(), "-c", "4"]));
     wait_until("some experiments to be made", || (service.requests() > 100).then_some(()));

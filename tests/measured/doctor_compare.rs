@@ -4,11 +4,11 @@ use crate::printed;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
-use torr_test_support::alone;
 use torr_test_support::certificates::self_signed;
 use torr_test_support::program::{Running, run, torr, torr_command, torr_json, torr_path};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
+use torr_test_support::{alone, beside};
 
 /// So many processes, each of which waits 20 ms over a request, and talks to one client at a time.
 const SERVER: &str = r#"
@@ -164,7 +164,7 @@ fn every_printed_command_sends_the_same_requests_on_the_same_way() {
 
 #[test]
 fn an_interruption_ends_the_server_too() {
-    let _alone = alone();
+    let _beside = beside();
     let program = Program::write();
     let command = program.command();
     let torr = Running::start(torr_command(&["doctor", "--sweep", "workers", "--command", &command, "-c", "4", "-q"]));
@@ -177,7 +177,7 @@ fn an_interruption_ends_the_server_too() {
 
 #[test]
 fn a_second_interruption_ends_a_server_that_does_not_want_to() {
-    let _alone = alone();
+    let _beside = beside();
     let program = Program::write();
     // It says that it was asked to end, and goes on.
     let asked = program.path.with_file_name("asked");
@@ -199,7 +199,7 @@ fn a_second_interruption_ends_a_server_that_does_not_want_to() {
 
 #[test]
 fn what_does_not_start_says_so_in_one_line() {
-    let _alone = alone();
+    let _beside = beside();
     let sweep = |command: &str| torr(&["doctor", "--sweep", "workers", "--command", command, "--budget", "8s", "-q"]);
     let port = free_port();
     for (command, code, told) in [
@@ -311,14 +311,14 @@ fn paths_are_compared_with_the_first() {
 
 #[test]
 fn help_names_the_places_in_the_command() {
-    let _alone = alone();
+    let _beside = beside();
     let help = torr(&["doctor", "--help"]).stdout;
     assert!(help.contains("'{n}'") && help.contains("'{port}'"), "{help}");
 }
 
 #[test]
 fn what_cannot_be_compared_says_why() {
-    let _alone = alone();
+    let _beside = beside();
     for (args, told) in [
         (&["--via", "http://a", "--tls", "https://a", "http://b"][..], "cannot be used with"),
         (&["--paths", "/a,/b", "--via", "http://a", "http://b"], "cannot be used with"),

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
-use torr_test_support::alone;
 use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
 use torr_test_support::program::{Running, torr, torr_command};
 use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::free_port;
 use torr_test_support::wait_until;
+use torr_test_support::{alone, beside};
 
 /// A service that works on one request at a time, in the order in which they come, and knows how long each took it.
 struct OneAtATime {
@@ -115,7 +115,7 @@ fn is_told(report: &str, url: &str) {
 
 #[test]
 fn what_fails_at_once_is_told_in_one_line() {
-    let _alone = alone();
+    let _beside = beside();
     let service = Script::start(answering(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"));
     let ended = torr(&["limit", &service.url(), "--budget", "8s", "--json", "-"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
@@ -129,7 +129,7 @@ fn what_fails_at_once_is_told_in_one_line() {
 
 #[test]
 fn nobody_is_pressed_who_was_not_vouched_for() {
-    let _alone = alone();
+    let _beside = beside();
     let proxy = Script::start(answering(OK));
     let by = format!("http://{}", proxy.address);
     let cases: [&[&str]; 4] = [
@@ -153,7 +153,7 @@ fn nobody_is_pressed_who_was_not_vouched_for() {
 
 #[test]
 fn an_interruption_reports_what_is_known() {
-    let _alone = alone();
+    let _beside = beside();
     let service = OneAtATime::start(Duration::from_millis(1));
     let running = Running::start(torr_command(&["limit", &service.script.url(), "--max-connections", "16"]));
     wait_until("some steps to be done", || (service.script.requests() > 3000).then_some(()));
@@ -165,7 +165,7 @@ fn an_interruption_reports_what_is_known() {
 
 #[test]
 fn mistakes_get_one_line() {
-    let _alone = alone();
+    let _beside = beside();
     let nobody = format!("http://127.0.0.1:{}/", free_port());
     let cases: [(&[&str], i32, &str); 6] = [
         (&[&nobody], 3, "cannot be reached"),

@@ -1,6 +1,7 @@
-//! Tests that measure times or CPU use: each begins with [`alone`](torr_test_support::alone), and so runs beside no other test.
+//! Tests that measure times or CPU use: each begins with [`alone`](torr_test_support::alone), or with
+//! [`beside`](torr_test_support::beside) where another of the latter does no harm.
 //!
-//! They stand in a program of their own, since the other programs run several tests at once.
+//! They stand in a program of their own, since the tests of other programs run several at once and need no such call.
 
 mod doctor;
 mod doctor_compare;

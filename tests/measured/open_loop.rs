@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-use torr_test_support::alone;
+use torr_test_support::beside;
 use torr_test_support::program::{torr, torr_json};
 use torr_test_support::result::count;
 use torr_test_support::script::{OK, Script, answering};
@@ -11,7 +11,7 @@ use torr_test_support::servers::Serve;
 
 #[test]
 fn the_rate_that_is_asked_for_is_the_rate_that_is_sent() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     for (rate, threads) in [("500", "1"), ("2000", "2"), ("333.3", "3")] {
         let result = torr_json(&["-r", rate, "-d", "3s", "-c", "50", "-t", threads, &server.url("/")]);
@@ -26,7 +26,7 @@ fn the_rate_that_is_asked_for_is_the_rate_that_is_sent() {
 
 #[test]
 fn so_many_requests_on_schedule_and_no_more() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Script::start(answering(OK));
     let result = torr_json(&["-r", "1000", "-n", "250", "-c", "10", "-t", "2", &server.url()]);
     assert_eq!((count(&result, "/requests"), server.requests()), (250, 250), "{result}");
@@ -36,7 +36,7 @@ fn so_many_requests_on_schedule_and_no_more() {
 
 #[test]
 fn ramps_send_what_their_lines_enclose() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Script::start(answering(OK));
     for arrivals in ["constant", "poisson"] {
         let result = torr_json(&["--stages", "1s:400,1s:400,1s:0", "--arrivals", arrivals, "-c", "20", &server.url()]);
@@ -50,7 +50,7 @@ fn ramps_send_what_their_lines_enclose() {
 
 #[test]
 fn few_connections_do_where_few_are_needed() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     let result = torr_json(&["-r", "20", "-d", "2s", "-c", "100", "-t", "1", &server.url("/")]);
     let opened = count(&result, "/connections/opened");
@@ -59,7 +59,7 @@ fn few_connections_do_where_few_are_needed() {
 
 #[test]
 fn a_connection_that_ends_after_its_use_is_not_preferred_to_one_that_idles() {
-    let _alone = alone();
+    let _beside = beside();
     let carried = std::sync::Arc::new(AtomicUsize::new(0));
     let (number, counted) = (AtomicUsize::new(0), std::sync::Arc::clone(&carried));
     let server = Script::start(move |client| {
@@ -82,7 +82,7 @@ fn a_connection_that_ends_after_its_use_is_not_preferred_to_one_that_idles() {
 
 #[test]
 fn the_slots_of_a_connection_that_failed_wait_with_it() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Script::start(|client| drop(client.request()));
     let args = ["-r", "100", "-d", "2s", "-c", "1", "-t", "1", "--pipeline", "16"];
     let result = torr_json(&[&args[..], &[&server.url()]].concat());
@@ -93,7 +93,7 @@ fn the_slots_of_a_connection_that_failed_wait_with_it() {
 
 #[test]
 fn a_stall_is_in_the_latency_of_all_requests_that_were_due_meanwhile() {
-    let _alone = alone();
+    let _beside = beside();
     const STALL: Duration = Duration::from_secs(1);
     let stalled = AtomicBool::new(false);
     let server = Script::start(move |client| {
@@ -121,7 +121,7 @@ fn a_stall_is_in_the_latency_of_all_requests_that_were_due_meanwhile() {
 
 #[test]
 fn what_was_due_but_never_had_a_connection_is_unfinished_at_its_age() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Script::start(|client| while client.request().is_some() {});
     let result = torr_json(&["-r", "100", "-d", "2s", "-c", "2", "-t", "1", &server.url()]);
     assert_eq!((count(&result, "/asked"), count(&result, "/unfinished")), (200, 200), "{result}");
@@ -131,7 +131,7 @@ fn what_was_due_but_never_had_a_connection_is_unfinished_at_its_age() {
 
 #[test]
 fn a_rate_that_was_kept_has_no_limit_however_it_was_asked_for() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     let asked: [(&[&str], &str); 7] = [
         (&["-r", "100", "-d", "1s"], "/"),
@@ -158,7 +158,7 @@ fn a_rate_that_was_kept_has_no_limit_however_it_was_asked_for() {
 
 #[test]
 fn a_rate_that_was_not_kept_has_a_limit_or_an_unknown_one() {
-    let _alone = alone();
+    let _beside = beside();
     // A request at a time, 5 ms each: 200 of the 1,000 that are asked for each second.
     let lock = Mutex::new(());
     let server = Script::start(move |client| {
@@ -177,7 +177,7 @@ fn a_rate_that_was_not_kept_has_a_limit_or_an_unknown_one() {
 
 #[test]
 fn mistakes_in_a_schedule_are_one_line() {
-    let _alone = alone();
+    let _beside = beside();
     for (args, word) in [
         (&["-r", "0"][..], "rate"),
         (&["-r", "fast"], "20k"),

@@ -1,12 +1,12 @@
 //! Against programs of others: nginx as the server, wrk and ab as the load.
 
-use torr_test_support::alone;
+use torr_test_support::beside;
 use torr_test_support::program::{run, torr_json};
 use torr_test_support::servers::{Nginx, Serve};
 
 #[test]
 fn nginx_is_pressed_and_its_processes_are_seen() {
-    let _alone = alone();
+    let _beside = beside();
     let nginx = Nginx::start("location / { return 200 \"<p>Hello, world!</p>\"; }");
     let result = torr_json(&["-c", "50", "-d", "2s", &nginx.url()]);
     assert_eq!(result["errors"]["status"], 0, "{result}");
@@ -24,7 +24,7 @@ fn nginx_is_pressed_and_its_processes_are_seen() {
 
 #[test]
 fn nginx_ends_a_connection_after_its_limit_of_requests() {
-    let _alone = alone();
+    let _beside = beside();
     let nginx = Nginx::start("keepalive_requests 10; location / { return 200 hello; }");
     let result = torr_json(&["-n", "1000", "-c", "5", &nginx.url()]);
     assert_eq!(result["requests"], 1000, "{result}");
@@ -36,7 +36,7 @@ fn nginx_ends_a_connection_after_its_limit_of_requests() {
 
 #[test]
 fn wrk_presses_torr_serve_without_an_error() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "2"]);
     let ended = run("wrk", &["-t", "2", "-c", "50", "-d", "2s", &server.url("/")]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -48,7 +48,7 @@ fn wrk_presses_torr_serve_without_an_error() {
 
 #[test]
 fn ab_presses_torr_serve_with_and_without_keep_alive() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&[]);
     for (args, kept) in [(&["-q", "-k", "-n", "5000", "-c", "50"][..], "5000"), (&["-q", "-n", "2000", "-c", "50"], "")]
     {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::time::Duration;
-use torr_test_support::alone;
+use torr_test_support::beside;
 use torr_test_support::program::{Running, signal, torr_command};
 use torr_test_support::servers::Serve;
 
@@ -32,7 +32,7 @@ fn points(result: &Value) -> Vec<Value> {
 
 #[test]
 fn a_second_of_silence_shows_in_the_percentiles_the_longest_and_the_series() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     let (before, frozen) = (Duration::from_millis(4200), Duration::from_secs(1));
     // Half of all requests of that second find a connection open, all others open one or wait.
@@ -55,7 +55,7 @@ fn a_second_of_silence_shows_in_the_percentiles_the_longest_and_the_series() {
 
 #[test]
 fn a_server_that_hangs_for_good_is_timed_out_all_the_while() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     let args = ["-d", "6s", "-c", "8", "-t", "2", "--timeout", "500ms"];
     let result = press(&server, &args, Duration::from_millis(1500), None);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use torr_test_support::alone;
+use torr_test_support::beside;
 use torr_test_support::program::{torr, torr_json};
 use torr_test_support::script::{OK, Script};
 use torr_test_support::servers::Serve;
@@ -29,7 +29,7 @@ fn finding(result: &Value, what: &str) -> Value {
 
 #[test]
 fn a_server_that_slows_down_is_not_stationary() {
-    let _alone = alone();
+    let _beside = beside();
     let server = taking(|seconds| 5.0 + 3.0 * seconds);
     let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
     let (throughput, latency) = (finding(&result, "throughput"), finding(&result, "latency"));
@@ -44,7 +44,7 @@ fn a_server_that_slows_down_is_not_stationary() {
 
 #[test]
 fn a_server_that_is_always_the_same_is_stationary() {
-    let _alone = alone();
+    let _beside = beside();
     let server = taking(|_| 10.0);
     let result = torr_json(&["-d", "9s", "-c", "4", "-t", "1", &server.url()]);
     for what in ["throughput", "latency"] {
@@ -56,7 +56,7 @@ fn a_server_that_is_always_the_same_is_stationary() {
 
 #[test]
 fn a_generator_that_cannot_keep_its_schedule_says_so_and_does_not_blame_the_server() {
-    let _alone = alone();
+    let _beside = beside();
     let server = Serve::start(&["--workers", "1"]);
     // Far more than one thread can send, on more connections than it can keep busy.
     let args = ["-r", "1M", "-d", "2s", "-c", "1000", "-t", "1", "-q"];
@@ -68,7 +68,7 @@ fn a_generator_that_cannot_keep_its_schedule_says_so_and_does_not_blame_the_serv
 
 #[test]
 fn an_open_loop_tells_its_lag_and_its_rate() {
-    let _alone = alone();
+    let _beside = beside();
     let server = taking(|_| 5.0);
     let result = torr_json(&["-r", "400", "-d", "3s", "-c", "50", "-t", "1", &server.url()]);
     let (lag, rate) = (finding(&result, "send-lag"), finding(&result, "rate"));
@@ -85,7 +85,7 @@ fn an_open_loop_tells_its_lag_and_its_rate() {
 
 #[test]
 fn what_was_not_measured_is_named() {
-    let _alone = alone();
+    let _beside = beside();
     let server = taking(|_| 0.0);
     let ended = torr(&["-n", "100", "-c", "4", "-q", &server.url()]);
     let line =

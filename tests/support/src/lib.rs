@@ -1,6 +1,6 @@
 //! What Torr's tests, and the programs that measure Torr, have in common. Whatever goes wrong is a panic: the test has failed then.
 //!
-//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`]), when a measurement may be made again ([`disturbance`]), tests that
+//! - Always: waiting ([`wait_until`]), measuring alone ([`alone`], [`beside`]), when a measurement may be made again ([`disturbance`]), tests that
 //!   cannot run everywhere ([`required`]), and how a program fails or is interrupted ([`error`], [`interrupt`]).
 //! - Feature `program`: the program `torr` run from outside, and clients and servers for it.
 //! - Feature `databases`: private servers of databases and caches.
@@ -42,5 +42,5 @@ pub mod supervised;
 #[cfg(feature = "program")]
 pub mod terminal;
 
-pub use alone::alone;
+pub use alone::{alone, beside};
 pub use waiting::{PATIENCE, wait_until};

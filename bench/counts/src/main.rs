@@ -1,4 +1,4 @@
-//! One part of an exchange, done over and over: `exchange CASE TIMES`. `tests/counts.rs` counts its instructions.
+//! One part of an exchange, done over and over: `torr-counts CASE TIMES`. `tests/counts.rs` counts its instructions.
 
 use std::hint::black_box;
 use std::process::ExitCode;

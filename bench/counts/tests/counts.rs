@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use torr_test_support::required::cannot_run;
 
-/// The cases of `examples/exchange.rs`.
+/// The cases of the program.
 const CASES: [&str; 6] =
     ["parse-request", "parse-response", "encode-request", "encode-response-head", "session", "record"];
 /// Done so often and twice as often, the difference has nothing of the start in it.
@@ -16,8 +16,8 @@ const TIMES: u64 = 2_000;
 const MARGIN: f64 = 0.1;
 /// How many times a count of one instruction set may be that of another: so much the libraries' choices make of it.
 const BETWEEN_SETS: f64 = 2.0;
-const ARCHIVE: &str = "counts/instructions.json";
-const AGAIN: &str = "TORR_ARCHIVE_COUNTS=1 cargo test -p torr-bench --test counts";
+const ARCHIVE: &str = "instructions.json";
+const AGAIN: &str = "TORR_ARCHIVE_COUNTS=1 cargo test -p torr-counts";
 
 /// What is archived for each instruction set, as far as counts depend on it: the libraries choose by it at run time, glibc as well
 /// as the crate `memchr`, which nothing tells to choose otherwise.
@@ -105,7 +105,7 @@ fn differences(archived: &Counts, now: &Counts) -> Vec<String> {
 /// Builds the program to count as users have it, whatever this test was built as, and returns where it is.
 fn build() -> PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.args(["build", "--release", "--locked", "--package", "torr-bench", "--example", "exchange"]);
+    cargo.args(["build", "--release", "--locked", "--package", "torr-counts"]);
     cargo.args(["--message-format", "json-render-diagnostics"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     let messages = text(&mut cargo);
     let mut executables = messages.lines().filter_map(|line| {
