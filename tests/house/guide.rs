@@ -283,9 +283,13 @@ fn runs_that_the_guide_speaks_of_are_archived() {
 
 /// The help of `torr` and of each of its commands.
 fn helps() -> Vec<(&'static str, String)> {
-    let commands = ["", "serve", "doctor", "limit", "demo", "watch", "ab", "wrk", "httpress", "press"];
+    let commands =
+        ["", "serve", "doctor", "limit", "demo", "watch", "check", "import curl", "ab", "wrk", "httpress", "press"];
     let help = |command: &'static str| {
-        let ended = torr(&["help", command][..if command.is_empty() { 1 } else { 2 }]);
+        let ended = match command.split_once(' ') {
+            Some((command, kind)) => torr(&[command, kind, "--help"]),
+            None => torr(&["help", command][..if command.is_empty() { 1 } else { 2 }]),
+        };
         assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
         (command, ended.stdout)
     };
