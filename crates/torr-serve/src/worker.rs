@@ -40,7 +40,7 @@ const NOTE: Duration = Duration::from_millis(100);
 struct Completed {
     answers: RefCell<Vec<(Token, Response)>>,
     /// Bodies of which more has come.
-    bodies: RefCell<Vec<(Token, Stream)>>,
+    bodies: RefCell<Vec<(Token, Box<Stream>)>>,
     /// Connections that come back to the engine.
     returned: RefCell<Vec<Returned>>,
     arrived: Notify,
@@ -278,7 +278,7 @@ async fn response(token: Token, future: Pending, counted: Counted, desk: Rc<Desk
 }
 
 /// Waits for more of a body.
-async fn body(token: Token, mut stream: Stream, counted: Counted) {
+async fn body(token: Token, mut stream: Box<Stream>, counted: Counted) {
     stream.wait().await;
     counted.0.bodies.borrow_mut().push((token, stream));
     counted.0.arrived.notify_one();

@@ -65,7 +65,7 @@ impl Http1 {
         &mut self.client
     }
 
-    /// Returns the parts that another server of the connection goes on with: client, number of requests, unhandled input.
+    /// Returns what hyper needs to serve the connection: client, number of requests, unhandled input.
     pub fn into_parts(mut self) -> (Client, u64, Vec<u8>) {
         (self.client, self.served, self.input.take())
     }
@@ -133,7 +133,7 @@ impl Http1 {
         next
     }
 
-    /// Keeps bytes for another server of the connection.
+    /// Keeps bytes unhandled, for hyper.
     #[cold]
     pub fn keep(&mut self, bytes: &[u8]) {
         self.input.push(bytes);
@@ -420,7 +420,7 @@ impl Http1 {
         next
     }
 
-    /// Notes a request where a setting asks for that. Returns who sent it then, as far as a proxy tells.
+    /// Notes a request where a setting requires that. Returns the client then, as far as a proxy tells.
     #[inline]
     fn note_request(&mut self, head: &RequestHead<'_, '_>, cx: &Context) -> Option<Client> {
         if cx.visits.are_noted() { Some(self.take_note(head, cx)) } else { None }

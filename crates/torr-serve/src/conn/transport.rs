@@ -21,7 +21,7 @@ pub(crate) trait Transport: Sized + 'static {
     /// Continues a connection that hyper has served for a while.
     fn resume(tls: Option<Box<TlsServer>>) -> Self;
 
-    /// Returns the state of TLS, for hyper to go on with.
+    /// Returns the state of TLS, with which hyper continues the connection.
     fn into_tls(self) -> Option<Box<TlsServer>>;
 
     /// Decodes what has arrived, in place or into `plain`. Appends what has to be sent in return to `out`.
@@ -74,8 +74,8 @@ pub(crate) struct Received<'b> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// A fault that the output tells the client of, so that the connection ends by a lingering close.
-    Told,
-    /// A client that is turned away without a word.
+    Explained,
+    /// A client that is turned away without output.
     TurnedAway,
 }
 

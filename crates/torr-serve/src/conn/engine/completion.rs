@@ -33,7 +33,7 @@ impl<T: Transport> Engine<T> {
     }
 
     /// Takes a body of which the next part, or the end, has come.
-    pub fn resume(&mut self, token: Token, stream: Stream) {
+    pub fn resume(&mut self, token: Token, stream: Box<Stream>) {
         self.now = clock::coarse();
         let Some(connection) = self.connections.get_mut(token) else { return };
         let State::Producing { then, .. } = connection.state else { return };

@@ -129,7 +129,7 @@ impl<T: Transport> Connection<T> {
         std::mem::replace(&mut self.state, state)
     }
 
-    /// Whether a response is of no use once the client has ended its side.
+    /// Whether a response is of no use once the client has ended its side: no content is expected any more either.
     #[inline]
     pub fn is_droppable(&self, pending: &PendingResponse) -> bool {
         pending.is_droppable && !self.http.has_upload_room()
@@ -151,8 +151,8 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// Handles what has arrived: `bytes`, or the end of the client's side. `wake` makes the waker that asks for an
-    /// [`Engine::wake`](super::Engine) of this connection.
+    /// Handles what has arrived: `bytes`, or the end of the client's side. `wake` makes a waker for the connection, which calls
+    /// [`Connection::invite`].
     #[inline]
     pub fn receive(
         &mut self,
@@ -179,7 +179,7 @@ impl<T: Transport> Connection<T> {
                 self.http.keep(bytes);
                 return Outcome::Next(Next::Send(None, Then::HandOver(HyperProtocol::Http2)));
             }
-            Err(Refusal::Told) => return Outcome::Next(Next::LINGER),
+            Err(Refusal::Explained) => return Outcome::Next(Next::LINGER),
             Err(Refusal::TurnedAway) => return Outcome::TurnedAway,
         };
         Outcome::Next(match self.state {
@@ -247,7 +247,7 @@ impl<T: Transport> Connection<T> {
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| http.respond(response, pending, cx, out))
     }
 
-    /// Asks the client for content, if it waits to be asked and the handler wants the content.
+    /// Sends `100 Continue` to a client that waits for it, if the handler asks for the content.
     pub fn invite(&mut self, buffers: &mut Buffers) -> Next {
         let is_handling = self.state.is_handling();
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| {

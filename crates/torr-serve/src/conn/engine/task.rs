@@ -17,7 +17,7 @@ pub(crate) enum Work {
     /// Waits for a handler's response.
     Response(Pending),
     /// Waits for the next part of a body.
-    Body(Stream),
+    Body(Box<Stream>),
     /// Serves a connection that has left the engine.
     Connection(HandedOver),
 }

@@ -101,13 +101,15 @@ impl Rig {
         assert_eq!(end, Err(ErrorKind::WouldBlock), "after {} bytes", so_far.len());
     }
 
-    /// The body of the next answer, which must have three bytes.
+    /// The body of the next response, which must have three bytes.
     fn body(&mut self) -> String {
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"\r\n\r\n") {
+        let mut response = Vec::new();
+        while !response.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
-            self.client.read_exact(&mut byte).unwrap_or_else(|error| panic!("{error} after {}", answer.escape_ascii()));
-            answer.extend(byte);
+            self.client
+                .read_exact(&mut byte)
+                .unwrap_or_else(|error| panic!("{error} after {}", response.escape_ascii()));
+            response.extend(byte);
         }
         let mut body = [0; 3];
         self.client.read_exact(&mut body).expect("the body comes with its head");
@@ -117,7 +119,7 @@ impl Rig {
 
 /// A connection that goes on with requests it has, while further ones arrive, must not overtake itself.
 #[test]
-fn requests_that_arrive_while_others_go_on_are_answered_after_them() {
+fn requests_that_arrive_while_others_are_handled_get_their_responses_after_them() {
     let mut rig = Rig::new();
     rig.send(&(get("/wait") + &get("/wait") + &get("/now")));
     rig.turn();
@@ -199,33 +201,33 @@ fn the_end_that_comes_with_the_last_request_is_seen() {
 
 /// A refused client reads the end at once, although the server reads on for a while.
 #[test]
-fn a_last_answer_is_followed_by_the_end() {
+fn a_last_response_is_followed_by_the_end() {
     let mut rig = Rig::new();
     rig.send("nonsense\r\n\r\n");
     rig.turn();
-    let mut answer = String::new();
-    rig.client.read_to_string(&mut answer).expect("the end comes");
-    assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
+    let mut response = String::new();
+    rig.client.read_to_string(&mut response).expect("the end comes");
+    assert!(response.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{response}");
     assert!(!rig.engine.connections.is_empty(), "the connection was closed with what the client may still send");
 }
 
-/// The bodies of whole answers, in their order.
-fn bodies(mut answers: &[u8]) -> Vec<&[u8]> {
+/// The bodies of whole responses, in their order.
+fn bodies(mut responses: &[u8]) -> Vec<&[u8]> {
     let mut bodies = Vec::new();
-    while !answers.is_empty() {
-        let end = answers.windows(4).position(|w| w == b"\r\n\r\n").expect("an answer has a head") + 4;
-        let head = std::str::from_utf8(&answers[..end]).expect("a head is text");
+    while !responses.is_empty() {
+        let end = responses.windows(4).position(|w| w == b"\r\n\r\n").expect("a response has a head") + 4;
+        let head = std::str::from_utf8(&responses[..end]).expect("a head is text");
         let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a body has a length");
-        let (body, rest) = answers[end..].split_at(length.parse().expect("a length is a number"));
+        let (body, rest) = responses[end..].split_at(length.parse().expect("a length is a number"));
         bodies.push(body);
-        answers = rest;
+        responses = rest;
     }
     bodies
 }
 
-/// What the kernel had no room for is sent as soon as it has, be it before or after the next answer is made.
+/// What the kernel had no room for is sent as soon as it has, be it before or after the next response is made.
 #[test]
-fn answers_keep_their_order_where_the_client_reads_late() {
+fn responses_keep_their_order_where_the_client_reads_late() {
     for early in [true, false] {
         let mut rig = Rig::new();
         let mut expected: Vec<&[u8]> = Vec::new();
@@ -245,21 +247,21 @@ fn answers_keep_their_order_where_the_client_reads_late() {
         while early && !received.ends_with(&LONG) {
             rig.turn();
             rig.read_now(&mut received);
-            assert!(start.elapsed() < TIME_LIMIT, "an answer is not sent while the next one is waited for");
+            assert!(start.elapsed() < TIME_LIMIT, "a response is not sent while the next one is waited for");
         }
         rig.complete("end");
         expected.push(b"end");
         while !received.ends_with(b"end") {
             rig.turn();
             rig.read_now(&mut received);
-            assert!(start.elapsed() < TIME_LIMIT, "the last answer does not come");
+            assert!(start.elapsed() < TIME_LIMIT, "the last response does not come");
         }
         assert!(bodies(&received) == expected, "read early: {early}");
     }
 }
 
 #[test]
-fn answers_that_fill_the_socket_are_sent_on_once_the_client_reads() {
+fn responses_that_fill_the_socket_are_sent_on_once_the_client_reads() {
     let (mut rig, mut expected) = (Rig::new(), Vec::new());
     while !matches!(rig.connection().state, State::Writing { .. }) {
         rig.send(&get("/long"));
@@ -274,7 +276,7 @@ fn answers_that_fill_the_socket_are_sent_on_once_the_client_reads() {
         rig.turn();
         assert!(start.elapsed() < TIME_LIMIT, "the rest does not come");
     }
-    assert!(bodies(&received) == expected, "{} answers are {} bytes", expected.len(), received.len());
+    assert!(bodies(&received) == expected, "{} responses are {} bytes", expected.len(), received.len());
 }
 
 /// As where the kernel has no memory for it: what makes accepting pause can make its end fail.

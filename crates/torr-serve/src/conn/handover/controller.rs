@@ -116,7 +116,7 @@ pub(super) async fn respond(
                 let _held = (permit, body, admission);
                 app::survive(future, || app::panicked(&desk)).await
             };
-            // Without its handle the task goes on. It has no other end than the handler's, unless the worker itself ends.
+            // Without its handle the task continues, until the handler ends or the worker does.
             task::spawn_local(work).await.unwrap_or_else(|_| Response::error(503, "The server is stopping\n"))
         }
     }

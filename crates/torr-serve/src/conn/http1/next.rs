@@ -45,7 +45,7 @@ pub(crate) enum HyperProtocol {
 /// A body that is not sent together with its header section.
 pub(crate) enum LongBody {
     Pieces(Pieces),
-    Stream(Stream),
+    Stream(Box<Stream>),
 }
 
 /// The response that a handler is making.

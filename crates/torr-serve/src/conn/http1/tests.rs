@@ -1,4 +1,4 @@
-//! Requests that arrive in any pieces have the answers that they have when each comes alone and whole.
+//! Requests that arrive in any pieces have the responses that they have when each comes alone and whole.
 
 use super::{Http1, LongBody, Next, Part, Then};
 use crate::app::App;
@@ -79,7 +79,7 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
             }
             next = http.receive(&[], cx, wake, &mut out);
         }
-        assert!(!http.has_backlog(), "it asks for more with requests to answer");
+        assert!(!http.has_backlog(), "it asks for more with requests to handle");
     }
     (out, false)
 }
@@ -147,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
-    fn any_split_of_pipelined_requests_gives_the_same_answers(
+    fn any_split_of_pipelined_requests_gives_the_same_responses(
         requests in vec(request(), 0..12),
         end in end(),
         places in vec(any::<Index>(), 0..10),
@@ -255,7 +255,7 @@ fn requests_that_wait_behind_one_another_are_copied_once() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
         let wire = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n".repeat(8_000);
-        let (mut next, mut answers) = (http.receive(wire.as_bytes(), cx, wake, &mut out), 0);
+        let (mut next, mut responses) = (http.receive(wire.as_bytes(), cx, wake, &mut out), 0);
         loop {
             next = match next {
                 Next::Handle(_, pending) => http.respond(Response::text("waited"), pending, cx, &mut out),
@@ -263,16 +263,16 @@ fn requests_that_wait_behind_one_another_are_copied_once() {
                 Next::Receive => break,
                 _ => unreachable!("all of them wait"),
             };
-            answers += usize::from(!out.is_empty());
+            responses += usize::from(!out.is_empty());
             out.clear();
         }
-        assert_eq!(answers, 8_000);
+        assert_eq!(responses, 8_000);
         assert!(http.input.copied <= 2 * wire.len(), "{} bytes for {}", http.input.copied, wire.len());
     });
 }
 
 #[test]
-fn answers_to_many_requests_come_in_portions() {
+fn responses_to_many_requests_come_in_portions() {
     with_context(|cx| {
         let (mut http, mut out) = (Http1::default(), Vec::new());
         let mut next =
@@ -288,7 +288,7 @@ fn answers_to_many_requests_come_in_portions() {
 }
 
 #[test]
-fn a_server_that_leaves_says_so_with_its_next_answer() {
+fn a_server_that_leaves_says_so_with_its_next_response() {
     with_context(|cx| {
         let mut out = Vec::new();
         cx.leaving = true;

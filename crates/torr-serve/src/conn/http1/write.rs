@@ -92,7 +92,7 @@ pub(super) fn write(
 #[cold]
 fn long(body: Body) -> LongBody {
     let mut whole = match body {
-        Body::Stream(stream) => return LongBody::Stream(*stream),
+        Body::Stream(stream) => return LongBody::Stream(stream),
         Body::Pieces(pieces) => return LongBody::Pieces(pieces),
         Body::Empty => Bytes::new(),
         Body::Static(bytes) => Bytes::from_static(bytes),

@@ -35,10 +35,10 @@ impl<T: Transport> Transport for Proxied<T> {
         let before = header.len();
         header.extend_from_slice(bytes);
         let parsed = proxy_protocol::parse(header).map_err(|_| Refusal::TurnedAway)?;
-        let Some((told, length)) = parsed else { return Ok(Received { bytes: &[], is_http2: false }) };
+        let Some((proxied, length)) = parsed else { return Ok(Received { bytes: &[], is_http2: false }) };
         self.header = None;
-        peer.client.is_unknown = told.is_unknown;
-        if let Some(source) = told.source {
+        peer.client.is_unknown = proxied.is_unknown;
+        if let Some(source) = proxied.source {
             peer.admission.charge(source.ip()).map_err(|_| Refusal::TurnedAway)?;
             peer.client.address = Some(source);
         }
@@ -65,5 +65,33 @@ impl<T: Transport> Transport for Proxied<T> {
 
     fn has_ended(&self) -> bool {
         self.inner.has_ended()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Plain;
+    use super::*;
+    use crate::client::Client;
+    use crate::conn::admission::ConnectionLimits;
+
+    #[test]
+    fn the_header_is_removed_wherever_the_bytes_are_split() {
+        let (header, request) = ("PROXY TCP4 10.0.0.1 10.0.0.2 1000 80\r\n", "GET / HTTP/1.1\r\n\r\n");
+        let wire = [header, request].concat();
+        for at in 0..=wire.len() {
+            let mut transport = Proxied::<Plain>::accept(None).expect("plain bytes need no library");
+            let mut admission = ConnectionLimits::of_all(1).admit(None).expect("there is room");
+            let (mut client, mut received, mut out) = (Client::default(), Vec::new(), Vec::new());
+            for piece in [&wire[..at], &wire[at..]] {
+                assert_eq!(transport.is_establishing(), received.is_empty() && client.address.is_none());
+                let (mut bytes, mut plain) = (piece.as_bytes().to_vec(), Vec::new());
+                let peer = Peer { client: &mut client, admission: &mut admission };
+                let decoded = transport.receive(&mut bytes, peer, &mut plain, &mut out);
+                received.extend_from_slice(decoded.expect("the header is sound").bytes);
+            }
+            assert_eq!((&received[..], &out[..]), (request.as_bytes(), &[][..]), "split at {at}");
+            assert_eq!(client.address, Some(([10, 0, 0, 1], 1000).into()), "split at {at}");
+        }
     }
 }

@@ -80,5 +80,5 @@ fn refuse(error: &TlsError, was_securing: bool, out: &mut Vec<u8>, begin: usize)
         out.truncate(begin);
         out.extend_from_slice(NO_TLS);
     }
-    Refusal::Told
+    Refusal::Explained
 }
