@@ -1,48 +1,32 @@
 //! Handlers by path and method.
 
-mod calling;
+mod dispatch;
 pub(crate) mod guest;
+mod outcome;
 pub(crate) mod owned;
 pub(crate) mod paths;
 pub(crate) mod pool;
 
-pub(crate) use calling::{panicked, poll_once, survive};
+pub(crate) use dispatch::panicked;
+pub(crate) use outcome::{Outcome, Pending, survive};
 
 use crate::app::guest::{Guest, Local};
-use crate::app::owned::OwnedHead;
 use crate::app::paths::Paths;
-use crate::client::{Client, Introduce};
-use crate::context::Desk;
+use crate::client::Introduce;
 use crate::message::body_channel::BodyReceiver;
 use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
 use crate::message::response::Response;
 use crate::observe::metric::Metric;
-use crate::observe::telemetry::{Count, Counts};
-use crate::process::in_async;
-use crate::server::{ServeError, Server};
-use http::header::ALLOW;
-use http::{Extensions, HeaderValue, Method};
-use matchit::Params;
+use http::Method;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{self, Poll, Waker};
-use std::time::Instant;
-use tokio::task::JoinHandle;
-use torr_net::clock;
-use torr_wire::request::RequestHead;
+use std::future::Future;
+use std::net::SocketAddr;
 use tower_service::Service;
 
 /// The type of what [`App::metrics`] gives.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
-
-/// A handler's answer that is still in the making.
-pub(crate) type Pending = Pin<Box<dyn Future<Output = Response>>>;
 
 /// The body of a request.
 pub(crate) enum Content<'b> {
@@ -50,17 +34,6 @@ pub(crate) enum Content<'b> {
     Whole(&'b [u8]),
     /// What has come of it, and the rest as it comes: for a router.
     Coming(BodyReceiver),
-}
-
-/// What calling a handler brings.
-pub(crate) enum Outcome {
-    /// An answer.
-    Ready(Response),
-    /// One that must be waited for, also if its client has ended its side.
-    Pending(Pending),
-    /// One of a router. It is dropped when its client ends its side, as hyper does: so those who work for clients that have
-    /// gone learn it.
-    Droppable(Pending),
 }
 
 enum Handler {
@@ -250,6 +223,11 @@ impl App {
         self
     }
 
+    /// A worker's copy of the router, if there is one.
+    pub(crate) fn local(&self) -> Option<Local> {
+        self.guest.as_ref().map(Guest::local)
+    }
+
     /// Whether nothing in it needs a runtime: it has controllers and handlers that block, but none that wait, and no router.
     pub(crate) fn is_simple(&self) -> bool {
         let waits = |handler: &Handler| matches!(handler, Handler::Async(_));
@@ -294,17 +272,6 @@ impl App {
             extensions.insert(form(peer));
         }));
         self
-    }
-
-    /// Serves on an address, with default settings, until SIGTERM or SIGINT.
-    ///
-    /// Blocks the calling thread meanwhile.
-    ///
-    /// # Errors
-    /// If the address cannot be listened on, or an async function of tokio's calls this: [`ServeError::InAsync`].
-    pub fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
-        in_async::refuse()?;
-        Server::new(self).bind(address)?.run_until_signal()
     }
 
     fn add(mut self, method: Method, path: &str, handler: Handler) -> Self {

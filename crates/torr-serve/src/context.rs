@@ -6,7 +6,9 @@ use crate::app::pool::{Pool, Threads};
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::wakeups::Wakeups;
 use crate::observe::access_log::AccessLog;
-use crate::observe::telemetry::{Board, Meter};
+use crate::observe::metric;
+use crate::observe::metrics_table::MetricsTable;
+use crate::observe::telemetry::Meter;
 use crate::observe::visit::Visits;
 use crate::process::shutdown::Shutdown;
 use crate::settings::Settings;
@@ -26,7 +28,7 @@ pub(crate) struct Shared {
     pub pool: Pool,
     /// How TLS is spoken, if it is.
     pub tls: Option<TlsAcceptor>,
-    pub board: Arc<Board>,
+    pub table: Arc<MetricsTable>,
     pub log: Option<AccessLog>,
     pub shutdown: Arc<Shutdown>,
     /// The runtime in whose context simple controllers run, where the application has nothing else.
@@ -40,10 +42,10 @@ impl Shared {
     /// If the system has no memory or no descriptor.
     pub fn alone(app: App, settings: Settings) -> io::Result<(Threads, Self)> {
         let (threads, pool) = Pool::new(1, 0)?;
-        let board = Arc::new(Board::new(1, app.own_metrics())?);
+        let table = Arc::new(MetricsTable::new(1, metric::columns(app.own_metrics()))?);
         let (app, settings) = (Arc::new(app), Arc::new(settings));
         let shutdown = Arc::new(Shutdown::new(&settings, 1));
-        Ok((threads, Self { app, settings, pool, tls: None, board, log: None, shutdown, background: None }))
+        Ok((threads, Self { app, settings, pool, tls: None, table, log: None, shutdown, background: None }))
     }
 }
 
@@ -81,13 +83,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// For the worker that has this place on the board.
+    /// For the worker that has this place on the table.
     ///
     /// # Errors
     /// If the kernel has no room for one more descriptor.
     pub fn new(shared: Shared, place: usize) -> io::Result<Self> {
         let (router, common_headers) = (shared.app.local(), CommonHeaders::new(shared.settings.server_name));
-        let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.board), place));
+        let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.table), place));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
         Ok(Self { desk: Rc::new(Desk { shared, router, wakeups, meter, visits }), common_headers, leaving: false })
     }

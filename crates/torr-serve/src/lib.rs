@@ -32,6 +32,7 @@ mod callbacks;
 mod client;
 mod conn;
 mod context;
+mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod message;
@@ -46,6 +47,7 @@ pub use client::forwarded::{Forwarded, ForwardedField, NotTrusted, Scheme, Trust
 pub use client::proxy_protocol::ProxyProtocol;
 pub use client::request_id::RequestId;
 pub use client::{Origin, Peer, Tls};
+pub use error::ServeError;
 pub use http;
 pub use message::body_error::BodyError;
 pub use message::request::Request;
@@ -55,6 +57,6 @@ pub use message::stream::Stream;
 pub use observe::access_log::{LogFormat, LogTarget};
 pub use observe::metric::Metric;
 pub use process::inherited::worker_number;
-pub use server::{Bound, ServeError, Server, Stop};
+pub use server::{Bound, Server, Stop};
 pub use settings::Settings;
 pub use torr_net::tls::ServerTlsSettings as TlsSettings;

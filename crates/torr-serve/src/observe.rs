@@ -2,5 +2,6 @@
 
 pub(crate) mod access_log;
 pub(crate) mod metric;
+pub(crate) mod metrics_table;
 pub(crate) mod telemetry;
 pub(crate) mod visit;

@@ -5,6 +5,7 @@ pub(crate) mod in_async;
 pub(crate) mod inherited;
 pub(crate) mod listeners;
 pub(crate) mod member;
+pub(crate) mod notice;
 pub(crate) mod open_files;
 pub(crate) mod pid_file;
 pub(crate) mod shutdown;

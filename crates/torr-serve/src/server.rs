@@ -4,12 +4,15 @@ use crate::app::App;
 use crate::app::pool::{Pool, Threads};
 use crate::conn::admission::ConnectionLimits;
 use crate::context::{Context, Shared};
+use crate::error::ServeError;
 use crate::observe::access_log::{AccessLog, LogTarget};
-use crate::observe::telemetry::{self, Board};
+use crate::observe::metric;
+use crate::observe::metrics_table::{self, MetricsTable};
 use crate::process::background::Background;
 use crate::process::in_async;
 use crate::process::listeners::{self, Listeners, Part};
 use crate::process::member;
+use crate::process::notice;
 use crate::process::open_files::make_room;
 use crate::process::pid_file::PidFile;
 use crate::process::shutdown::{Ended, Shutdown};
@@ -24,70 +27,10 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process::ExitStatus;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use thiserror::Error;
 use torr_net::StopSignal;
-use torr_net::errors::describe;
-use torr_net::tls::{TlsAcceptor, TlsError};
-
-/// Why a server cannot serve.
-#[derive(Debug, Error)]
-pub enum ServeError {
-    /// The settings do not allow to serve.
-    #[error("{0}")]
-    Settings(String),
-    /// The address is none, or its name does not resolve.
-    #[error("no address to listen on: {0}")]
-    Address(String),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {}", describe(.error))]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// Why.
-        error: io::Error,
-    },
-    /// The access log cannot be opened.
-    #[error("cannot open the access log '{target}': {}", describe(.error))]
-    Log {
-        /// Where it should go.
-        target: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// A certificate or key is of no use.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// Sockets that were handed over cannot be served.
-    #[error("cannot serve the sockets that were handed over: {0}")]
-    HandedOver(String),
-    /// The pid file is another's, or cannot be written.
-    #[error("{0}")]
-    PidFile(String),
-    /// A worker process ended before all of them served. It has said why itself, if it could.
-    #[error("worker process {number} ended before it was ready: {status}")]
-    Worker {
-        /// Which.
-        number: usize,
-        /// How.
-        status: ExitStatus,
-    },
-    /// The system refused a thread, a poller or a signal.
-    #[error("the system refused: {0}")]
-    System(#[from] io::Error),
-    /// The calling thread runs async code of tokio's, which a server that runs there would block.
-    #[error(
-        "cannot serve here: this thread runs async code, which would stand still as long as the server runs; \
-         call this from a thread of its own (std::thread::spawn) or by tokio::task::spawn_blocking, or from a main function \
-         that is not async"
-    )]
-    InAsync,
-    /// A worker panicked, which is a defect of this library.
-    #[error("a worker panicked")]
-    Panicked,
-}
+use torr_net::tls::TlsAcceptor;
 
 /// An application with its settings, not listening yet.
 #[derive(Debug)]
@@ -124,10 +67,10 @@ impl Hooks {
     fn new(tls: Option<TlsAcceptor>, log: Option<AccessLog>) -> Self {
         let reload = move || {
             if let Some(Err(error)) = tls.as_ref().map(TlsAcceptor::reload) {
-                supervisor::say(&format!("the old certificates stay in use: {error}"));
+                notice::warn(&format!("the old certificates stay in use: {error}"));
             }
             if let Some(Err(error)) = log.as_ref().map(AccessLog::reopen) {
-                supervisor::say(&format!("the access log stays where it is: {error}"));
+                notice::warn(&format!("the access log stays where it is: {error}"));
             }
         };
         Self { ready: Vec::new(), reload: vec![Box::new(reload)] }
@@ -142,10 +85,10 @@ impl fmt::Debug for Hooks {
 
 /// Where the threads of this process count what they do.
 struct Places {
-    board: Board,
+    table: MetricsTable,
     /// The first of them among those of all processes.
     first: usize,
-    turn: usize,
+    generation: usize,
 }
 
 /// Tells a server to stop, from any thread.
@@ -188,6 +131,19 @@ fn end_threads(threads: Threads, shutdown: &Shutdown) {
         let _ = thread::Builder::new().spawn_scoped(scope, wait);
         shutdown.report_on(&end);
     });
+}
+
+impl App {
+    /// Serves on an address, with default settings, until SIGTERM or SIGINT.
+    ///
+    /// Blocks the calling thread meanwhile.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on, or an async function of tokio's calls this: [`ServeError::InAsync`].
+    pub fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        in_async::refuse()?;
+        Server::new(self).bind(address)?.run_until_signal()
+    }
 }
 
 impl Server {
@@ -269,10 +225,11 @@ impl Bound {
                 let threads = self.listeners.len();
                 let first = (member.number - 1) * threads;
                 // A supervisor of another version may have laid it out in another way.
-                let board = Board::inherited(member.board, first + threads, self.app.own_metrics())
-                    .map(|board| Places { board, first, turn: member.turn });
+                let table =
+                    MetricsTable::inherited(member.table, first + threads, metric::columns(self.app.own_metrics()))
+                        .map(|table| Places { table, first, generation: member.generation });
                 member::obey(Arc::clone(&channel), Arc::clone(&self.stop_signal), self.settings.stop_timeout)?;
-                self.work(board, || member::tell_ready(&channel))
+                self.work(table, || member::tell_ready(&channel))
             }
             Part::Supervisor => self.supervise(None).map(drop),
         }
@@ -330,7 +287,10 @@ impl Bound {
         let ready = std::mem::take(&mut self.hooks.ready);
         supervisor::run(Orders {
             program: Program::of_this_process()?,
-            board: Board::new(self.settings.processes * self.settings.workers.max(1), self.app.own_metrics())?,
+            table: MetricsTable::new(
+                self.settings.processes * self.settings.workers.max(1),
+                metric::columns(self.app.own_metrics()),
+            )?,
             listeners: (0..self.settings.processes).map(of_one).collect(),
             settings: Arc::clone(&self.settings),
             stop_signal: Arc::clone(&self.stop_signal),
@@ -348,11 +308,17 @@ impl Bound {
         let (threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
-        let own = || Ok::<_, io::Error>(Places { board: Board::new(count, app.own_metrics())?, first: 0, turn: 0 });
-        let Places { board, first, turn } = places.map_or_else(own, Ok)?;
-        let board = Arc::new(board);
+        let own = || {
+            Ok::<_, io::Error>(Places {
+                table: MetricsTable::new(count, metric::columns(app.own_metrics()))?,
+                first: 0,
+                generation: 0,
+            })
+        };
+        let Places { table, first, generation } = places.map_or_else(own, Ok)?;
+        let table = Arc::new(table);
         // A process's own, so at the place of its first thread.
-        board.keep(app.own_metrics(), telemetry::place(first, turn));
+        metric::keep(app.own_metrics(), &table, metrics_table::row(first, generation));
         let shutdown = Arc::new(Shutdown::new(&settings, count));
         let (tell_ended, ended) = mpsc::channel();
         let (tell_background_ended, background_ended) = mpsc::channel();
@@ -360,7 +326,7 @@ impl Bound {
         let background = app.is_simple().then(start_background).transpose()?;
         let of_background = background.as_ref().map(Background::handle);
         let on_shutdown = Arc::clone(&shutdown);
-        let shared = Shared { app, settings, pool, tls, board, log, shutdown: on_shutdown, background: of_background };
+        let shared = Shared { app, settings, pool, tls, table, log, shutdown: on_shutdown, background: of_background };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, limits) = (shared.clone(), limits.clone());
             let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
@@ -368,7 +334,7 @@ impl Bound {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&stop_signal));
-                let cx = Context::new(shared, telemetry::place(first + number, turn))?;
+                let cx = Context::new(shared, metrics_table::row(first + number, generation))?;
                 // The receiver is gone where another worker could not be started.
                 let started = move || _ = built.send(());
                 worker::run(cx, limits, listener, stop_signal, started, number, &ended)
@@ -384,7 +350,7 @@ impl Bound {
         let mut called = Ok(());
         if builds.iter().count() == count {
             called = catch_unwind(AssertUnwindSafe(when_ready));
-            room.warning.iter().for_each(|warning| supervisor::say(warning));
+            room.warning.iter().for_each(|warning| notice::warn(warning));
             if called.is_err() {
                 stop_signal.stop();
             }

@@ -16,7 +16,7 @@ use crate::conn::transport::{Plain, Proxied, Tls, Transport};
 use crate::context::{Context, Desk};
 use crate::message::response::Response;
 use crate::message::stream::Stream;
-use crate::observe::telemetry::{Count, Gauge};
+use crate::observe::metrics_table::{Count, Gauge};
 use crate::process::shutdown::{Ended, Remaining, Shutdown};
 use std::cell::{Cell, RefCell};
 use std::io;

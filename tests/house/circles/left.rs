@@ -81,27 +81,6 @@ pub const LEFT: &[(&str, &str, &str)] = &[
     ("torr-press", "engine::connection engine::socket_sampler", "the connection holds the sampler of its socket"),
     ("torr-press", "http2 http2::receiving", "the receiver of frames is a method of the session"),
     ("torr-press", "request request::cursor", "a cursor writes the requests that make cursors"),
-    (
-        "torr-serve",
-        "app app::guest conn::engine conn::engine::connection conn::engine::task conn::handover \
-         conn::handover::controller conn::handover::cutoff conn::handover::exchange conn::handover::gate \
-         conn::handover::socket_stream conn::http1 conn::http1::next conn::http1::write context \
-         process::background process::in_async process::listeners process::shutdown process::signals \
-         process::supervisor server worker",
-        "the engine and what it serves are taken apart now (issue 18, part 4)",
-    ),
-    ("torr-serve", "client::forwarded client::forwarded::node", "node uses a function of its parent"),
-    (
-        "torr-serve",
-        "observe::access_log observe::access_log::dates observe::access_log::format \
-         observe::access_log::output",
-        "formats use the enum of formats in their parent",
-    ),
-    (
-        "torr-serve",
-        "observe::metric observe::telemetry observe::telemetry::text",
-        "metrics and the memory that holds them know each other",
-    ),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (
         "torr-session",

@@ -1,6 +1,6 @@
 //! A tower service of http types as a guest of the engine: an `axum::Router`, for one.
 
-use crate::app::{self, Outcome};
+use crate::app::outcome::{Outcome, poll_once};
 use crate::callbacks;
 use crate::message::hyper_response::{self, BoxBody};
 use crate::message::request_body::RequestBody;
@@ -100,7 +100,7 @@ where
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(never)) => match never {},
             Poll::Pending => {
-                return app::poll_once(self.wait(request, move |response| answer(response, to_head, &mut None)));
+                return poll_once(self.wait(request, move |response| answer(response, to_head, &mut None)));
             }
         }
         let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));

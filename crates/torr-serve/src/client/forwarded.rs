@@ -235,8 +235,3 @@ fn host(text: &[u8]) -> Option<&str> {
     let sound = (1..=LONGEST).contains(&text.len()) && text.iter().all(sound);
     std::str::from_utf8(text).ok().filter(|_| sound)
 }
-
-/// IPv4 in IPv6 is IPv4.
-fn canonical(ip: IpAddr, port: u16) -> SocketAddr {
-    SocketAddr::new(ip.to_canonical(), port)
-}

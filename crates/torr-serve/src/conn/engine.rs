@@ -22,7 +22,7 @@ use crate::conn::admission::ConnectionLimits;
 use crate::conn::http1::{Next, Then};
 use crate::conn::transport::Transport;
 use crate::context::{Context, Desk};
-use crate::observe::telemetry::Count;
+use crate::observe::metrics_table::Count;
 use connection::{Buffers, Connection, Outcome, Readable, State};
 use counts::TurnCounts;
 use std::io;

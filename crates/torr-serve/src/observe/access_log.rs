@@ -8,85 +8,19 @@ mod dates;
 mod format;
 mod losses;
 mod output;
+mod settings;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use format::{Entry, RequestLine};
+pub use settings::{LogFormat, LogTarget};
 
 use dates::Dates;
 use losses::Losses;
 use output::Output;
-use std::fmt;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-
-/// What a line looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LogFormat {
-    /// Apache's "common": `%h %l %u %t "%r" %>s %b`.
-    Common,
-    /// Apache's "combined": common, with referer and user agent.
-    #[default]
-    Combined,
-    /// A JSON object.
-    Json,
-}
-
-impl LogFormat {
-    const ALL: [Self; 3] = [Self::Common, Self::Combined, Self::Json];
-}
-
-impl fmt::Display for LogFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Common => "common",
-            Self::Combined => "combined",
-            Self::Json => "json",
-        })
-    }
-}
-
-impl FromStr for LogFormat {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|format| format.to_string() == text).ok_or(())
-    }
-}
-
-/// Where the log goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LogTarget {
-    /// Standard output.
-    Stdout,
-    /// The end of a file, which is made if there is none.
-    File(PathBuf),
-}
-
-impl fmt::Display for LogTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdout => f.write_str("-"),
-            Self::File(path) => path.display().fmt(f),
-        }
-    }
-}
-
-impl FromStr for LogTarget {
-    type Err = ();
-
-    /// `-` is standard output. A name that would make a message of several lines is none.
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "-" => Ok(Self::Stdout),
-            _ if text.is_empty() || text.chars().any(char::is_control) => Err(()),
-            _ => Ok(Self::File(text.into())),
-        }
-    }
-}
 
 /// A log that is open, of all workers.
 #[derive(Debug, Clone)]

@@ -1,7 +1,6 @@
 //! Numbers of an application's own, beside those of the server.
 
-use crate::observe::telemetry::Board;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::observe::metrics_table::{Columns, MetricKind, MetricsTable};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -28,20 +27,10 @@ struct Number {
     name: String,
     help: String,
     kind: MetricKind,
-    /// Where it is kept until the server begins.
+    /// The value until the server begins.
     early: AtomicU64,
-    late: OnceLock<(Arc<Board>, usize)>,
-}
-
-/// What a number means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum MetricKind {
-    /// Goes up only.
-    Counter,
-    /// The same, kept in nanoseconds and shown in seconds.
-    Seconds,
-    /// Goes up and down, and is nothing once its process has ended.
-    Gauge,
+    /// The table that has the value from then on, with a row and the metric's number.
+    late: OnceLock<(Arc<MetricsTable>, usize, usize)>,
 }
 
 impl Metric {
@@ -98,15 +87,15 @@ impl Metric {
         let _ = self.cell().fetch_update(Relaxed, Relaxed, |now| Some(now.saturating_sub(n)));
     }
 
-    /// From here on it is kept in this cell of this process.
-    pub(crate) fn keep_at(&self, board: &Arc<Board>, cell: usize) {
-        if self.0.late.set((Arc::clone(board), cell)).is_ok() {
+    /// Moves the value to a table.
+    fn keep_at(&self, table: &Arc<MetricsTable>, row: usize, number: usize) {
+        if self.0.late.set((Arc::clone(table), row, number)).is_ok() {
             self.cell().fetch_add(self.0.early.swap(0, Relaxed), Relaxed);
         }
     }
 
     fn cell(&self) -> &AtomicU64 {
-        self.0.late.get().map_or(&self.0.early, |(board, cell)| board.cell(*cell))
+        self.0.late.get().map_or(&self.0.early, |(table, row, number)| table.own_cell(*row, *number))
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -122,11 +111,17 @@ impl Metric {
     }
 }
 
-/// Tells metrics from others: processes that have others do not count at the same place.
-pub(crate) fn layout(metrics: &[Metric]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    metrics.iter().for_each(|metric| (metric.name(), metric.kind()).hash(&mut hasher));
-    hasher.finish()
+/// Returns the columns of the application's metrics.
+pub(crate) fn columns(metrics: &[Metric]) -> Columns {
+    Columns::new(metrics.iter().map(|metric| (metric.name(), metric.kind())))
+}
+
+/// Moves the application's metrics to a row of a table.
+pub(crate) fn keep(metrics: &[Metric], table: &Arc<MetricsTable>, row: usize) {
+    table.clear_own_gauges(row);
+    for (number, metric) in metrics.iter().enumerate() {
+        metric.keep_at(table, row, number);
+    }
 }
 
 #[cfg(test)]
@@ -137,30 +132,30 @@ mod tests {
     fn what_is_counted_early_is_not_lost() {
         let metric = Metric::counter("a_total", "A.");
         metric.add(2);
-        let board = Arc::new(Board::new(1, std::slice::from_ref(&metric)).expect("there is memory"));
-        board.keep(std::slice::from_ref(&metric), 0);
+        let table = Arc::new(MetricsTable::new(1, columns(std::slice::from_ref(&metric))).expect("there is memory"));
+        keep(std::slice::from_ref(&metric), &table, 0);
         metric.clone().add(3);
-        assert_eq!(board.own(0, 0), 5);
+        assert_eq!(table.own(0, 0), 5);
     }
 
     #[test]
     fn a_process_that_has_ended_leaves_counts_but_no_gauges() {
         let metrics = [Metric::counter("a_total", "A."), Metric::gauge("b", "B.")];
-        let board = Arc::new(Board::new(2, &metrics).expect("there is memory"));
-        let place = crate::observe::telemetry::place(1, 0);
-        board.keep(&metrics, place);
+        let table = Arc::new(MetricsTable::new(2, columns(&metrics)).expect("there is memory"));
+        let row = crate::observe::metrics_table::row(1, 0);
+        keep(&metrics, &table, row);
         metrics.iter().for_each(|metric| metric.add(4));
-        assert_eq!((board.own(place, 0), board.own(place, 1)), (4, 4));
-        board.close(place);
-        assert_eq!((board.own(place, 0), board.own(place, 1)), (4, 0));
+        assert_eq!((table.own(row, 0), table.own(row, 1)), (4, 4));
+        table.close(row);
+        assert_eq!((table.own(row, 0), table.own(row, 1)), (4, 0));
     }
 
     #[test]
     fn only_a_board_of_the_same_metrics_is_inherited() {
         let metrics = [Metric::counter("a_total", "A.")];
-        let board = Board::new(1, &metrics).expect("there is memory");
+        let table = MetricsTable::new(1, columns(&metrics)).expect("there is memory");
         let inherited = |metrics: &[Metric]| {
-            Board::inherited(board.descriptor().expect("a descriptor is free"), 1, metrics).is_some()
+            MetricsTable::inherited(table.descriptor().expect("a descriptor is free"), 1, columns(metrics)).is_some()
         };
         assert!(inherited(&metrics));
         assert!(!inherited(&[]));

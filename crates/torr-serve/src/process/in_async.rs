@@ -1,6 +1,6 @@
 //! Whether the calling thread runs async code, which must not be blocked.
 
-use crate::server::ServeError;
+use crate::error::ServeError;
 use std::task::{Context, Waker};
 use tokio::task::coop;
 

@@ -33,38 +33,38 @@ pub(crate) struct Inheritance {
 pub(crate) struct Member {
     pub channel: UnixStream,
     /// The memory in which all count what they do.
-    pub board: OwnedFd,
+    pub table: OwnedFd,
     /// Its number, from 1.
     pub number: usize,
-    /// Which of its places on the board it has.
-    pub turn: usize,
+    /// Which of its rows of the table the worker has.
+    pub generation: usize,
 }
 
 /// What the variable says.
 #[derive(Debug, PartialEq, Eq)]
 struct Note {
     number: usize,
-    turn: usize,
+    generation: usize,
     inode: u64,
     channel: RawFd,
-    board: RawFd,
+    table: RawFd,
     listeners: Vec<RawFd>,
 }
 
-/// The value of the variable for a worker that is to have these: the board first, then listeners.
-pub(crate) fn note(number: usize, turn: usize, channel: &OwnedFd, others: &[OwnedFd]) -> OsString {
+/// The value of the variable for a worker that is to have these: the table first, then listeners.
+pub(crate) fn note(number: usize, generation: usize, channel: &OwnedFd, others: &[OwnedFd]) -> OsString {
     let inode = inherited::inode(channel.as_raw_fd()).unwrap_or_default();
     let numbers: Vec<_> = [channel].into_iter().chain(others).map(|fd| fd.as_raw_fd().to_string()).collect();
-    format!("{number}:{turn}:{inode}:{}", numbers.join(",")).into()
+    format!("{number}:{generation}:{inode}:{}", numbers.join(",")).into()
 }
 
 fn parse(text: &str) -> Option<Note> {
     let mut parts = text.splitn(4, ':');
-    let (number, turn) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let (number, generation) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let inode = parts.next()?.parse().ok()?;
     let mut numbers = parts.next()?.split(',').map(|number| number.parse().ok());
-    let (channel, board) = (numbers.next()??, numbers.next()??);
-    Some(Note { number, turn, inode, channel, board, listeners: numbers.collect::<Option<_>>()? })
+    let (channel, table) = (numbers.next()??, numbers.next()??);
+    Some(Note { number, generation, inode, channel, table, listeners: numbers.collect::<Option<_>>()? })
 }
 
 /// What was left to this process, if it is a worker. From the first look on no other program gets it.
@@ -76,7 +76,7 @@ fn ours() -> Option<&'static Note> {
         if is_ours {
             // A program that is started before they are taken would keep the channel open, and the listeners. One that is
             // missing is told of where it is taken.
-            let all = [note.channel, note.board].into_iter().chain(note.listeners.iter().copied());
+            let all = [note.channel, note.table].into_iter().chain(note.listeners.iter().copied());
             all.for_each(|number| drop(inherited::set_close_on_exec(number)));
         }
         is_ours.then_some(note)
@@ -109,7 +109,7 @@ pub(crate) fn take() -> io::Result<Option<Inheritance>> {
     let own = |number: RawFd| unsafe { inherited::take(number) };
     let channel = UnixStream::from(own(note.channel)?);
     let listeners = note.listeners.iter().map(|number| own(*number)).collect::<io::Result<_>>()?;
-    let member = Member { channel, board: own(note.board)?, number: note.number, turn: note.turn };
+    let member = Member { channel, table: own(note.table)?, number: note.number, generation: note.generation };
     Ok(Some(Inheritance { member, listeners }))
 }
 
@@ -120,15 +120,15 @@ mod tests {
     #[test]
     fn what_is_noted_is_read_again() {
         let (channel, listener) = UnixStream::pair().expect("there is room for descriptors");
-        let (channel, board) = (OwnedFd::from(channel), listener.try_clone().expect("there is room for descriptors"));
-        let others = [OwnedFd::from(board), OwnedFd::from(listener)];
+        let (channel, table) = (OwnedFd::from(channel), listener.try_clone().expect("there is room for descriptors"));
+        let others = [OwnedFd::from(table), OwnedFd::from(listener)];
         let inode = inherited::inode(channel.as_raw_fd()).expect("it is open");
         let expected = Note {
             number: 7,
-            turn: 3,
+            generation: 3,
             inode,
             channel: channel.as_raw_fd(),
-            board: others[0].as_raw_fd(),
+            table: others[0].as_raw_fd(),
             listeners: vec![others[1].as_raw_fd()],
         };
         let text = note(7, 3, &channel, &others);

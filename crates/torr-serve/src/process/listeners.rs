@@ -1,9 +1,9 @@
 //! Where a server's listeners come from: opened here, left by a supervisor, or handed over by systemd; and what part that
 //! gives this process.
 
+use crate::error::ServeError;
 use crate::process::inherited::{self, Inheritance, Member};
 use crate::process::systemd;
-use crate::server::ServeError;
 use crate::settings::Settings;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -1,7 +1,7 @@
 //! The end of a server: how long what is in flight may go on, and what is still waited for.
 
 use crate::process::inherited::worker_number;
-use crate::process::supervisor::say;
+use crate::process::notice;
 use crate::settings::Settings;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -228,7 +228,7 @@ impl Shutdown {
         let all = all.iter().fold(Remaining::default(), Remaining::add);
         if let Some(words) = all.in_words() {
             let until = all.until(self.left_of_streams(), self.left());
-            say(&format!("{}stopping: waiting for {words}{until}", who()));
+            notice::warn(&format!("{}stopping: waiting for {words}{until}", who()));
         }
     }
 
@@ -239,7 +239,7 @@ impl Shutdown {
             // Who does not want to wait for them knows that they do not end.
             && !self.task_stop_timeout.is_zero()
         {
-            say(&format!("{}stopped without waiting any longer for {words}: time was up", who()));
+            notice::warn(&format!("{}stopped without waiting any longer for {words}: time was up", who()));
         }
     }
 }

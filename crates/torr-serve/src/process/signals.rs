@@ -1,7 +1,7 @@
 //! The signals that a server minds, and a thread that minds them for a process with worker threads.
 
 use crate::callbacks;
-use crate::process::supervisor::say;
+use crate::process::notice;
 use crate::process::systemd;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Handle;
@@ -100,7 +100,9 @@ fn mind_after(
             if let Err(error) = wait(watchdog) {
                 // Signals have to be minded all the same: they are looked for now and then.
                 if !std::mem::replace(&mut has_failed, true) {
-                    say(&format!("signals cannot be waited for ({error}): they are looked for every {LOOK:?}"));
+                    notice::warn(&format!(
+                        "signals cannot be waited for ({error}): they are looked for every {LOOK:?}"
+                    ));
                 }
                 std::thread::sleep(LOOK);
             }

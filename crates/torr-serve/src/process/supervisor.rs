@@ -6,18 +6,19 @@
 mod child;
 mod reload;
 
-use crate::observe::telemetry::{self, Board};
+use crate::error::ServeError;
+use crate::observe::metrics_table::{self, MetricsTable};
 use crate::process::inherited::STOP;
 use crate::process::member::GRACE;
+use crate::process::notice;
 use crate::process::signals::{Asked, Signals, is_urgent};
 use crate::process::systemd;
-use crate::server::ServeError;
 use crate::settings::Settings;
 pub(crate) use child::Program;
 use child::{Child, Deadline, ending};
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,7 +66,7 @@ struct Place {
 pub(crate) struct Orders {
     pub program: Program,
     pub settings: Arc<Settings>,
-    pub board: Board,
+    pub table: MetricsTable,
     /// Those of each worker.
     pub listeners: Vec<Vec<OwnedFd>>,
     pub stop_signal: Arc<StopSignal>,
@@ -81,7 +82,7 @@ struct Supervisor {
     places: Vec<Place>,
     workers: BTreeMap<u32, Worker>,
     next_id: u32,
-    board: Board,
+    table: MetricsTable,
     poller: Poller,
     signals: Option<Signals>,
     stop_signal: Arc<StopSignal>,
@@ -114,7 +115,7 @@ pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
         places: orders.listeners.into_iter().map(place).collect(),
         workers: BTreeMap::new(),
         next_id: 0,
-        board: orders.board,
+        table: orders.table,
         poller,
         signals: orders.signals,
         stop_signal: orders.stop_signal,
@@ -125,30 +126,6 @@ pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
         ended_by: None,
     };
     supervisor.run()
-}
-
-/// Reports something that is wrong in one line, for whoever looks after the server: as a warning to the program's subscriber of
-/// traces, or else on standard error.
-pub(crate) fn say(line: &str) {
-    if tracing::dispatcher::has_been_set() {
-        tracing::warn!("{line}");
-    } else {
-        print(line);
-    }
-}
-
-/// Reports in one line something that is as it should be: as information to the subscriber, or else on standard error.
-pub(crate) fn inform(line: &str) {
-    if tracing::dispatcher::has_been_set() {
-        tracing::info!("{line}");
-    } else {
-        print(line);
-    }
-}
-
-fn print(line: &str) {
-    // Where nobody can read it, the work goes on.
-    let _ = writeln!(io::stderr(), "torr-serve: {line}");
 }
 
 impl Supervisor {
@@ -188,9 +165,10 @@ impl Supervisor {
 
     fn start(&mut self, place: usize, duty: Duty) -> io::Result<()> {
         // Counts of its own as long as its predecessors leave; of more than there is room for, it shares the first's.
-        let held = |turn| self.workers.values().any(|w| w.child.number == place + 1 && w.child.turn == turn);
-        let turn = (0..telemetry::TURNS).find(|turn| !held(*turn)).unwrap_or(0);
-        let mut child = self.program.start(place + 1, turn, &self.board, &self.places[place].listeners)?;
+        let held =
+            |generation| self.workers.values().any(|w| w.child.number == place + 1 && w.child.generation == generation);
+        let generation = (0..metrics_table::GENERATIONS).find(|generation| !held(*generation)).unwrap_or(0);
+        let mut child = self.program.start(place + 1, generation, &self.table, &self.places[place].listeners)?;
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1) % (u32::MAX - 1);
         let channel = self.poller.add(child.channel(), Token::new(id, CHANNEL), Interest::Read);
@@ -250,10 +228,11 @@ impl Supervisor {
         }
         let Some(worker) = self.workers.remove(&id) else { return Ok(()) };
         let Worker { child, duty, ready, deadline } = worker;
-        let (number, turn, pid) = (child.number, child.turn, child.pid());
+        let (number, generation, pid) = (child.number, child.generation, child.pid());
         let status = child.wait()?;
         let threads = self.settings.workers.max(1);
-        (0..threads).for_each(|thread| self.board.close(telemetry::place((number - 1) * threads + thread, turn)));
+        (0..threads)
+            .for_each(|thread| self.table.close(metrics_table::row((number - 1) * threads + thread, generation)));
         let who = format!("worker {number} (process {pid}) {}", ending(status));
         match duty {
             Duty::Coming => self.give_up(number, status, &who),
@@ -263,7 +242,7 @@ impl Supervisor {
             }
             // The deadline of one that was killed is gone, and has been told of.
             Duty::Leaving if !status.success() && deadline.is_some() && self.ended_by.is_none() => {
-                say(&format!("{who} while it was leaving"));
+                notice::warn(&format!("{who} while it was leaving"));
             }
             Duty::Leaving => {}
         }
@@ -276,7 +255,7 @@ impl Supervisor {
         lost.failures = if lasted { 1 } else { lost.failures.saturating_add(1) };
         let wait = Duration::from_nanos(backoff::delay_after(lost.failures));
         lost.start_at = Some(Instant::now() + wait);
-        say(&format!("{who}: it is started anew in {} ms", wait.as_millis()));
+        notice::warn(&format!("{who}: it is started anew in {} ms", wait.as_millis()));
     }
 
     /// What is due by now.
@@ -285,7 +264,7 @@ impl Supervisor {
         for worker in self.workers.values_mut() {
             if let Some(Deadline { fault, .. }) = worker.deadline.take_if(|deadline| deadline.at <= now) {
                 let (number, pid) = (worker.child.number, worker.child.pid());
-                say(&format!("worker {number} (process {pid}) {fault}: it is killed"));
+                notice::warn(&format!("worker {number} (process {pid}) {fault}: it is killed"));
                 worker.child.kill();
             }
         }
@@ -321,46 +300,4 @@ fn release(worker: &mut Worker, how: u8, settings: &Settings) {
     let at = Instant::now() + settings.stop_timeout.saturating_add(GRACE).min(FOREVER);
     let at = earlier.map_or(at, |earlier| earlier.at.min(at));
     worker.deadline = Some(Deadline { at, fault: "did not leave within stop_timeout" });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::{Arc, Mutex};
-    use tracing_subscriber::fmt::MakeWriter;
-
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("nobody panics").extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl<'w> MakeWriter<'w> for Lines {
-        type Writer = Self;
-
-        fn make_writer(&'w self) -> Self {
-            self.clone()
-        }
-    }
-
-    #[test]
-    fn what_is_as_it_should_be_is_no_warning() {
-        let lines = Lines::default();
-        let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).without_time().with_ansi(false).finish();
-        tracing::subscriber::with_default(subscriber, || {
-            inform("reloaded");
-            say("a worker has crashed");
-        });
-        let text = String::from_utf8(lines.0.lock().expect("nobody panics").clone()).expect("it is text");
-        let levels: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(levels, ["INFO", "WARN"], "{text}");
-    }
 }

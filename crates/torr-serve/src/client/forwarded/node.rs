@@ -1,7 +1,6 @@
 //! One address as proxies write it: RFC 7239, section 6, and what `X-Forwarded-For` has beyond it.
 
-use super::canonical;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// What a proxy says of whom it got a request from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +51,11 @@ fn port(text: &str) -> Option<u16> {
 fn is_obfuscated(text: &str) -> bool {
     let sound = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     text.strip_prefix('_').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(sound))
+}
+
+/// Returns the address with IPv4-mapped IPv6 as IPv4.
+fn canonical(ip: IpAddr, port: u16) -> SocketAddr {
+    SocketAddr::new(ip.to_canonical(), port)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::client::proxy_protocol::ProxyProtocol;
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::http1::Http1;
 use crate::conn::transport::Transport;
-use crate::observe::telemetry::{Count, Gauge};
+use crate::observe::metrics_table::{Count, Gauge};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;

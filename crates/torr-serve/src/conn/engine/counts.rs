@@ -1,6 +1,7 @@
 //! What an engine does in one turn, before it is added to the worker's counts.
 
-use crate::observe::telemetry::{Count, Gauge, Meter};
+use crate::observe::metrics_table::{Count, Gauge};
+use crate::observe::telemetry::Meter;
 use torr_net::{Nanos, clock};
 
 #[derive(Debug, Default)]

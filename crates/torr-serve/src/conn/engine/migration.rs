@@ -6,7 +6,7 @@ use super::task::{Task, Work};
 use crate::conn::handover::{ConnectionParts, HandedOver, Returned};
 use crate::conn::http1::{Http1, HyperProtocol, Then};
 use crate::conn::transport::Transport;
-use crate::observe::telemetry::Count;
+use crate::observe::metrics_table::Count;
 use torr_net::{Token, clock};
 
 impl<T: Transport> Engine<T> {

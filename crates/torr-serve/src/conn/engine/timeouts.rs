@@ -4,7 +4,7 @@ use super::connection::{Connection, State};
 use super::{Engine, Output};
 use crate::conn::http1::Part;
 use crate::conn::transport::Transport;
-use crate::observe::telemetry::Count;
+use crate::observe::metrics_table::Count;
 use std::io;
 use std::time::Duration;
 use torr_net::{Nanos, Token, clock};

@@ -2,7 +2,8 @@
 
 use super::cutoff::Cutoff;
 use crate::conn::admission::Admission;
-use crate::observe::telemetry::{Count, Counts, Gauge};
+use crate::observe::metrics_table::{Count, Gauge};
+use crate::observe::telemetry::Counts;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;

@@ -1,6 +1,6 @@
 //! The time in a line, put together once a second.
 
-use super::LogFormat;
+use super::settings::LogFormat;
 use std::time::{Duration, SystemTime};
 
 /// The text of a second.

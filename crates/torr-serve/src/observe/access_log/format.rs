@@ -2,7 +2,8 @@
 //!
 //! Common and combined after Apache's `mod_log_config`, with the escapes that Apache uses in them. JSON after RFC 8259.
 
-use super::{Dates, LogFormat};
+use super::dates::Dates;
+use super::settings::LogFormat;
 use crate::client::request_id::RequestId;
 use std::io::Write;
 use std::net::IpAddr;

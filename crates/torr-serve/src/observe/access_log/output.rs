@@ -7,7 +7,7 @@
 //!
 //! If only a part of a line could be written, its rest is the first thing that is written later.
 
-use super::LogTarget;
+use super::settings::LogTarget;
 use rustix::fs::{FileType, OFlags, fstat};
 use rustix::net::{SendFlags, send};
 use std::fs::{File, OpenOptions};

@@ -1,26 +1,28 @@
-//! The board in Prometheus' text format.
+//! The table of metrics in Prometheus' text format.
 
-use super::{BOUNDS, BUCKETS, Board, Count, Gauge, STATUSES, TURNS};
-use crate::observe::metric::{Metric, MetricKind};
+use crate::observe::metric::Metric;
+use crate::observe::metrics_table::{
+    self, BOUNDS, BUCKETS, Count, GENERATIONS, Gauge, MetricKind, MetricsTable, STATUSES,
+};
 use std::fmt::{Display, Write};
 
-/// All of it. A worker that has not begun is left out.
-pub(super) fn of(board: &Board, metrics: &[Metric]) -> String {
-    let places: Vec<_> = (0..board.places()).filter(|place| board.count(*place, Count::Started) > 0).collect();
-    let sum = |count| places.iter().map(|place| board.count(*place, count)).sum::<u64>();
-    let gauges = |gauge| places.iter().map(|place| board.gauge(*place, gauge)).sum::<u64>();
+/// Returns the whole page. Rows without a worker are left out.
+pub(super) fn of(table: &MetricsTable, metrics: &[Metric]) -> String {
+    let in_use: Vec<_> = (0..table.rows()).filter(|row| table.count(*row, Count::Started) > 0).collect();
+    let sum = |count| in_use.iter().map(|row| table.count(*row, count)).sum::<u64>();
+    let gauges = |gauge| in_use.iter().map(|row| table.gauge(*row, gauge)).sum::<u64>();
     let mut out = Page(String::with_capacity(8 * 1024));
 
     out.head("torr_build_info", "gauge", "The version of the server.");
     out.line("torr_build_info", &[("version", &env!("CARGO_PKG_VERSION"))], 1);
     out.head("torr_http_requests_total", "counter", "Requests answered, by status code.");
     for status in STATUSES {
-        let n: u64 = places.iter().map(|place| board.status(*place, status)).sum();
+        let n: u64 = in_use.iter().map(|row| table.status(*row, status)).sum();
         if n > 0 {
             out.line("torr_http_requests_total", &[("code", &status)], n);
         }
     }
-    latency(board, &places, &mut out);
+    latency(table, &in_use, &mut out);
     out.one("torr_connections_accepted_total", "counter", "Connections accepted.", sum(Count::Accepted));
     out.one(
         "torr_connections_refused_total",
@@ -43,9 +45,9 @@ pub(super) fn of(board: &Board, metrics: &[Metric]) -> String {
     out.one("torr_handler_waits_total", "counter", "Handlers that had to be waited for.", sum(Count::Waited));
     out.one("torr_handler_panics_total", "counter", "Handlers that panicked.", sum(Count::Panicked));
     blocking(&sum, &mut out);
-    each_worker(board, &places, &mut out);
+    each_worker(table, &in_use, &mut out);
     for (number, metric) in metrics.iter().enumerate() {
-        let sum = places.iter().map(|place| board.own(*place, number)).sum::<u64>();
+        let sum = in_use.iter().map(|row| table.own(*row, number)).sum::<u64>();
         match metric.kind() {
             MetricKind::Counter => out.one(metric.name(), "counter", metric.help(), sum),
             MetricKind::Seconds => out.one(metric.name(), "counter", metric.help(), seconds(sum)),
@@ -55,7 +57,7 @@ pub(super) fn of(board: &Board, metrics: &[Metric]) -> String {
     out.0
 }
 
-fn latency(board: &Board, places: &[usize], out: &mut Page) {
+fn latency(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
     const NAME: &str = "torr_http_request_duration_seconds";
     out.head(
         NAME,
@@ -64,13 +66,13 @@ fn latency(board: &Board, places: &[usize], out: &mut Page) {
     );
     let (bucket, mut so_far) = (format!("{NAME}_bucket"), 0);
     for number in 0..BUCKETS {
-        so_far += places.iter().map(|place| board.bucket(*place, number)).sum::<u64>();
+        so_far += in_use.iter().map(|row| table.bucket(*row, number)).sum::<u64>();
         match BOUNDS.get(number) {
             Some(bound) => out.line(&bucket, &[("le", &(*bound as f64 / 1e6))], so_far),
             None => out.line(&bucket, &[("le", &"+Inf")], so_far),
         }
     }
-    let total: u64 = places.iter().map(|place| board.count(*place, Count::Latency)).sum();
+    let total: u64 = in_use.iter().map(|row| table.count(*row, Count::Latency)).sum();
     out.line(&format!("{NAME}_sum"), &[], seconds(total));
     out.line(&format!("{NAME}_count"), &[], so_far);
 }
@@ -81,12 +83,12 @@ fn blocking(sum: &impl Fn(Count) -> u64, out: &mut Page) {
     out.one("torr_blocking_calls", "gauge", "Those of them that wait for a thread or run.", taken.saturating_sub(done));
     let wait = seconds(sum(Count::BlockedWait));
     out.one("torr_blocking_wait_seconds_total", "counter", "Time that they waited for a thread.", wait);
-    out.one("torr_blocking_refused_total", "counter", "Calls that found no place.", sum(Count::BlockedRefused));
+    out.one("torr_blocking_refused_total", "counter", "Calls that found no row.", sum(Count::BlockedRefused));
 }
 
-fn each_worker(board: &Board, places: &[usize], out: &mut Page) {
-    // A worker and its predecessors are one.
-    let mut workers: Vec<_> = places.iter().map(|place| place / TURNS).collect();
+fn each_worker(table: &MetricsTable, in_use: &[usize], out: &mut Page) {
+    // A worker and its predecessors are shown as one.
+    let mut workers: Vec<_> = in_use.iter().map(|row| row / GENERATIONS).collect();
     workers.dedup();
     let mut all = |name: &str, kind: &str, help: &str, of: &dyn Fn(usize) -> f64| {
         out.head(name, kind, help);
@@ -94,13 +96,12 @@ fn each_worker(board: &Board, places: &[usize], out: &mut Page) {
             out.line(name, &[("worker", worker)], of(*worker));
         }
     };
-    let rows = |worker: usize| (0..TURNS).map(move |turn| super::place(worker, turn));
+    let rows = |worker: usize| (0..GENERATIONS).map(move |generation| metrics_table::row(worker, generation));
     let total = |worker: usize, of: &dyn Fn(usize) -> u64| rows(worker).map(of).sum::<u64>();
-    let count = |count| move |worker| total(worker, &|place| board.count(place, count)) as f64;
-    let time = |count| move |worker| seconds(total(worker, &|place| board.count(place, count)));
-    let gauge = |gauge| move |worker| total(worker, &|place| board.gauge(place, gauge)) as f64;
-    let started =
-        |worker: usize| rows(worker).map(|place| board.count(place, Count::Started)).max().unwrap_or(0) as f64;
+    let count = |count| move |worker| total(worker, &|row| table.count(row, count)) as f64;
+    let time = |count| move |worker| seconds(total(worker, &|row| table.count(row, count)));
+    let gauge = |gauge| move |worker| total(worker, &|row| table.gauge(row, gauge)) as f64;
+    let started = |worker: usize| rows(worker).map(|row| table.count(row, Count::Started)).max().unwrap_or(0) as f64;
     all("torr_worker_start_time_seconds", "gauge", "When the worker began to serve, in Unix time.", &started);
     let busy = time(Count::Busy);
     all("torr_worker_busy_seconds_total", "counter", "Time in which it did not wait for something to do.", &busy);

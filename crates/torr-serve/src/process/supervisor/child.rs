@@ -1,6 +1,6 @@
 //! A worker process as its supervisor sees it: how it is started, spoken to and ended.
 
-use crate::observe::telemetry::Board;
+use crate::observe::metrics_table::MetricsTable;
 use crate::process::inherited::{self, READY};
 use crate::process::systemd;
 use command_fds::CommandFdExt;
@@ -44,15 +44,21 @@ impl Program {
     ///
     /// # Errors
     /// If there is no such program any more, or the system has no room for it.
-    pub fn start(&self, number: usize, turn: usize, board: &Board, listeners: &[OwnedFd]) -> io::Result<Child> {
+    pub fn start(
+        &self,
+        number: usize,
+        generation: usize,
+        table: &MetricsTable,
+        listeners: &[OwnedFd],
+    ) -> io::Result<Child> {
         let (channel, theirs) = UnixStream::pair()?;
         channel.set_nonblocking(true)?;
         let theirs = OwnedFd::from(theirs);
         let copies = listeners.iter().map(OwnedFd::try_clone);
-        let copies = std::iter::once(board.descriptor()).chain(copies).collect::<io::Result<Vec<_>>>()?;
+        let copies = std::iter::once(table.descriptor()).chain(copies).collect::<io::Result<Vec<_>>>()?;
         let mut command = Command::new(&self.path);
         command.arg0(&self.name).args(&self.arguments);
-        command.env(inherited::VARIABLE, inherited::note(number, turn, &theirs, &copies));
+        command.env(inherited::VARIABLE, inherited::note(number, generation, &theirs, &copies));
         for name in systemd::VARIABLES {
             command.env_remove(name);
         }
@@ -69,7 +75,7 @@ impl Program {
             let _ = process.kill();
             let _ = process.wait();
         })?;
-        Ok(Child { number, turn, process, end, channel })
+        Ok(Child { number, generation, process, end, channel })
     }
 }
 
@@ -78,8 +84,8 @@ impl Program {
 pub(crate) struct Child {
     /// Its place among the workers, from 1.
     pub number: usize,
-    /// Which of its places on the board it has.
-    pub turn: usize,
+    /// Which of its rows of the table the worker has.
+    pub generation: usize,
     process: process::Child,
     end: OwnedFd,
     channel: UnixStream,

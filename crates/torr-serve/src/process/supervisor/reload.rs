@@ -3,10 +3,11 @@
 //! The first start is a reload with nobody to be replaced. New workers get ready beside the old ones, on the same listeners;
 //! only when all are ready are the old ones told to leave.
 
-use super::{Duty, Supervisor, inform, release, say};
+use super::{Duty, Supervisor, release};
+use crate::error::ServeError;
 use crate::process::inherited::DRAIN;
+use crate::process::notice;
 use crate::process::systemd;
-use crate::server::ServeError;
 use std::collections::BTreeSet;
 use std::io;
 use std::process::ExitStatus;
@@ -50,7 +51,7 @@ impl Supervisor {
         }
         match self.when_ready.take() {
             Some(when_ready) => when_ready(),
-            None => inform("reloaded: the new workers serve, the old ones finish what they have"),
+            None => notice::inform("reloaded: the new workers serve, the old ones finish what they have"),
         }
         systemd::ready(&self.status);
         self.reload_again();
@@ -63,7 +64,7 @@ impl Supervisor {
         }
         if self.when_ready.is_some() || self.workers.values().any(|worker| worker.duty == Duty::Coming) {
             if !self.again {
-                inform("another reload is asked for: it follows the one under way");
+                notice::inform("another reload is asked for: it follows the one under way");
             }
             self.again = true;
             return;
@@ -92,7 +93,7 @@ impl Supervisor {
 
     /// The old workers go on, the new ones are not wanted.
     fn cancel_reload(&mut self, why: &str) {
-        say(&format!("{why}: the reload is given up, the old workers go on"));
+        notice::warn(&format!("{why}: the reload is given up, the old workers go on"));
         for worker in self.workers.values_mut().filter(|worker| worker.duty == Duty::Coming) {
             // They may have accepted connections already.
             release(worker, DRAIN, &self.settings);

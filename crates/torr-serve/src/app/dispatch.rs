@@ -1,14 +1,27 @@
-//! From a request to its handler, and to what that answers.
+//! From a request to its handler's response.
 
-use super::*;
-use crate::callbacks;
+use super::outcome::poll_once;
+use super::{App, Content, Handler, METRICS, Outcome};
+use crate::app::guest;
+use crate::app::owned::OwnedHead;
+use crate::client::Client;
+use crate::context::Desk;
+use crate::message::request::Request;
+use crate::message::request_body::RequestBody;
+use crate::message::response::Response;
+use crate::observe::metrics_table::Count;
+use crate::observe::telemetry::Counts;
+use http::header::ALLOW;
+use http::{Extensions, HeaderValue, Method};
+use matchit::Params;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::task::JoinHandle;
+use torr_net::clock;
+use torr_wire::request::RequestHead;
 
 impl App {
-    /// A worker's copy of the router, if there is one.
-    pub(crate) fn local(&self) -> Option<Local> {
-        self.guest.as_ref().map(Guest::local)
-    }
-
     /// Whether a request's body is passed on as it comes, rather than gathered for a handler of this application.
     pub(crate) fn takes_body_as_it_comes(&self, method: &str, path: &str, cx: &Desk) -> bool {
         cx.router.is_some() && self.find(method, path).is_none()
@@ -143,25 +156,6 @@ impl Drop for Called {
 #[inline]
 fn guarded(cx: &Desk, call: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(panicked(cx)))
-}
-
-/// Waits for an answer, or for what stands for it after a panic, in the same sense.
-pub(crate) async fn survive<T>(mut future: Pin<Box<impl Future<Output = T> + ?Sized>>, panicked: impl Fn() -> T) -> T {
-    let poll = |cx: &mut task::Context<'_>| {
-        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(panicked()))
-    };
-    let outcome = poll_fn(poll).await;
-    callbacks::dispose("the future of a handler", future);
-    outcome
-}
-
-/// Asks for an answer for the first time, with nobody to be woken.
-#[inline]
-pub(crate) fn poll_once(mut future: Pending) -> Outcome {
-    match future.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
-        Poll::Ready(response) => Outcome::Ready(response),
-        Poll::Pending => Outcome::Pending(future),
-    }
 }
 
 fn handler_of<'a>(method: &str, handlers: &'a [(Method, Handler)]) -> Option<&'a Handler> {
