@@ -1,17 +1,17 @@
 //! Handlers by path and method.
 
 mod dispatch;
-pub(crate) mod guest;
 mod outcome;
 pub(crate) mod owned;
 pub(crate) mod paths;
 pub(crate) mod pool;
+pub(crate) mod router;
 
 pub(crate) use dispatch::panicked;
 pub(crate) use outcome::{Outcome, Pending, survive};
 
-use crate::app::guest::{Guest, Local};
 use crate::app::paths::Paths;
+use crate::app::router::{Router, RouterAdapter};
 use crate::client::Introduce;
 use crate::message::body_channel::BodyReceiver;
 use crate::message::request::Request;
@@ -53,7 +53,7 @@ pub struct App {
     paths: Paths,
     routes: Vec<Route>,
     /// What answers all that has no route here.
-    guest: Option<Guest>,
+    router: Option<Router>,
     introduce: Option<Introduce>,
     /// The application's own numbers.
     metrics: Vec<Metric>,
@@ -224,14 +224,15 @@ impl App {
     }
 
     /// A worker's copy of the router, if there is one.
-    pub(crate) fn local(&self) -> Option<Local> {
-        self.guest.as_ref().map(Guest::local)
+    pub(crate) fn local(&self) -> Option<RouterAdapter> {
+        self.router.as_ref().map(Router::adapter)
     }
 
     /// Whether nothing in it needs a runtime: it has controllers and handlers that block, but none that wait, and no router.
     pub(crate) fn is_simple(&self) -> bool {
         let waits = |handler: &Handler| matches!(handler, Handler::Async(_));
-        self.guest.is_none() && !self.routes.iter().flat_map(|route| &route.handlers).any(|(_, handler)| waits(handler))
+        self.router.is_none()
+            && !self.routes.iter().flat_map(|route| &route.handlers).any(|(_, handler)| waits(handler))
     }
 
     pub(crate) fn own_metrics(&self) -> &[Metric] {
@@ -255,8 +256,8 @@ impl App {
         S::Future: 'static,
         B: http_body::Body + Send + 'static,
     {
-        assert!(self.guest.is_none(), "an application has one router: merge them first");
-        self.guest = Some(Guest::new(service));
+        assert!(self.router.is_none(), "an application has one router: merge them first");
+        self.router = Some(Router::new(service));
         self
     }
 

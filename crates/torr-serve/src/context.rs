@@ -1,8 +1,8 @@
 //! What every connection of a worker needs to answer.
 
 use crate::app::App;
-use crate::app::guest::Local;
 use crate::app::pool::{Pool, Threads};
+use crate::app::router::RouterAdapter;
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::wakeups::Wakeups;
 use crate::observe::access_log::AccessLog;
@@ -21,7 +21,7 @@ use torr_net::tls::TlsAcceptor;
 
 /// What all workers share.
 #[derive(Clone)]
-pub(crate) struct Shared {
+pub(crate) struct ServerContext {
     pub app: Arc<App>,
     pub settings: Arc<Settings>,
     /// Threads for handlers that block.
@@ -35,7 +35,7 @@ pub(crate) struct Shared {
     pub background: Option<Handle>,
 }
 
-impl Shared {
+impl ServerContext {
     /// For one worker that is looked at by itself, without TLS and log.
     ///
     /// # Errors
@@ -50,56 +50,60 @@ impl Shared {
 }
 
 /// What does not change, and is shared with connections that have left the engine.
-pub(crate) struct Desk {
-    shared: Shared,
+pub(crate) struct WorkerContext {
+    shared: ServerContext,
     /// The worker's copy of the application's router.
-    pub router: Option<Local>,
+    pub router: Option<RouterAdapter>,
     pub wakeups: Arc<Wakeups>,
     pub meter: Meter,
     pub visits: Visits,
 }
 
-impl Desk {
+impl WorkerContext {
     /// Enters the context that the application's code runs in, where that is not the worker's runtime.
     pub fn enter(&self) -> Option<EnterGuard<'_>> {
         self.background.as_ref().map(Handle::enter)
     }
 }
 
-impl Deref for Desk {
-    type Target = Shared;
+impl Deref for WorkerContext {
+    type Target = ServerContext;
 
     #[inline]
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &ServerContext {
         &self.shared
     }
 }
 
-pub(crate) struct Context {
-    pub desk: Rc<Desk>,
+pub(crate) struct EngineContext {
+    pub worker: Rc<WorkerContext>,
     pub common_headers: CommonHeaders,
     /// The server is leaving: every answer ends its connection.
     pub leaving: bool,
 }
 
-impl Context {
+impl EngineContext {
     /// For the worker that has this place on the table.
     ///
     /// # Errors
     /// If the kernel has no room for one more descriptor.
-    pub fn new(shared: Shared, place: usize) -> io::Result<Self> {
+    pub fn new(shared: ServerContext, place: usize) -> io::Result<Self> {
         let (router, common_headers) = (shared.app.local(), CommonHeaders::new(shared.settings.server_name));
         let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.table), place));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
-        Ok(Self { desk: Rc::new(Desk { shared, router, wakeups, meter, visits }), common_headers, leaving: false })
+        Ok(Self {
+            worker: Rc::new(WorkerContext { shared, router, wakeups, meter, visits }),
+            common_headers,
+            leaving: false,
+        })
     }
 }
 
-impl Deref for Context {
-    type Target = Desk;
+impl Deref for EngineContext {
+    type Target = WorkerContext;
 
     #[inline]
-    fn deref(&self) -> &Desk {
-        &self.desk
+    fn deref(&self) -> &WorkerContext {
+        &self.worker
     }
 }

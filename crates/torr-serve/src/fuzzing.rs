@@ -5,7 +5,7 @@ use crate::app::{App, Pending};
 use crate::client::proxy_protocol;
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::http1::{self, Http1, LongBody, PendingResponse, Then};
-use crate::context::{Context, Shared};
+use crate::context::{EngineContext, ServerContext};
 use crate::message::stream::Fill;
 use crate::settings::Settings;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use std::task::{Poll, Waker};
 
 /// What every connection needs. The date stands still, so that responses can be compared.
 pub struct Server {
-    shared: Shared,
+    shared: ServerContext,
     common_headers: CommonHeaders,
     _threads: Threads,
 }
@@ -24,7 +24,7 @@ impl Server {
     /// # Panics
     /// If the system has no descriptor left.
     pub fn new(app: App, settings: Settings) -> Self {
-        let (threads, shared) = Shared::alone(app, settings).expect("there is memory, and a descriptor is free");
+        let (threads, shared) = ServerContext::alone(app, settings).expect("there is memory, and a descriptor is free");
         Self { common_headers: CommonHeaders::new(shared.settings.server_name), shared, _threads: threads }
     }
 }
@@ -46,7 +46,7 @@ pub enum Next {
 
 /// One connection.
 pub struct Connection {
-    cx: Context,
+    cx: EngineContext,
     http: Http1,
     /// The handler that is waited for.
     waiting: Option<(Pending, PendingResponse)>,
@@ -58,7 +58,7 @@ impl Connection {
     /// # Panics
     /// If the system has no descriptor left.
     pub fn new(server: &Server, leaving: bool) -> Self {
-        let mut cx = Context::new(server.shared.clone(), 0).expect("a descriptor is free");
+        let mut cx = EngineContext::new(server.shared.clone(), 0).expect("a descriptor is free");
         (cx.common_headers, cx.leaving) = (server.common_headers.clone(), leaving);
         Self { cx, http: Http1::default(), waiting: None }
     }

@@ -23,7 +23,7 @@
 //! # How it is made
 //!
 //! The hot path, from outside in: `worker` waits, `conn::engine` moves bytes in stages, `conn::http1` turns bytes into
-//! responses, [`app`] finds the handler, `app::guest` calls a router. HTTP/2 and what an `Upgrade` leads to leave it by
+//! responses, [`app`] finds the handler, `app::router` calls a router. HTTP/2 and what an `Upgrade` leads to leave it by
 //! `conn::handover`.
 #![deny(unsafe_code)]
 

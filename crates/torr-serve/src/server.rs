@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::app::pool::{Pool, Threads};
 use crate::conn::admission::ConnectionLimits;
-use crate::context::{Context, Shared};
+use crate::context::{EngineContext, ServerContext};
 use crate::error::ServeError;
 use crate::observe::access_log::{AccessLog, LogTarget};
 use crate::observe::metric;
@@ -326,7 +326,8 @@ impl Bound {
         let background = app.is_simple().then(start_background).transpose()?;
         let of_background = background.as_ref().map(Background::handle);
         let on_shutdown = Arc::clone(&shutdown);
-        let shared = Shared { app, settings, pool, tls, table, log, shutdown: on_shutdown, background: of_background };
+        let shared =
+            ServerContext { app, settings, pool, tls, table, log, shutdown: on_shutdown, background: of_background };
         let start = |(number, listener): (usize, OwnedFd)| {
             let (shared, limits) = (shared.clone(), limits.clone());
             let (stop_signal, built, ended) = (Arc::clone(&stop_signal), built.clone(), Ended(tell_ended.clone()));
@@ -334,7 +335,7 @@ impl Bound {
                 // A worker never ends alone, not even by a panic: its listener's share of connections would have nobody
                 // to serve them.
                 let _stop_all = StopAtEnd(Arc::clone(&stop_signal));
-                let cx = Context::new(shared, metrics_table::row(first + number, generation))?;
+                let cx = EngineContext::new(shared, metrics_table::row(first + number, generation))?;
                 // The receiver is gone where another worker could not be started.
                 let started = move || _ = built.send(());
                 worker::run(cx, limits, listener, stop_signal, started, number, &ended)

@@ -13,7 +13,7 @@ use crate::conn::engine::{AbortOnDrop, Engine, Task, Work};
 use crate::conn::handover::{self, HandedOver, Returned, WorkerSignals};
 use crate::conn::http1::HyperProtocol;
 use crate::conn::transport::{Plain, Proxied, Tls, Transport};
-use crate::context::{Context, Desk};
+use crate::context::{EngineContext, WorkerContext};
 use crate::message::response::Response;
 use crate::message::stream::Stream;
 use crate::observe::metrics_table::{Count, Gauge};
@@ -101,7 +101,7 @@ impl Drop for Elsewhere {
 /// Serves the connections of a listener, over the transport that the settings demand. Calls `started` once connections are
 /// accepted. `number` is the worker's among those of its process.
 pub(crate) fn run(
-    cx: Context,
+    cx: EngineContext,
     limits: ConnectionLimits,
     listener: OwnedFd,
     stop_signal: Arc<StopSignal>,
@@ -125,8 +125,8 @@ pub(crate) fn run(
 /// Runs until the engine has left and what handlers have left behind has ended, or the time for that is up.
 fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: usize, ended: &Ended) -> io::Result<()> {
     started();
-    let (sleeps, wakes) = (engine.desk().meter.elsewhere(), engine.desk().meter.elsewhere());
-    let shutdown = Arc::clone(&engine.desk().shutdown);
+    let (sleeps, wakes) = (engine.worker().meter.elsewhere(), engine.worker().meter.elsewhere());
+    let shutdown = Arc::clone(&engine.worker().shutdown);
     let mut builder = Builder::new_current_thread();
     // Tasks work as well, whatever they do between two of the engine's turns.
     builder.on_thread_park(move || sleeps.busy_until(clock::exact()));
@@ -146,48 +146,48 @@ fn run_engine<T: Transport>(engine: Engine<T>, started: impl FnOnce(), number: u
 /// Serves until the last connection has gone. Returns what tells upgraded connections that they have to end.
 async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended) -> io::Result<watch::Sender<bool>> {
     let ready = watched::watch(engine.poller())?;
-    let (completed, desk) = (Rc::new(Completed::default()), engine.desk());
+    let (completed, worker) = (Rc::new(Completed::default()), engine.worker());
     // An async handler or a router runs in the context of this runtime from its first call on.
-    completed.is_shared.set(desk.background.is_none());
+    completed.is_shared.set(worker.background.is_none());
     let tokio = Handle::current().metrics();
     let mut noted = None;
     // What the poller had to tell while nobody asked tokio may still be untold.
     let mut more = true;
     while !engine.has_left() || completed.elsewhere.get() > 0 {
         if !completed.is_shared.get() && tokio.num_alive_tasks() == 0 {
-            serve_directly(&mut engine, &desk)?;
-            start(&mut engine, &completed, &desk);
+            serve_directly(&mut engine, &worker)?;
+            start(&mut engine, &completed, &worker);
             more = true;
         } else {
             tokio::select! {
                 biased;
                 guard = ready.readable(), if !more => {
-                    more = work(&mut engine, &completed, &desk)?;
+                    more = work(&mut engine, &completed, &worker)?;
                     if !more {
                         guard?.clear_ready();
                     }
                 }
                 () = completed.arrived.notified() => {}
                 // The engine has more to do, but all others come first.
-                () = task::yield_now(), if more => more = work(&mut engine, &completed, &desk)?,
+                () = task::yield_now(), if more => more = work(&mut engine, &completed, &worker)?,
             }
         }
-        complete(&mut engine, &completed, &desk);
-        start(&mut engine, &completed, &desk);
+        complete(&mut engine, &completed, &worker);
+        start(&mut engine, &completed, &worker);
         more |= engine.has_more();
         let (running, elsewhere) = (completed.running.get(), completed.elsewhere.get());
-        desk.meter.set(Gauge::Waiting, (running - elsewhere) as u64);
+        worker.meter.set(Gauge::Waiting, (running - elsewhere) as u64);
         if engine.is_leaving() {
-            leave(&engine, &completed, &desk.shutdown, ended);
+            leave(&engine, &completed, &worker.shutdown, ended);
             if noted.is_none_or(|since: Instant| since.elapsed() >= NOTE) {
                 noted = Some(Instant::now());
-                desk.shutdown.waits_for(number, remaining(&engine, &completed));
+                worker.shutdown.waits_for(number, remaining(&engine, &completed));
             }
         }
     }
     let cutoff = completed.cutoff.clone();
     // What the application holds is let go of, so that tasks which serve it can end: those of a pool of connections.
-    let let_go = AssertUnwindSafe(move || drop((engine, desk)));
+    let let_go = AssertUnwindSafe(move || drop((engine, worker)));
     if catch_unwind(let_go).is_err() {
         tracing::error!("what the application held panicked when it was dropped");
     }
@@ -195,8 +195,8 @@ async fn serve<T: Transport>(mut engine: Engine<T>, number: usize, ended: &Ended
 }
 
 /// Lets the engine wait for its events itself, until there is something to be done that needs tokio.
-fn serve_directly<T: Transport>(engine: &mut Engine<T>, desk: &Desk) -> io::Result<()> {
-    let _context = desk.enter();
+fn serve_directly<T: Transport>(engine: &mut Engine<T>, worker: &WorkerContext) -> io::Result<()> {
+    let _context = worker.enter();
     loop {
         engine.turn(true)?;
         if engine.has_tasks() || engine.is_leaving() {
@@ -206,15 +206,19 @@ fn serve_directly<T: Transport>(engine: &mut Engine<T>, desk: &Desk) -> io::Resu
 }
 
 /// Lets the engine work. Returns whether there may be more to do.
-fn work<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, desk: &Rc<Desk>) -> io::Result<bool> {
+fn work<T: Transport>(
+    engine: &mut Engine<T>,
+    completed: &Rc<Completed>,
+    worker: &Rc<WorkerContext>,
+) -> io::Result<bool> {
     for _ in 0..TURNS {
-        let context = desk.enter();
+        let context = worker.enter();
         let worked = engine.turn(false)?;
         drop(context);
         if !worked {
             return Ok(false);
         }
-        start(engine, completed, desk);
+        start(engine, completed, worker);
         if completed.running.get() > 0 {
             return Ok(true);
         }
@@ -246,15 +250,15 @@ fn remaining<T: Transport>(engine: &Engine<T>, completed: &Completed) -> Remaini
 }
 
 /// Starts tasks for what has to be waited for.
-fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, desk: &Rc<Desk>) {
+fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, worker: &Rc<WorkerContext>) {
     let mut waiters = Vec::new();
     for Task { token, work } in engine.take_tasks() {
         let counted = Counted::new(completed);
         match work {
             Work::Response(future) => {
-                desk.meter.add(Count::Waited, 1);
+                worker.meter.add(Count::Waited, 1);
                 waiters
-                    .push((token, AbortOnDrop(task::spawn_local(response(token, future, counted, Rc::clone(desk))))));
+                    .push((token, AbortOnDrop(task::spawn_local(response(token, future, counted, Rc::clone(worker))))));
             }
             Work::Body(stream) => {
                 completed.is_shared.set(true);
@@ -263,7 +267,7 @@ fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, desk: 
             Work::Connection(connection) => {
                 completed.is_shared.set(true);
                 let stays = Elsewhere::new(counted, connection.protocol);
-                drop(task::spawn_local(elsewhere(connection, Rc::clone(desk), stays)));
+                drop(task::spawn_local(elsewhere(connection, Rc::clone(worker), stays)));
             }
         }
     }
@@ -271,8 +275,8 @@ fn start<T: Transport>(engine: &mut Engine<T>, completed: &Rc<Completed>, desk: 
 }
 
 /// Waits for a handler.
-async fn response(token: Token, future: Pending, counted: Counted, desk: Rc<Desk>) {
-    let response = app::survive(future, || app::panicked(&desk)).await;
+async fn response(token: Token, future: Pending, counted: Counted, worker: Rc<WorkerContext>) {
+    let response = app::survive(future, || app::panicked(&worker)).await;
     counted.0.answers.borrow_mut().push((token, response));
     counted.0.arrived.notify_one();
 }
@@ -285,21 +289,21 @@ async fn body(token: Token, mut stream: Box<Stream>, counted: Counted) {
 }
 
 /// Serves a connection that has left the engine.
-async fn elsewhere(connection: HandedOver, desk: Rc<Desk>, stays: Elsewhere) {
+async fn elsewhere(connection: HandedOver, worker: Rc<WorkerContext>, stays: Elsewhere) {
     let completed = &stays.counted.0;
     let signals = WorkerSignals { leaving: completed.leaving.subscribe(), cutoff: completed.cutoff.subscribe() };
-    if let Some(returned) = handover::serve(connection, desk, signals).await {
+    if let Some(returned) = handover::serve(connection, worker, signals).await {
         completed.returned.borrow_mut().push(returned);
     }
 }
 
 /// Sends what has been waited for.
-fn complete<T: Transport>(engine: &mut Engine<T>, completed: &Completed, desk: &Desk) {
+fn complete<T: Transport>(engine: &mut Engine<T>, completed: &Completed, worker: &WorkerContext) {
     let (answers, bodies, returned) = (completed.answers.take(), completed.bodies.take(), completed.returned.take());
     if answers.is_empty() && bodies.is_empty() && returned.is_empty() {
         return;
     }
-    let _context = desk.enter();
+    let _context = worker.enter();
     if !answers.is_empty() {
         engine.complete(answers);
     }

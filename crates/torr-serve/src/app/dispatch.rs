@@ -2,10 +2,10 @@
 
 use super::outcome::poll_once;
 use super::{App, Content, Handler, METRICS, Outcome};
-use crate::app::guest;
 use crate::app::owned::OwnedHead;
+use crate::app::router;
 use crate::client::Client;
-use crate::context::Desk;
+use crate::context::WorkerContext;
 use crate::message::request::Request;
 use crate::message::request_body::RequestBody;
 use crate::message::response::Response;
@@ -23,7 +23,7 @@ use torr_wire::request::RequestHead;
 
 impl App {
     /// Whether a request's body is passed on as it comes, rather than gathered for a handler of this application.
-    pub(crate) fn takes_body_as_it_comes(&self, method: &str, path: &str, cx: &Desk) -> bool {
+    pub(crate) fn takes_body_as_it_comes(&self, method: &str, path: &str, cx: &WorkerContext) -> bool {
         cx.router.is_some() && self.find(method, path).is_none()
     }
 
@@ -37,7 +37,13 @@ impl App {
     /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
     /// most have their answer at hand.
     #[inline]
-    pub(crate) fn call(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
+    pub(crate) fn call(
+        &self,
+        head: &RequestHead<'_, '_>,
+        content: Content<'_>,
+        client: &Client,
+        cx: &WorkerContext,
+    ) -> Outcome {
         match (self.find(head.method, head.path()), content) {
             (Some((handler, params)), Content::Whole(body)) => {
                 let request = Request { head, params, body, client };
@@ -63,7 +69,7 @@ impl App {
     }
 
     /// Calls a handler on a thread of the pool, which finds the request anew in bytes of its own.
-    fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &Desk) -> Outcome {
+    fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &WorkerContext) -> Outcome {
         let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
         let (counts, client, asked) = (cx.meter.elsewhere(), client.clone(), Instant::now());
         let done = Done(counts.clone());
@@ -98,13 +104,19 @@ impl App {
         }
     }
 
-    fn call_router(&self, head: &RequestHead<'_, '_>, content: Content<'_>, client: &Client, cx: &Desk) -> Outcome {
+    fn call_router(
+        &self,
+        head: &RequestHead<'_, '_>,
+        content: Content<'_>,
+        client: &Client,
+        cx: &WorkerContext,
+    ) -> Outcome {
         let Some(router) = &cx.router else { return Outcome::Ready(self.no_handler(head)) };
         let body = match content {
             Content::Whole(body) => RequestBody::whole(body),
             Content::Coming(incoming) => RequestBody::streamed(incoming),
         };
-        let Some(mut request) = guest::request(head, body) else {
+        let Some(mut request) = router::request(head, body) else {
             return Outcome::Ready(Response::error(400, "The target is not valid\n").closing());
         };
         let called = guarded(cx, || {
@@ -154,7 +166,7 @@ impl Drop for Called {
 
 /// Calls a handler. A panic is the handler's failure; what it leaves behind is the handler's own state only.
 #[inline]
-fn guarded(cx: &Desk, call: impl FnOnce() -> Outcome) -> Outcome {
+fn guarded(cx: &WorkerContext, call: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(panicked(cx)))
 }
 
@@ -187,7 +199,7 @@ fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
 
 /// The answer for a handler that panicked.
 #[cold]
-pub(crate) fn panicked(cx: &Desk) -> Response {
+pub(crate) fn panicked(cx: &WorkerContext) -> Response {
     cx.meter.add(Count::Panicked, 1);
     tracing::error!("a handler panicked");
     failed()

@@ -21,7 +21,7 @@ use crate::callbacks;
 use crate::conn::admission::ConnectionLimits;
 use crate::conn::http1::{Next, Then};
 use crate::conn::transport::Transport;
-use crate::context::{Context, Desk};
+use crate::context::{EngineContext, WorkerContext};
 use crate::observe::metrics_table::Count;
 use connection::{Buffers, Connection, Outcome, Readable, State};
 use counts::TurnCounts;
@@ -66,7 +66,7 @@ struct Output {
 
 /// A worker's connections, all over the same transport.
 pub(crate) struct Engine<T> {
-    cx: Context,
+    cx: EngineContext,
     limits: ConnectionLimits,
     poller: Poller,
     listener: Option<OwnedFd>,
@@ -98,7 +98,7 @@ impl<T: Transport> Engine<T> {
     /// # Errors
     /// If the kernel has no descriptor left.
     pub fn new(
-        cx: Context,
+        cx: EngineContext,
         limits: ConnectionLimits,
         listener: OwnedFd,
         stop_signal: Arc<StopSignal>,
@@ -156,8 +156,8 @@ impl<T: Transport> Engine<T> {
     }
 
     /// Returns what connections share, also those that hyper serves.
-    pub fn desk(&self) -> Rc<Desk> {
-        Rc::clone(&self.cx.desk)
+    pub fn worker(&self) -> Rc<WorkerContext> {
+        Rc::clone(&self.cx.worker)
     }
 
     /// Waits for something to do, if it may, and does it. Returns whether there was anything.

@@ -14,7 +14,7 @@ mod write_timeout;
 use crate::client::Client;
 use crate::conn::admission::Admission;
 use crate::conn::http1::HyperProtocol;
-use crate::context::Desk;
+use crate::context::WorkerContext;
 use controller::Budget;
 use cutoff::Cutoff;
 use exchange::{Ending, Exchange};
@@ -98,12 +98,16 @@ where
 }
 
 /// Serves a connection to its end, until it is upgraded, or until the engine continues with it.
-pub(crate) async fn serve(connection: HandedOver, desk: Rc<Desk>, signals: WorkerSignals) -> Option<Returned> {
+pub(crate) async fn serve(
+    connection: HandedOver,
+    worker: Rc<WorkerContext>,
+    signals: WorkerSignals,
+) -> Option<Returned> {
     let HandedOver { parts, protocol } = connection;
     match protocol {
-        HyperProtocol::Http1 { head, framing } => serve_http1(parts, head, framing, desk, signals).await,
+        HyperProtocol::Http1 { head, framing } => serve_http1(parts, head, framing, worker, signals).await,
         HyperProtocol::Http2 => {
-            serve_http2(parts, desk, signals).await;
+            serve_http2(parts, worker, signals).await;
             None
         }
     }
@@ -114,14 +118,14 @@ async fn serve_http1(
     parts: ConnectionParts,
     head: usize,
     framing: Framing,
-    desk: Rc<Desk>,
+    worker: Rc<WorkerContext>,
     signals: WorkerSignals,
 ) -> Option<Returned> {
-    let settings = &desk.settings;
+    let settings = &worker.settings;
     let (client, upgrade, served) = (parts.client.clone(), Arc::<Upgrade>::default(), ServedCell::default());
     let leaving = signals.leaving.clone();
-    let cutoff = Cutoff::new(signals.cutoff.clone(), Arc::clone(&upgrade), Arc::clone(&desk.shutdown));
-    let (stream, exchange) = open(parts, &desk, Arc::clone(&upgrade), Some(cutoff))?;
+    let cutoff = Cutoff::new(signals.cutoff.clone(), Arc::clone(&upgrade), Arc::clone(&worker.shutdown));
+    let (stream, exchange) = open(parts, &worker, Arc::clone(&upgrade), Some(cutoff))?;
     // Where a request asked for an upgrade and its connection is to be closed, hyper throws away what the socket does not take
     // at once. A socket that tokio has just got to know counts as one that takes nothing.
     timeout(settings.write_timeout, stream.writable()).await.ok()?.ok()?;
@@ -132,7 +136,7 @@ async fn serve_http1(
     let io = TokioIo::new(WriteTimeout::new(gate, settings.write_timeout));
     let connection = builder.serve_connection(io, exchange.clone()).with_upgrades();
     let end = |connection: Pin<&mut http1::UpgradeableConnection<_, _>>| connection.graceful_shutdown();
-    if !drive(connection, end, &exchange, false, signals, &desk).await {
+    if !drive(connection, end, &exchange, false, signals, &worker).await {
         return None;
     }
     upgrade.complete();
@@ -147,9 +151,9 @@ async fn serve_http1(
 }
 
 /// Serves a connection of HTTP/2 to its end.
-async fn serve_http2(parts: ConnectionParts, desk: Rc<Desk>, signals: WorkerSignals) {
-    let settings = &desk.settings;
-    let Some((stream, exchange)) = open(parts, &desk, Arc::default(), None) else { return };
+async fn serve_http2(parts: ConnectionParts, worker: Rc<WorkerContext>, signals: WorkerSignals) {
+    let settings = &worker.settings;
+    let Some((stream, exchange)) = open(parts, &worker, Arc::default(), None) else { return };
     let mut builder = http2::Builder::new(LocalExecutor);
     let most_of_fields = u32::try_from(settings.most_of_head()).unwrap_or(u32::MAX);
     builder.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).max_header_list_size(most_of_fields);
@@ -159,22 +163,22 @@ async fn serve_http2(parts: ConnectionParts, desk: Rc<Desk>, signals: WorkerSign
     let io = TokioIo::new(WriteTimeout::new(stream, settings.write_timeout));
     let connection = builder.serve_connection(io, exchange.clone());
     let end = |connection: Pin<&mut http2::Connection<_, _, _>>| connection.graceful_shutdown();
-    drive(connection, end, &exchange, true, signals, &desk).await;
+    drive(connection, end, &exchange, true, signals, &worker).await;
 }
 
 /// Returns a connection's stream and the service for its requests. `None` if the runtime cannot watch the socket.
 fn open(
     parts: ConnectionParts,
-    desk: &Rc<Desk>,
+    worker: &Rc<WorkerContext>,
     upgrade: Arc<Upgrade>,
     cutoff: Option<Cutoff>,
 ) -> Option<(SocketStream, Exchange)> {
     let ConnectionParts { socket, admission, tls, input: arrived, client, served } = parts;
     let admission = Arc::new(admission);
     let budget = Budget::new(STREAMS, Arc::clone(&admission));
-    let exchange = Exchange::new(Rc::clone(desk), client, served, upgrade, budget);
+    let exchange = Exchange::new(Rc::clone(worker), client, served, upgrade, budget);
     let parts = StreamParts { socket, tls, admission, arrived };
-    let stream = SocketStream::new(parts, desk.meter.elsewhere(), exchange.sent(), cutoff).ok()?;
+    let stream = SocketStream::new(parts, worker.meter.elsewhere(), exchange.sent(), cutoff).ok()?;
     Some((stream, exchange))
 }
 
@@ -186,7 +190,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     exchange: &Exchange,
     is_watched: bool,
     signals: WorkerSignals,
-    desk: &Desk,
+    worker: &WorkerContext,
 ) -> bool {
     let WorkerSignals { mut leaving, mut cutoff } = signals;
     let mut connection = pin!(connection);
@@ -197,11 +201,11 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
     loop {
         let until_idle = match (watched.map(Exchange::idle_for), ending) {
             (None, _) => Duration::MAX,
-            (Some(time), None) => desk.settings.idle_timeout.saturating_sub(time),
+            (Some(time), None) => worker.settings.idle_timeout.saturating_sub(time),
             (Some(time), Some(ending)) => GRACE.saturating_sub(time.min(ending.elapsed())),
         };
         let until_deadline = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
-        let until_stuck = |exchange: &Exchange| desk.settings.write_timeout.saturating_sub(exchange.stuck_for());
+        let until_stuck = |exchange: &Exchange| worker.settings.write_timeout.saturating_sub(exchange.stuck_for());
         let until_stuck = watched.map_or(Duration::MAX, until_stuck);
         let until_cut_off = if is_cut_off { CUT_OFF_WAIT } else { Duration::MAX };
         let wait = until_idle.min(until_deadline).min(until_stuck).min(until_cut_off).max(LEAST_WAIT);
@@ -217,7 +221,7 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                     end(connection.as_mut());
                 }
                 // A connection that takes longer is cut off.
-                (ending, deadline) = (Some(Instant::now()), Some(Instant::now() + desk.settings.stop_timeout));
+                (ending, deadline) = (Some(Instant::now()), Some(Instant::now() + worker.settings.stop_timeout));
             }
             _ = cutoff.wait_for(|&is_over| is_over), if !is_cut_off => is_cut_off = true,
             // The connection has brought its last request; those in flight still have their responses.
@@ -230,8 +234,8 @@ async fn drive<C: Future<Output = hyper::Result<()>>>(
                 let is_moving = watched.is_some_and(Exchange::is_moving);
                 let idle = watched.map_or(Duration::ZERO, Exchange::idle_for);
                 match ending {
-                    _ if stuck >= desk.settings.write_timeout && !is_moving => return false,
-                    None if idle >= desk.settings.idle_timeout => {
+                    _ if stuck >= worker.settings.write_timeout && !is_moving => return false,
+                    None if idle >= worker.settings.idle_timeout => {
                         end(connection.as_mut());
                         ending = Some(Instant::now());
                     }

@@ -11,7 +11,7 @@ pub(crate) use next::{HyperProtocol, LongBody, Next, PendingResponse, Then};
 
 use crate::app::{Content as RequestContent, Outcome};
 use crate::client::Client;
-use crate::context::Context;
+use crate::context::EngineContext;
 use crate::message::response::{Body, Response};
 use crate::observe::visit::Note;
 use content::{Content, ContentError, Gathered, Remainder, Upload};
@@ -113,7 +113,7 @@ impl Http1 {
     /// Handles bytes that have arrived, and those of the input before them, and appends responses to `out`. `wake` makes a
     /// waker for the connection, which calls [`Http1::invite`].
     #[inline]
-    pub fn receive(&mut self, bytes: &[u8], cx: &Context, wake: impl Fn() -> Waker, out: &mut Vec<u8>) -> Next {
+    pub fn receive(&mut self, bytes: &[u8], cx: &EngineContext, wake: impl Fn() -> Waker, out: &mut Vec<u8>) -> Next {
         if self.input.is_empty() {
             let (used, next) = self.advance(bytes, cx, wake, out);
             if used < bytes.len() && !next.is_end() {
@@ -140,7 +140,13 @@ impl Http1 {
     }
 
     /// Handles request after request. Returns how much of the input is handled.
-    fn advance(&mut self, input: &[u8], cx: &Context, wake: impl Fn() -> Waker, out: &mut Vec<u8>) -> (usize, Next) {
+    fn advance(
+        &mut self,
+        input: &[u8],
+        cx: &EngineContext,
+        wake: impl Fn() -> Waker,
+        out: &mut Vec<u8>,
+    ) -> (usize, Next) {
         let begin = out.len();
         let mut at = 0;
         if !matches!(self.content, Content::None) {
@@ -168,7 +174,7 @@ impl Http1 {
     fn receive_request(
         &mut self,
         input: &[u8],
-        cx: &Context,
+        cx: &EngineContext,
         wake: impl Fn() -> Waker,
         out: &mut Vec<u8>,
     ) -> (usize, Option<Next>) {
@@ -206,7 +212,7 @@ impl Http1 {
         &mut self,
         head: &RequestHead<'_, '_>,
         input: &[u8],
-        cx: &Context,
+        cx: &EngineContext,
         out: &mut Vec<u8>,
     ) -> (usize, Option<Next>) {
         if matches!(head.framing, Framing::Length(length) if length > cx.settings.max_body) {
@@ -227,7 +233,7 @@ impl Http1 {
         &mut self,
         head: &RequestHead<'_, '_>,
         behind: &[u8],
-        cx: &Context,
+        cx: &EngineContext,
         wake: impl Fn() -> Waker,
         out: &mut Vec<u8>,
     ) -> (usize, Option<Next>) {
@@ -253,7 +259,7 @@ impl Http1 {
 
     /// Takes more of the content that is awaited, before any other request. Returns no next step if another request may follow.
     #[cold]
-    fn continue_content(&mut self, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> (usize, Option<Next>) {
+    fn continue_content(&mut self, input: &[u8], cx: &EngineContext, out: &mut Vec<u8>) -> (usize, Option<Next>) {
         match std::mem::take(&mut self.content) {
             Content::None => (0, None),
             Content::Gathered(gathered) => self.gather(gathered, input, cx, out),
@@ -276,7 +282,7 @@ impl Http1 {
         &mut self,
         mut gathered: Box<Gathered>,
         input: &[u8],
-        cx: &Context,
+        cx: &EngineContext,
         out: &mut Vec<u8>,
     ) -> (usize, Option<Next>) {
         let used = match gathered.receive(input, cx.settings.max_body) {
@@ -299,7 +305,7 @@ impl Http1 {
     }
 
     /// Passes on what of `input` belongs to the content. Returns how much that is.
-    fn upload(&mut self, input: &[u8], cx: &Context) -> Result<usize, ContentError> {
+    fn upload(&mut self, input: &[u8], cx: &EngineContext) -> Result<usize, ContentError> {
         let Content::Uploaded(upload) = &mut self.content else { return Ok(0) };
         let used = upload.receive(input, cx.settings.most_streamed())?;
         if upload.is_complete() {
@@ -310,7 +316,7 @@ impl Http1 {
 
     /// Takes bytes that have arrived while a response is made (`is_handling`) or sent.
     #[cold]
-    pub fn receive_content(&mut self, bytes: &[u8], is_handling: bool, cx: &Context, out: &mut Vec<u8>) -> Next {
+    pub fn receive_content(&mut self, bytes: &[u8], is_handling: bool, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
         match self.upload(bytes, cx) {
             Ok(used) => {
                 self.input.push(&bytes[used..]);
@@ -332,13 +338,19 @@ impl Http1 {
     }
 
     /// Takes the response of a handler that was waited for.
-    pub fn respond(&mut self, response: Response, pending: PendingResponse, cx: &Context, out: &mut Vec<u8>) -> Next {
+    pub fn respond(
+        &mut self,
+        response: Response,
+        pending: PendingResponse,
+        cx: &EngineContext,
+        out: &mut Vec<u8>,
+    ) -> Next {
         self.put(response, pending.rules, self.remainder(), cx, out).unwrap_or(Next::CONTINUE)
     }
 
     /// Takes the end of the time for a request, or for its content while a handler works (`is_handling`). Returns `None` where
     /// the client is sent no response, since none of a request has arrived, or the response has been sent.
-    pub fn time_out(&mut self, is_handling: bool, cx: &Context, out: &mut Vec<u8>) -> Option<Next> {
+    pub fn time_out(&mut self, is_handling: bool, cx: &EngineContext, out: &mut Vec<u8>) -> Option<Next> {
         let part = self.part();
         match std::mem::take(&mut self.content) {
             Content::None if is_handling || part == Part::Nothing => return None,
@@ -371,7 +383,7 @@ impl Http1 {
         &mut self,
         head: &RequestHead<'_, '_>,
         content: RequestContent<'_>,
-        cx: &Context,
+        cx: &EngineContext,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         self.served += 1;
@@ -410,7 +422,7 @@ impl Http1 {
         response: Response,
         rules: ResponseRules,
         remainder: Remainder,
-        cx: &Context,
+        cx: &EngineContext,
         out: &mut Vec<u8>,
     ) -> Option<Next> {
         let next = write(response, rules, remainder, self.note.as_mut(), cx, out);
@@ -422,12 +434,12 @@ impl Http1 {
 
     /// Notes a request where a setting requires that. Returns the client then, as far as a proxy tells.
     #[inline]
-    fn note_request(&mut self, head: &RequestHead<'_, '_>, cx: &Context) -> Option<Client> {
+    fn note_request(&mut self, head: &RequestHead<'_, '_>, cx: &EngineContext) -> Option<Client> {
         if cx.visits.are_noted() { Some(self.take_note(head, cx)) } else { None }
     }
 
     #[cold]
-    fn take_note(&mut self, head: &RequestHead<'_, '_>, cx: &Context) -> Client {
+    fn take_note(&mut self, head: &RequestHead<'_, '_>, cx: &EngineContext) -> Client {
         let protocol = if head.http_1_1 { "HTTP/1.1" } else { "HTTP/1.0" };
         let fields: Vec<_> = head.headers.iter().map(|field| (field.name, field.value)).collect();
         let (client, note) = cx.visits.begin(&self.client, [head.method, head.target, protocol], &fields);
@@ -437,7 +449,7 @@ impl Http1 {
 
     /// Notes a request whose header section was kept.
     #[cold]
-    fn note_head(&mut self, head: &[u8], cx: &Context) {
+    fn note_head(&mut self, head: &[u8], cx: &EngineContext) {
         let mut headers = request::header_buffer();
         if let Ok(Some(head)) = request::parse(head, &mut headers, cx.settings.limits()) {
             self.note_request(&head, cx);
@@ -446,7 +458,7 @@ impl Http1 {
 
     /// Handles what is no request of HTTP/1.1: the preface of HTTP/2, or a fault.
     #[cold]
-    fn refuse_head(&mut self, error: WireError, input: &[u8], cx: &Context, out: &mut Vec<u8>) -> Next {
+    fn refuse_head(&mut self, error: WireError, input: &[u8], cx: &EngineContext, out: &mut Vec<u8>) -> Next {
         let arrived = input.len().min(HTTP2_PREFACE.len());
         let may_be_http2 = cx.settings.http2 && self.served == 0 && input[..arrived] == HTTP2_PREFACE[..arrived];
         match error {
@@ -457,7 +469,7 @@ impl Http1 {
     }
 
     #[cold]
-    fn refuse_content(&mut self, error: ContentError, cx: &Context, out: &mut Vec<u8>) -> Next {
+    fn refuse_content(&mut self, error: ContentError, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
         self.content = Content::None;
         match error {
             ContentError::TooLarge => self.fail(413, "The body is too large\n", cx, out),
@@ -467,14 +479,14 @@ impl Http1 {
 
     /// Refuses a request that breaks the rules of HTTP.
     #[cold]
-    fn refuse(&mut self, error: WireError, cx: &Context, out: &mut Vec<u8>) -> Next {
+    fn refuse(&mut self, error: WireError, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
         self.note.get_or_insert_with(|| cx.visits.malformed(&self.client));
         self.fail(status_of(error), format!("{error}\n"), cx, out)
     }
 
     /// Sends a failure after which the connection ends.
     #[cold]
-    fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &Context, out: &mut Vec<u8>) -> Next {
+    fn fail(&mut self, status: u16, why: impl Into<Body>, cx: &EngineContext, out: &mut Vec<u8>) -> Next {
         let rules = ResponseRules { to_head: false, http_1_1: true, keep_alive: false, is_last: true };
         self.put(Response::error(status, why), rules, Remainder::Unwanted, cx, out);
         Next::LINGER
@@ -487,14 +499,14 @@ fn invite(out: &mut Vec<u8>) {
 }
 
 /// Returns the length of content up to which it is handed over with its header section, if it has arrived.
-fn most_at_once(cx: &Context) -> u64 {
+fn most_at_once(cx: &EngineContext) -> u64 {
     cx.settings.max_body.min(cx.settings.most_streamed())
 }
 
 /// Whether a request may upgrade its connection. A request for HTTP/2 by `Upgrade` may not: that way was removed (RFC 9113,
 /// section 3.1), and a client that offers it takes HTTP/1.1.
 #[cold]
-fn is_for_hyper(head: &RequestHead<'_, '_>, cx: &Context) -> bool {
+fn is_for_hyper(head: &RequestHead<'_, '_>, cx: &EngineContext) -> bool {
     let offered = || head.header("upgrade").is_some_and(|protocol| !protocol.eq_ignore_ascii_case(b"h2c"));
     (head.method == "CONNECT" || offered()) && cx.app.takes_body_as_it_comes(head.method, head.path(), cx)
 }

@@ -4,7 +4,7 @@ use super::task::AbortOnDrop;
 use crate::conn::admission::Admission;
 use crate::conn::http1::{Http1, HyperProtocol, LongBody, Next, PendingResponse, Then};
 use crate::conn::transport::{Peer, Received, Refusal, Transport};
-use crate::context::Context;
+use crate::context::EngineContext;
 use crate::message::response::Response;
 use crate::message::stream::Fill;
 use std::os::fd::OwnedFd;
@@ -159,7 +159,7 @@ impl<T: Transport> Connection<T> {
         bytes: &mut [u8],
         is_end: bool,
         now: Nanos,
-        cx: &Context,
+        cx: &EngineContext,
         wake: impl Fn() -> Waker,
         buffers: &mut Buffers,
     ) -> Outcome {
@@ -193,7 +193,7 @@ impl<T: Transport> Connection<T> {
         &mut self,
         bytes: &[u8],
         now: Nanos,
-        cx: &Context,
+        cx: &EngineContext,
         wake: impl Fn() -> Waker,
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
@@ -216,7 +216,7 @@ impl<T: Transport> Connection<T> {
         &mut self,
         bytes: &[u8],
         now: Nanos,
-        cx: &Context,
+        cx: &EngineContext,
         plain: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) -> Next {
@@ -241,7 +241,7 @@ impl<T: Transport> Connection<T> {
         &mut self,
         response: Response,
         pending: PendingResponse,
-        cx: &Context,
+        cx: &EngineContext,
         buffers: &mut Buffers,
     ) -> Next {
         self.encode(&mut buffers.plain, &mut buffers.out, |http, out| http.respond(response, pending, cx, out))
@@ -259,7 +259,7 @@ impl<T: Transport> Connection<T> {
     }
 
     /// Takes the end of the time for a request. Returns `None` where the connection ends without a response.
-    pub fn time_out(&mut self, cx: &Context, buffers: &mut Buffers) -> Option<Next> {
+    pub fn time_out(&mut self, cx: &EngineContext, buffers: &mut Buffers) -> Option<Next> {
         let is_handling = self.state.is_handling();
         if !is_handling && !self.state.is_reading() {
             return None;

@@ -6,7 +6,7 @@ use super::{ARENA, Engine};
 use crate::app::App;
 use crate::conn::admission::ConnectionLimits;
 use crate::conn::transport::Plain;
-use crate::context::{Context, Shared};
+use crate::context::{EngineContext, ServerContext};
 use crate::message::response::Response;
 use crate::settings::Settings;
 use std::io::{ErrorKind, Read, Write};
@@ -50,9 +50,9 @@ impl Rig {
         listener.set_nonblocking(true).expect("a socket takes options");
         let client = TcpStream::connect(listener.local_addr().expect("it is bound")).expect("it listens");
         client.set_read_timeout(Some(TIME_LIMIT)).expect("a socket takes options");
-        let (_, shared) = Shared::alone(app, Settings::default()).expect("there is memory");
+        let (_, shared) = ServerContext::alone(app, Settings::default()).expect("there is memory");
         let mut engine = Engine::new(
-            Context::new(shared, 0).expect("a descriptor is free"),
+            EngineContext::new(shared, 0).expect("a descriptor is free"),
             ConnectionLimits::of_all(100),
             listener.into(),
             Arc::new(StopSignal::new().expect("there is room for a descriptor")),

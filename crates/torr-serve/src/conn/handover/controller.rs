@@ -6,7 +6,7 @@ use crate::app::owned::OwnedHead;
 use crate::app::{self, Content, Outcome};
 use crate::client::Client;
 use crate::conn::admission::Admission;
-use crate::context::Desk;
+use crate::context::WorkerContext;
 use crate::message::body_error::BodyError;
 use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::response::Response;
@@ -92,14 +92,14 @@ impl Drop for Gathered {
 
 /// Gathers a request's body and calls its handler.
 pub(super) async fn respond(
-    desk: &Rc<Desk>,
+    worker: &Rc<WorkerContext>,
     budget: &Budget,
     client: &Client,
     parts: Parts,
     body: Incoming,
 ) -> Response {
     // As in the engine, the whole body has this time.
-    let gathered = timeout(desk.settings.body_timeout, gather(desk, budget, body)).await;
+    let gathered = timeout(worker.settings.body_timeout, gather(worker, budget, body)).await;
     let body = match gathered.unwrap_or(Err(Failure::Body(BodyError::TimedOut))) {
         Ok(body) => body,
         Err(Failure::Body(error)) => return refusal(error),
@@ -108,13 +108,13 @@ pub(super) async fn respond(
     let permit = Arc::clone(&budget.handlers).acquire_owned().await.expect("this semaphore is never closed");
     let head = OwnedHead::of_parts(&parts);
     drop(parts);
-    match head.with(|head| desk.app.call(head, Content::Whole(&body.bytes), client, desk)) {
+    match head.with(|head| worker.app.call(head, Content::Whole(&body.bytes), client, worker)) {
         Outcome::Ready(response) => response,
         Outcome::Pending(future) | Outcome::Droppable(future) => {
-            let (desk, admission) = (Rc::clone(desk), Arc::clone(&budget.admission));
+            let (worker, admission) = (Rc::clone(worker), Arc::clone(&budget.admission));
             let work = async move {
                 let _held = (permit, body, admission);
-                app::survive(future, || app::panicked(&desk)).await
+                app::survive(future, || app::panicked(&worker)).await
             };
             // Without its handle the task continues, until the handler ends or the worker does.
             task::spawn_local(work).await.unwrap_or_else(|_| Response::error(503, "The server is stopping\n"))
@@ -123,14 +123,14 @@ pub(super) async fn respond(
 }
 
 /// Gathers a body into one piece of memory.
-async fn gather(desk: &Desk, budget: &Budget, body: Incoming) -> Result<Gathered, Failure> {
-    let most = desk.settings.max_body;
+async fn gather(worker: &WorkerContext, budget: &Budget, body: Incoming) -> Result<Gathered, Failure> {
+    let most = worker.settings.max_body;
     let at_a_time = most.saturating_mul(BODIES).max(LEAST_GATHERED);
     if body.size_hint().lower() > most {
         return Err(BodyError::TooLarge.into());
     }
     let mut gathered = Gathered::new(budget);
-    let mut body = HyperRequestBody::new(body, most, desk.settings.body_timeout);
+    let mut body = HyperRequestBody::new(body, most, worker.settings.body_timeout);
     while let Some(frame) = poll_fn(|cx| body.poll_frame(cx)).await {
         if let Ok(data) = frame?.into_data() {
             gathered.push(&data, at_a_time)?;

@@ -5,10 +5,10 @@ use super::controller::{self, Budget};
 use super::refusal::refusal;
 use super::upgrade::Upgrade;
 use crate::app;
-use crate::app::guest::says_close;
+use crate::app::router::says_close;
 use crate::client::Client;
 use crate::client::request_id::FIELD;
-use crate::context::Desk;
+use crate::context::WorkerContext;
 use crate::message::body_error::BodyError;
 use crate::message::hyper_request_body::HyperRequestBody;
 use crate::message::hyper_response::{self, BoxBody};
@@ -44,7 +44,7 @@ const CONTROL_FRAMES: u64 = 1024;
 pub(super) struct Exchange(Rc<Inner>);
 
 struct Inner {
-    desk: Rc<Desk>,
+    worker: Rc<WorkerContext>,
     client: Client,
     server: HeaderValue,
     /// The number of requests in flight.
@@ -107,7 +107,7 @@ impl Inner {
     /// Counts a request. Returns whether the connection may bring no further one.
     fn count(&self) -> bool {
         self.served.set(self.served.get() + 1);
-        let most = self.desk.settings.requests_per_connection;
+        let most = self.worker.settings.requests_per_connection;
         most != 0 && self.served.get() >= most
     }
 
@@ -132,7 +132,7 @@ impl Inner {
 
     /// Returns who sent a request, and what is noted of it.
     fn visit(&self, request: &Request<Incoming>) -> (Client, Note) {
-        let visits = &self.desk.visits;
+        let visits = &self.worker.visits;
         if !visits.are_noted() {
             return (self.client.clone(), Note::default());
         }
@@ -227,14 +227,14 @@ impl Body for NotedBody {
 }
 
 impl Exchange {
-    pub fn new(desk: Rc<Desk>, client: Client, served: u64, upgrade: Arc<Upgrade>, budget: Budget) -> Self {
-        let server = HeaderValue::from_static(desk.settings.server_name);
+    pub fn new(worker: Rc<WorkerContext>, client: Client, served: u64, upgrade: Arc<Upgrade>, budget: Budget) -> Self {
+        let server = HeaderValue::from_static(worker.settings.server_name);
         let (active, endless, since) = (Cell::new(0), Cell::new(0), Cell::new(Instant::now()));
         let (served, enough) = (Cell::new(served), Notify::new());
         let (sent, held, flowed, has_tunnel) = (Arc::default(), Cell::new(0), since.clone(), Cell::new(false));
         let ending = Cell::new(None);
         Self(Rc::new(Inner {
-            desk,
+            worker,
             client,
             server,
             active,
@@ -317,7 +317,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
             let keep_alive = !request.headers().get_all(CONNECTION).iter().any(says_close);
             let (client, mut note) = inner.visit(&request);
             let responding = Box::pin(respond(inner, &client, request));
-            let mut response = app::survive(responding, || own(app::panicked(&inner.desk), false)).await;
+            let mut response = app::survive(responding, || own(app::panicked(&inner.worker), false)).await;
             note.answered(response.status().as_u16(), 0);
             if let Some(id) = note.id.as_ref().and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
                 response.headers_mut().entry(FIELD).or_insert(id);
@@ -329,8 +329,8 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
                 inner.end_http1(&mut response, by_connect, is_last);
             }
             response.headers_mut().entry(SERVER).or_insert_with(|| inner.server.clone());
-            inner.desk.meter.status(response.status().as_u16());
-            inner.desk.meter.took(clock::nanos(begin.elapsed()), 1);
+            inner.worker.meter.status(response.status().as_u16());
+            inner.worker.meter.took(clock::nanos(begin.elapsed()), 1);
             if version == Version::HTTP_2 && by_connect && response.status().is_success() {
                 inner.has_tunnel.set(true);
             }
@@ -341,7 +341,7 @@ impl hyper::service::Service<Request<Incoming>> for Exchange {
 
 /// Calls the handler or the router of a request.
 async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> http::Response<BoxBody> {
-    let desk = &inner.desk;
+    let worker = &inner.worker;
     let (mut parts, body) = request.into_parts();
     let to_head = parts.method == Method::HEAD;
     let own = |response| own(response, to_head);
@@ -355,17 +355,17 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         parts.headers.insert(HOST, host);
     }
     let path = parts.uri.path();
-    if let Some(router) = &desk.router
-        && desk.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path }, desk)
+    if let Some(router) = &worker.router
+        && worker.app.takes_body_as_it_comes(parts.method.as_str(), if path.is_empty() { "/" } else { path }, worker)
     {
-        let most = desk.settings.most_streamed();
+        let most = worker.settings.most_streamed();
         if body.size_hint().lower() > most {
             return own(refusal(BodyError::TooLarge));
         }
-        let body = HyperRequestBody::new(body, most, desk.settings.body_timeout);
+        let body = HyperRequestBody::new(body, most, worker.settings.body_timeout);
         let fault = body.fault();
         let mut request = Request::from_parts(parts, RequestBody::hyper(body));
-        desk.app.introduce(client, request.extensions_mut());
+        worker.app.introduce(client, request.extensions_mut());
         let mut responding = router.call_http(request);
         return poll_fn(|cx| {
             let response = responding.as_mut().poll(cx);
@@ -377,7 +377,7 @@ async fn respond(inner: &Inner, client: &Client, request: Request<Incoming>) -> 
         })
         .await;
     }
-    own(controller::respond(desk, &inner.budget, client, parts, body).await)
+    own(controller::respond(worker, &inner.budget, client, parts, body).await)
 }
 
 /// Returns a response of this server's own in the types of `http`.

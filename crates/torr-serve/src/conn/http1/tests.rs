@@ -2,7 +2,7 @@
 
 use super::{Http1, LongBody, Next, Part, Then};
 use crate::app::App;
-use crate::context::{Context, Shared};
+use crate::context::{EngineContext, ServerContext};
 use crate::message::response::{Response, SMALL};
 use crate::settings::Settings;
 use bytes::Bytes;
@@ -48,7 +48,7 @@ fn wake() -> Waker {
 }
 
 /// One connection, up to its end. Gives all its output, and whether it has ended.
-fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
+fn output(pieces: &[&[u8]], cx: &EngineContext) -> (Vec<u8>, bool) {
     let (mut http, mut out) = (Http1::default(), Vec::new());
     for piece in pieces {
         let mut next = http.receive(piece, cx, wake, &mut out);
@@ -85,9 +85,9 @@ fn output(pieces: &[&[u8]], cx: &Context) -> (Vec<u8>, bool) {
 }
 
 /// Runs with what a connection needs.
-fn with_context<T>(run: impl FnOnce(&mut Context) -> T) -> T {
-    let (_threads, shared) = Shared::alone(app(), settings()).expect("there is memory");
-    run(&mut Context::new(shared, 0).expect("a descriptor is free"))
+fn with_context<T>(run: impl FnOnce(&mut EngineContext) -> T) -> T {
+    let (_threads, shared) = ServerContext::alone(app(), settings()).expect("there is memory");
+    run(&mut EngineContext::new(shared, 0).expect("a descriptor is free"))
 }
 
 fn request() -> impl Strategy<Value = Vec<u8>> {

@@ -4,7 +4,7 @@ use super::content::Remainder;
 use super::next::{LongBody, Next, ResponseRules, Then};
 use crate::callbacks;
 use crate::client::request_id::FIELD;
-use crate::context::Context;
+use crate::context::EngineContext;
 use crate::message::response::{Body, Pieces, Response, SMALL};
 use crate::message::stream::Framing;
 use crate::observe::visit::Note;
@@ -23,7 +23,7 @@ pub(super) fn write(
     rules: ResponseRules,
     remainder: Remainder,
     note: Option<&mut Note>,
-    cx: &Context,
+    cx: &EngineContext,
     out: &mut Vec<u8>,
 ) -> Option<Next> {
     let mut framing = response.body.framing();

@@ -19,52 +19,52 @@ use torr_wire::request::RequestHead;
 use tower_service::Service;
 
 /// A service, of which each worker has a copy of its own.
-pub(crate) struct Guest(Box<dyn Source>);
+pub(crate) struct Router(Box<dyn MakeAdapter>);
 
 /// A worker's copy.
-pub(crate) struct Local(RefCell<Box<dyn Call>>);
+pub(crate) struct RouterAdapter(RefCell<Box<dyn CallService>>);
 
-trait Source: Send + Sync {
-    fn local(&self) -> Box<dyn Call>;
+trait MakeAdapter: Send + Sync {
+    fn adapter(&self) -> Box<dyn CallService>;
 }
 
 /// An answer in the making, as the types of `http` have it.
 pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<BoxBody>>>>;
 
-trait Call {
+trait CallService {
     fn call(&mut self, request: Request<RequestBody>) -> Outcome;
     fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending;
 }
 
 /// Behind a mutex, since a service need not be fit to be shared; it is asked only when a worker starts.
-struct Shared<S>(Mutex<S>);
+struct Prototype<S>(Mutex<S>);
 
-struct Copied<S: Service<Request<RequestBody>>, B> {
+struct ServiceAdapter<S: Service<Request<RequestBody>>, B> {
     service: S,
     /// Memory of a future and of a body that are done, for the next ones.
-    future: Option<Room<S::Future>>,
+    future: Option<FutureSlot<S::Future>>,
     body: Option<Pin<Box<BodyMemory<B>>>>,
 }
 
 /// Where a future is, or none.
-type Room<F> = Pin<Box<Option<F>>>;
+type FutureSlot<F> = Pin<Box<Option<F>>>;
 
-impl Guest {
+impl Router {
     pub fn new<S, B>(service: S) -> Self
     where
         S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
         S::Future: 'static,
         B: http_body::Body + Send + 'static,
     {
-        Self(Box::new(Shared(Mutex::new(service))))
+        Self(Box::new(Prototype(Mutex::new(service))))
     }
 
-    pub fn local(&self) -> Local {
-        Local(RefCell::new(self.0.local()))
+    pub fn adapter(&self) -> RouterAdapter {
+        RouterAdapter(RefCell::new(self.0.adapter()))
     }
 }
 
-impl Local {
+impl RouterAdapter {
     /// Calls the service. Its future is polled once, since most have their answer at hand.
     pub fn call(&self, request: Request<RequestBody>) -> Outcome {
         self.0.borrow_mut().call(request)
@@ -76,19 +76,19 @@ impl Local {
     }
 }
 
-impl<S, B> Source for Shared<S>
+impl<S, B> MakeAdapter for Prototype<S>
 where
     S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + Send + 'static,
     S::Future: 'static,
     B: http_body::Body + Send + 'static,
 {
-    fn local(&self) -> Box<dyn Call> {
+    fn adapter(&self) -> Box<dyn CallService> {
         let service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Box::new(Copied { service, future: None, body: None })
+        Box::new(ServiceAdapter { service, future: None, body: None })
     }
 }
 
-impl<S, B> Call for Copied<S, B>
+impl<S, B> CallService for ServiceAdapter<S, B>
 where
     S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
     S::Future: 'static,
@@ -135,7 +135,7 @@ where
 
 /// Asks a future that is there.
 #[inline]
-fn poll<F, R>(future: &mut Room<F>, cx: &mut Context<'_>) -> Poll<R>
+fn poll<F, R>(future: &mut FutureSlot<F>, cx: &mut Context<'_>) -> Poll<R>
 where
     F: Future<Output = Result<R, Infallible>>,
 {
@@ -143,7 +143,7 @@ where
     future.poll(cx).map(|Ok(response)| response)
 }
 
-impl<S, B> Copied<S, B>
+impl<S, B> ServiceAdapter<S, B>
 where
     S: Service<Request<RequestBody>, Response = http::Response<B>, Error = Infallible> + Clone + 'static,
     S::Future: 'static,
