@@ -1,12 +1,10 @@
 //! Signals to a process with worker threads of its own. They reach the whole process, so this test is alone in it.
 
-mod support;
-
 use rustix::process::{Signal, getpid, kill_process};
 use std::sync::mpsc::channel;
 use std::thread;
-use support::PATIENCE;
 use torr_serve::{App, Response, Server};
+use torr_test_support::PATIENCE;
 use torr_test_support::client::Client;
 
 #[test]

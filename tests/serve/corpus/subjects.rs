@@ -1,6 +1,6 @@
 //! The servers that the corpus is put to. The handler of each tells what it saw of a request.
 
-#[path = "../../../crates/torr-serve/tests/support/axum_serve.rs"]
+#[path = "../../../crates/torr-serve/tests/library/support/axum_serve.rs"]
 mod axum_serve;
 
 use super::exchange::SAW;

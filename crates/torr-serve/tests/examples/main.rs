@@ -1,8 +1,5 @@
 //! The examples serve as their first lines promise.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod blocking;
 mod compression;
 mod controllers;

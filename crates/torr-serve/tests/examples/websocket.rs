@@ -1,9 +1,9 @@
 //! `examples/websocket.rs`.
 
 use crate::program::Example;
-use crate::support::PATIENCE;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use torr_test_support::PATIENCE;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Error, Message, WebSocket};
 

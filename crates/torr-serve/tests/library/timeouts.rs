@@ -1,0 +1,180 @@
+//! Clients that take too long are left behind, and others are not.
+
+use crate::support::{PATIENCE, Running};
+use bytes::Bytes;
+use std::io::Write;
+use std::iter;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use torr_serve::{App, Response, Settings};
+use torr_test_support::client::{get, post};
+
+const SHORT: Duration = Duration::from_millis(300);
+/// How late the server's clock may be.
+const COARSE: Duration = Duration::from_millis(20);
+/// The server looks for timeouts only now and then, and the machine may be busy.
+const LATE: Duration = Duration::from_secs(15);
+
+fn app() -> App {
+    App::new().get("/", |_| Response::text("fine")).post("/", |_| Response::text("taken"))
+}
+
+/// A server with one short time-out, which alone can come true within a test.
+fn server(set: impl FnOnce(&mut Settings)) -> Running {
+    Running::start_with(app(), |settings| {
+        let hour = Duration::from_secs(3600);
+        (settings.idle_timeout, settings.head_timeout, settings.body_timeout) = (hour, hour, hour);
+        (settings.write_timeout, settings.stop_timeout) = (hour, Duration::from_secs(1));
+        set(settings);
+    })
+}
+
+fn is_in_time(what: &str, start: Instant) {
+    let took = start.elapsed();
+    assert!(took + COARSE >= SHORT && took < LATE, "{what} was ended after {took:?}, not {SHORT:?} to {LATE:?}");
+}
+
+#[test]
+fn an_idle_connection_is_ended() {
+    let server = server(|settings| settings.idle_timeout = SHORT);
+    let start = Instant::now();
+    let mut silent = server.client();
+    silent.ends();
+    is_in_time("a connection without a request", start);
+
+    let mut client = server.client();
+    let start = Instant::now();
+    assert_eq!(client.get("/").text(), "fine");
+    client.ends();
+    is_in_time("a connection after its request", start);
+
+    // Only blank lines are no request: some clients send one after a body.
+    let mut client = server.client();
+    let start = Instant::now();
+    client.send(post("/", "body") + "\r\n");
+    assert_eq!(client.answer().text(), "taken");
+    client.ends();
+    is_in_time("a connection after a blank line", start);
+}
+
+#[test]
+fn a_head_that_does_not_come_is_not_waited_for() {
+    let server = server(|settings| settings.head_timeout = SHORT);
+    for part in ["G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r"] {
+        let mut client = server.client();
+        assert_eq!(client.get("/").text(), "fine");
+        let start = Instant::now();
+        client.send(part);
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.field("Connection")), (408, Some("close")), "{part:?}: {answer:?}");
+        client.ends();
+        is_in_time(part, start);
+    }
+}
+
+#[test]
+fn a_body_that_does_not_come_is_not_waited_for() {
+    let server = server(|settings| settings.body_timeout = SHORT);
+    let head = "POST / HTTP/1.1\r\nHost: x\r\n";
+    for part in [
+        format!("{head}Content-Length: 5\r\n\r\n"),
+        format!("{head}Content-Length: 5\r\n\r\nhell"),
+        format!("{head}Transfer-Encoding: chunked\r\n\r\n"),
+        format!("{head}Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n"),
+    ] {
+        let mut client = server.client();
+        let start = Instant::now();
+        client.send(&part);
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.field("Connection")), (408, Some("close")), "{part:?}: {answer:?}");
+        client.ends();
+        is_in_time(&part, start);
+    }
+}
+
+/// A client that sends a byte now and then is as slow as one that sends none.
+#[test]
+fn a_head_or_a_body_that_trickles_is_not_waited_for() {
+    for (server, head) in [
+        (server(|settings| settings.head_timeout = SHORT), "GET / HTTP/1.1\r\nHost: x\r\nA: "),
+        (
+            server(|settings| settings.body_timeout = SHORT),
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\n",
+        ),
+    ] {
+        let mut client = server.client();
+        let start = Instant::now();
+        client.send(head);
+        let mut sender = client.sender();
+        // The pause is the client's pace. It ends by the connection, which the client lets go.
+        let trickle = thread::spawn(move || {
+            while sender.write_all(b"a").is_ok() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        assert_eq!(client.answer().status, 408, "{head:?}");
+        client.ends();
+        is_in_time(head, start);
+        client.end_sending();
+        trickle.join().expect("it does not panic");
+    }
+}
+
+/// Tells when it is dropped.
+struct Watched(Sender<()>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // The test may have ended.
+        let _ = self.0.send(());
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_is_left() {
+    let (tell, dropped) = channel();
+    let app = app().get("/endless", move |_| {
+        let watched = Watched(tell.clone());
+        let piece = move || {
+            let _ = &watched;
+            Bytes::from_static(&[b'a'; 16 * 1024])
+        };
+        Response::pieces("a/b", u64::MAX, iter::repeat_with(piece))
+    });
+    let server = Running::start_with(app, |settings| settings.write_timeout = SHORT);
+    let mut client = server.client();
+    let start = Instant::now();
+    client.send(get("/endless"));
+    dropped.recv_timeout(PATIENCE).expect("the server gives the answer up");
+    is_in_time("a client that reads nothing", start);
+    let came = client.count_to_end();
+    assert!(came > 100_000, "only {came} bytes came");
+
+    // One that does read, if slowly, is waited for: that it gets so much takes many times as long.
+    let mut client = server.client();
+    let start = Instant::now();
+    client.send(get("/endless"));
+    while start.elapsed() < 5 * SHORT {
+        client.pass_over(2_000_000);
+        thread::sleep(SHORT / 6);
+    }
+    assert_eq!(server.client().get("/").text(), "fine");
+    client.pass_over(20_000_000);
+}
+
+#[test]
+fn a_handler_may_take_as_long_as_it_likes() {
+    let app = App::new().get_async("/", |_| async {
+        tokio::time::sleep(3 * SHORT).await;
+        Response::text("at last")
+    });
+    let server = Running::start_with(app, |settings| {
+        (settings.idle_timeout, settings.head_timeout, settings.body_timeout) = (SHORT, SHORT, SHORT);
+        settings.write_timeout = SHORT;
+    });
+    let mut client = server.client();
+    client.send(get("/").repeat(2));
+    assert_eq!(client.answer().text(), "at last");
+    assert_eq!(client.answer().text(), "at last");
+}
