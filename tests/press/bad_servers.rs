@@ -101,7 +101,7 @@ fn a_reused_connection_may_end_before_the_next_answer() {
     };
     let result = press(script, &["-n", "40", "-c", "1"]);
     assert_eq!((count(&result, "/requests"), count(&result, "/errors/read")), (30, 10), "{result}");
-    assert_eq!(result["causes"][0]["what"], "closed before answering", "{result}");
+    assert_eq!(result["causes"][0]["what"], "closed before responding", "{result}");
 }
 
 #[test]

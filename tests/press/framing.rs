@@ -115,9 +115,9 @@ fn what_is_wrong_with_an_answer_has_a_kind() {
 #[test]
 fn a_connection_that_ends_too_early_is_a_read_error() {
     let cut: [(&[u8], &str); 3] = [
-        (b"", "closed before answering"),
-        (b"HTTP/1.1 200 OK\r\nContent-Le", "closed in the middle of an answer"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "closed in the middle of an answer"),
+        (b"", "closed before responding"),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", "closed in the middle of a response"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "closed in the middle of a response"),
     ];
     for (answer, what) in cut {
         let (result, _) = press(

@@ -1,4 +1,4 @@
-//! What is expected of each answer.
+//! The checks that each response has to pass.
 
 use crate::decode::Encoding;
 use regex::bytes::Regex;
@@ -9,10 +9,10 @@ use torr_wire::Header;
 /// The most bytes of a body that are kept to be checked, decoded or not. A longer one fails.
 pub(crate) const MOST_BODY: usize = 16 * 1024 * 1024;
 
-/// One thing that is expected of each answer.
+/// An expectation of each response.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// As it was asked for, such as `status 200`.
+    /// The name in reports, such as `status 200`.
     pub name: String,
     expects: Expects,
 }
@@ -24,7 +24,7 @@ enum Expects {
     Body(Text),
 }
 
-/// What a text should be.
+/// The expectation of a text.
 #[derive(Debug, Clone)]
 enum Text {
     Is(Vec<u8>),
@@ -155,7 +155,7 @@ fn matches(expression: &str) -> Result<Text, CheckError> {
 pub(crate) fn meant(body: Vec<u8>, encoding: Option<Encoding>) -> Option<Vec<u8>> {
     match encoding {
         None => Some(body),
-        // An answer without a body may still say how it would be encoded.
+        // A response without content may still say how it would be encoded.
         Some(_) if body.is_empty() => Some(body),
         Some(encoding) => encoding.decode(&body, MOST_BODY),
     }

@@ -14,17 +14,16 @@ const RAMP_STEP: Nanos = 5_000_000;
 pub struct Budget {
     /// Without limit: as many as can be counted.
     requests: u64,
-    /// What no thread has taken yet.
+    /// The number that no thread has taken.
     left: AtomicU64,
     threads: u64,
 }
 
 impl Budget {
-    /// One request is set aside for each place of a connection, as far as there are enough, so that each comes to be
-    /// used.
-    pub(crate) fn new(requests: Option<u64>, places: usize, threads: usize) -> Self {
+    /// One request is set aside for each slot, as far as there are enough, so that each is used.
+    pub(crate) fn new(requests: Option<u64>, slots: usize, threads: usize) -> Self {
         let requests = requests.unwrap_or(u64::MAX);
-        let left = AtomicU64::new(requests.saturating_sub(places as u64));
+        let left = AtomicU64::new(requests.saturating_sub(slots as u64));
         Self { requests, left, threads: threads as u64 }
     }
 
@@ -36,19 +35,19 @@ impl Budget {
     }
 }
 
-/// Each place sends its next request as soon as the one before has ended.
+/// A closed loop: each slot sends its next request as soon as the one before has ended.
 #[derive(Debug)]
 pub struct ClosedLoop<'r> {
     budget: &'r Budget,
     mine: u64,
-    /// Until then requests are free.
+    /// The end of the warm-up, whose requests do not count.
     warm_until: Nanos,
 }
 
 impl<'r> ClosedLoop<'r> {
-    /// The part of a run of the thread that has the places of these numbers.
-    pub(crate) fn new(budget: &'r Budget, places: &Range<usize>, warm_until: Nanos) -> Self {
-        let set_aside = places.clone().filter(|&number| (number as u64) < budget.requests).count();
+    /// Returns the part of the thread that has the slots of these numbers.
+    pub(crate) fn new(budget: &'r Budget, slots: &Range<usize>, warm_until: Nanos) -> Self {
+        let set_aside = slots.clone().filter(|&number| (number as u64) < budget.requests).count();
         Self { budget, mine: set_aside as u64, warm_until }
     }
 }
@@ -77,7 +76,7 @@ impl Pacer for ClosedLoop<'_> {
     fn request_ended(&mut self, _now: Nanos) {}
 }
 
-/// A closed loop whose connections become more and fewer.
+/// A closed loop whose number of connections follows a schedule.
 #[derive(Debug)]
 pub struct Ramp<'r> {
     requests: ClosedLoop<'r>,
@@ -90,7 +89,7 @@ pub struct Ramp<'r> {
 }
 
 impl<'r> Ramp<'r> {
-    /// The part of thread `thread` of `threads`, with so many requests under way on each connection.
+    /// The part of thread `thread` of `threads`, with `depth` slots on each connection.
     pub(crate) fn new(
         requests: ClosedLoop<'r>,
         connections: &'r Schedule,
@@ -101,7 +100,7 @@ impl<'r> Ramp<'r> {
         Self { requests, connections, warm_until, thread, threads, depth: depth.into(), in_use: 0 }
     }
 
-    /// This thread's share of the connections at a time: they are dealt out like cards.
+    /// Returns this thread's share of the slots at a time: connections are distributed in turn.
     fn allowed(&self, now: Nanos) -> u64 {
         // While warming up as many as the first stage begins with.
         let all = self.connections.rate_at(now.saturating_sub(self.warm_until)).round() as u64;

@@ -1,4 +1,4 @@
-//! Bodies that were compressed on the way.
+//! The decoding of compressed content.
 
 use std::io::Read;
 
@@ -14,7 +14,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// What a `Content-Encoding` field says; nothing if nothing was done.
+    /// Returns the coding of a `Content-Encoding` field, if there is one.
     pub fn of(value: &[u8]) -> Option<Self> {
         let value = value.trim_ascii();
         let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
@@ -28,7 +28,7 @@ impl Encoding {
         }
     }
 
-    /// The decoded bytes. `None` if they are more than `most`, or not what they should be.
+    /// Returns the decoded bytes. `None` if they are more than `most`, or malformed.
     pub fn decode(self, body: &[u8], most: usize) -> Option<Vec<u8>> {
         match self {
             Self::Gzip => all(flate2::read::MultiGzDecoder::new(body), most),

@@ -1,13 +1,13 @@
-//! What has come of a failed response, until it can be kept as a sample.
+//! The bytes of a failed response, until it is complete and kept for the report.
 
 use crate::decode::Encoding;
 use torr_gauge::failed_response::FailedResponse;
 use torr_wire::Header;
 use torr_wire::response::{HeadCache, Observer, ResponseReader};
 
-/// The most bytes that are gathered of one response.
+/// The number of bytes that are kept of one response.
 const MOST: usize = 16 * 1024;
-/// The most bytes that compressed content may become.
+/// The largest size of decoded content, in bytes.
 const MOST_DECODED: usize = 256 * 1024;
 /// Where the status code's first digit stands: behind `HTTP/1.1 `.
 const STATUS: usize = 9;
@@ -15,13 +15,13 @@ const STATUS: usize = 9;
 /// The beginning of a response that may be, or is, a failed one.
 #[derive(Debug, Default)]
 pub struct FailedResponseBuffer {
-    /// As it came by HTTP/1.1.
+    /// The bytes of HTTP/1.1.
     raw: Vec<u8>,
-    /// As it came by HTTP/2.
+    /// The response of HTTP/2.
     parts: Option<ParsedResponse>,
 }
 
-/// A response that has been taken apart.
+/// A parsed response.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedResponse {
     pub status: u16,
@@ -84,7 +84,7 @@ impl FailedResponseBuffer {
             None => (parts.content, !parts.cut),
             Some(coding) => match whole.and_then(|content| coding.decode(content, MOST_DECODED)) {
                 Some(decoded) => (decoded, true),
-                // Bytes of another coding tell nobody anything.
+                // Bytes of another coding would not be readable.
                 None => (Vec::new(), parts.content.is_empty()),
             },
         };

@@ -1,4 +1,4 @@
-//! From what the system or the protocol says to a failure with kind and side.
+//! Failures with kind and side, from errors of the system and the protocols.
 
 use std::io::{self, ErrorKind};
 use torr_gauge::{Failure, FailureKind, FailureSide};
@@ -34,26 +34,26 @@ pub(crate) fn transfer(kind: FailureKind, error: &io::Error) -> Failure {
     Failure::new(kind, side, describe(error))
 }
 
-/// What is wrong with an answer.
+/// Returns the failure of a malformed response.
 pub(crate) fn protocol(error: WireError) -> Failure {
     match error {
         WireError::Truncated => {
-            Failure::new(FailureKind::Read, FailureSide::Server, "closed in the middle of an answer")
+            Failure::new(FailureKind::Read, FailureSide::Server, "closed in the middle of a response")
         }
         error => Failure::new(FailureKind::Protocol, FailureSide::Server, error.to_string()),
     }
 }
 
 pub(crate) fn closed_unanswered() -> Failure {
-    Failure::new(FailureKind::Read, FailureSide::Server, "closed before answering")
+    Failure::new(FailureKind::Read, FailureSide::Server, "closed before responding")
 }
 
-/// What goes wrong with TLS, which both sides have a part in; it is the server that cannot be spoken to.
+/// Returns the failure of TLS. Both sides have a part in it; it counts as the server's.
 pub(crate) fn tls(error: TlsError) -> Failure {
     Failure::new(FailureKind::Tls, FailureSide::Server, error.to_string())
 }
 
-/// What begins the first bytes of a TLS server that was sent something else: the header of an alert (RFC 8446, section 5.1).
+/// The first bytes of a TLS server that has received something else: the header of an alert (RFC 8446, section 5.1).
 const TLS_ALERT: &[u8] = &[21, 3];
 
 /// Returns the failure of a request in plain text to a server that speaks TLS, if these are a server's first bytes.
@@ -67,7 +67,7 @@ pub(crate) fn cut_off() -> Failure {
     Failure::new(
         FailureKind::Read,
         FailureSide::Server,
-        "ended without TLS's close_notify, so that the answer may be cut off",
+        "ended without TLS's close_notify, so that the response may be cut off",
     )
 }
 
@@ -81,13 +81,13 @@ pub(crate) fn no_tunnel(status: u16) -> Failure {
 }
 
 pub(crate) fn surplus() -> Failure {
-    Failure::new(FailureKind::Protocol, FailureSide::Server, "more bytes than the answer should have")
+    Failure::new(FailureKind::Protocol, FailureSide::Server, "more bytes than the response should have")
 }
 
 pub(crate) fn no_connection_in_time() -> Failure {
     Failure::new(FailureKind::Timeout, FailureSide::Network, "no connection in time")
 }
 
-pub(crate) fn no_answer_in_time() -> Failure {
-    Failure::new(FailureKind::Timeout, FailureSide::Server, "no answer in time")
+pub(crate) fn no_response_in_time() -> Failure {
+    Failure::new(FailureKind::Timeout, FailureSide::Server, "no response in time")
 }

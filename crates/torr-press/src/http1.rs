@@ -10,23 +10,23 @@ use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
 use torr_wire::response::{HeadCache, Response, ResponseReader};
 
-/// HTTP/1.1: answers come in the order of their requests. Somebody may look at them.
+/// HTTP/1.1: responses arrive in the order of their requests. An inspector may check them.
 #[derive(Debug, Default)]
 pub struct Http1<I = ()> {
     reader: ResponseReader,
-    /// When the first byte of an answer came that has not come whole.
+    /// The time of the first byte of a response that is incomplete.
     first_byte: Option<NonZero<Nanos>>,
     inspector: I,
 }
 
 impl<I: Inspect> Http1<I> {
-    /// With somebody who looks at the answers.
+    /// Returns the protocol of a connection whose responses are inspected.
     pub fn inspected_by(inspector: I) -> Self {
         Self { reader: ResponseReader::default(), first_byte: None, inspector }
     }
 
     #[inline]
-    fn answer(&mut self, response: Response) -> ReceivedResponse {
+    fn received(&mut self, response: Response) -> ReceivedResponse {
         ReceivedResponse {
             key: 0,
             first_byte: self.first_byte.take(),
@@ -50,13 +50,13 @@ impl<I: Inspect> Protocol for Http1<I> {
 
     #[inline]
     fn start(&mut self, _shared: &mut HeadCache, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
-        if let Some(request) = self.inspector.again() {
+        if let Some(request) = self.inspector.redirect_to_send() {
             out.extend_from_slice(&request);
             return request.starts_with(b"HEAD ");
         }
         let start = out.len();
         let is_head = cursor.write(out).is_head;
-        self.inspector.sent(&out[start..]);
+        self.inspector.written(&out[start..]);
         is_head
     }
 
@@ -74,7 +74,7 @@ impl<I: Inspect> Protocol for Http1<I> {
         }
         let is_first = !self.reader.is_mid_response();
         match self.reader.observe(input, in_flight.oldest_is_head, shared, &mut self.inspector) {
-            // Nothing may come that was not asked for.
+            // Bytes behind the last response are an error.
             Ok((used, Some(_))) if used < input.len() && in_flight.count == 1 => Err(failures::surplus()),
             Ok((used, Some(response))) => {
                 if response.status >= 400
@@ -83,7 +83,7 @@ impl<I: Inspect> Protocol for Http1<I> {
                     gather.last_piece(&input[..used], is_first);
                 }
                 let Some(request) = self.inspector.redirected(&response) else {
-                    return Ok((used, Some(ProtocolEvent::Response(self.answer(response)))));
+                    return Ok((used, Some(ProtocolEvent::Response(self.received(response)))));
                 };
                 self.first_byte = self.first_byte.or(NonZero::new(at));
                 if response.keep_alive {
@@ -111,7 +111,7 @@ impl<I: Inspect> Protocol for Http1<I> {
     fn server_closed(&mut self) -> Result<Option<ProtocolEvent>, Failure> {
         let Some(response) = self.reader.end().map_err(failures::protocol)? else { return Ok(None) };
         let Some(request) = self.inspector.redirected(&response) else {
-            return Ok(Some(ProtocolEvent::Response(self.answer(response))));
+            return Ok(Some(ProtocolEvent::Response(self.received(response))));
         };
         self.inspector.keep(request);
         Ok(Some(ProtocolEvent::Unprocessed(0)))

@@ -6,6 +6,7 @@
 mod answering;
 mod error;
 mod frame;
+mod header_block;
 pub(crate) mod hpack;
 mod message;
 mod packed;
@@ -24,10 +25,10 @@ use crate::request::Cursor;
 use crate::target::Target;
 use error::Code;
 use frame::{kind, setting};
+use header_block::HeaderBlock;
 use hpack::{Decoder, Encoder, Seeding};
 use packed::Packed;
 use peer::Peer;
-use receiving::Block;
 use std::collections::VecDeque;
 use stream::{Stream, Streams};
 use torr_gauge::Failure;
@@ -61,7 +62,7 @@ pub struct Http2<'p> {
     /// A frame of which not all has come.
     partial: Vec<u8>,
     /// A head of which not all has come.
-    block: Option<Box<Block>>,
+    block: Option<Box<HeaderBlock>>,
     /// What has yet to be told.
     told: VecDeque<ProtocolEvent>,
     /// No further stream can be begun.

@@ -1,4 +1,4 @@
-//! What is looked at in an answer, beyond what every answer is counted by.
+//! The inspection of responses: checks, redirects and the first response.
 
 use crate::checks::{Check, MOST_BODY, meant};
 use crate::decode::Encoding;
@@ -8,34 +8,34 @@ use torr_gauge::collector::FirstResponse;
 use torr_wire::Header;
 use torr_wire::response::{Observer, Response};
 
-/// The most redirects that one request is led through.
+/// The number of redirects that are followed for one request.
 const MOST_REDIRECTS: u8 = 10;
 
-/// Who looks at the answers of one connection.
+/// The inspection of the responses of one connection.
 pub trait Inspect: Observer {
-    /// A request has been written.
+    /// Notes the bytes of a request that has been written.
     #[inline]
-    fn sent(&mut self, _request: &[u8]) {}
+    fn written(&mut self, _request: &[u8]) {}
 
-    /// A request that a redirect has left to be sent, instead of a new one.
+    /// Takes the request of a redirect, which is to be sent in place of a new one.
     #[inline]
-    fn again(&mut self) -> Option<Vec<u8>> {
+    fn redirect_to_send(&mut self) -> Option<Vec<u8>> {
         None
     }
 
-    /// The answer is whole. Gives the checks that it failed, a bit each.
+    /// Returns the checks that a complete response has failed, a bit each.
     #[inline]
-    fn judge(&mut self, _answer: &Response) -> u32 {
+    fn judge(&mut self, _response: &Response) -> u32 {
         0
     }
 
-    /// The request that a redirect leads to, if it is to be followed.
+    /// Returns the request of a redirect, if it is to be followed.
     #[inline]
-    fn redirected(&mut self, _answer: &Response) -> Option<Vec<u8>> {
+    fn redirected(&mut self, _response: &Response) -> Option<Vec<u8>> {
         None
     }
 
-    /// Keeps a request for another connection.
+    /// Keeps the request of a redirect for another connection.
     fn keep(&mut self, _request: Vec<u8>) {}
 
     /// Whether a request waits for another connection than this one.
@@ -50,13 +50,13 @@ pub trait Inspect: Observer {
     /// Whatever was kept has failed.
     fn forget(&mut self) {}
 
-    /// How many redirects the answered request was led through.
+    /// Returns how many redirects led to the latest response.
     #[inline]
     fn redirects(&mut self) -> u8 {
         0
     }
 
-    /// The first answer, if that was to be kept.
+    /// Takes the first response, if it was to be kept.
     fn first(&mut self) -> Option<FirstResponse> {
         None
     }
@@ -65,14 +65,14 @@ pub trait Inspect: Observer {
 /// Looks at nothing, at no cost.
 impl Inspect for () {}
 
-/// What to look at.
+/// The settings of an inspection.
 #[derive(Debug, Clone, Default)]
 pub struct Inspection {
-    /// What is expected of each answer; 32 at most.
+    /// The checks of each response; 32 at most.
     pub checks: Vec<Check>,
     /// Whether redirects are followed, as far as they stay with the same scheme, host and port.
     pub follow: bool,
-    /// Whether to keep the first answer's head.
+    /// Whether to keep the header section of the first response.
     pub keep_first: bool,
 }
 
@@ -83,7 +83,7 @@ impl Inspection {
     }
 }
 
-/// Looks at the answers of one connection.
+/// The inspector of the responses of one connection.
 #[derive(Debug)]
 pub struct Inspector<'p> {
     inspection: &'p Inspection,
@@ -93,9 +93,9 @@ pub struct Inspector<'p> {
     body: Vec<u8>,
     encoding: Option<Encoding>,
     location: Option<String>,
-    /// The request under way, where a redirect may have to change it.
+    /// The request in flight, where redirects are followed.
     request: Vec<u8>,
-    /// What a redirect has made of it, where that needs another connection.
+    /// The request of a redirect that has to go on another connection.
     kept: Option<Vec<u8>>,
     leaving: bool,
     redirects: u8,
@@ -127,7 +127,7 @@ impl<'p> Inspector<'p> {
         self.failed |= failed.fold(0, |bits, (at, _)| bits | 1 << at);
     }
 
-    /// Takes the head of an answer, whatever protocol it came by.
+    /// Checks the header section of a response, of either protocol.
     pub(crate) fn see_head(&mut self, status: u16, fields: &[Header<'_>]) {
         if status < 200 && status != 101 {
             return;
@@ -160,7 +160,7 @@ impl Observer for Inspector<'_> {
 }
 
 impl Inspect for Inspector<'_> {
-    fn sent(&mut self, request: &[u8]) {
+    fn written(&mut self, request: &[u8]) {
         if self.inspection.follow {
             self.redirects = 0;
             self.request.clear();
@@ -168,11 +168,11 @@ impl Inspect for Inspector<'_> {
         }
     }
 
-    fn again(&mut self) -> Option<Vec<u8>> {
+    fn redirect_to_send(&mut self) -> Option<Vec<u8>> {
         self.kept.take()
     }
 
-    fn judge(&mut self, answer: &Response) -> u32 {
+    fn judge(&mut self, response: &Response) -> u32 {
         if self.needs_body {
             let whole = self.body.len() <= MOST_BODY;
             let body = std::mem::take(&mut self.body);
@@ -183,15 +183,15 @@ impl Inspect for Inspector<'_> {
         }
         if let Some(first) = self.first.as_mut().filter(|_| !self.has_first) {
             self.has_first = true;
-            first.body = answer.body;
+            first.body = response.body;
         }
         std::mem::take(&mut self.failed)
     }
 
-    fn redirected(&mut self, answer: &Response) -> Option<Vec<u8>> {
+    fn redirected(&mut self, response: &Response) -> Option<Vec<u8>> {
         let location = self.location.take().filter(|_| self.redirects < MOST_REDIRECTS)?;
         let to = redirect::path(&location, self.target, redirect::target_of(&self.request)?)?;
-        let request = redirect::follow(&self.request, answer.status, &to)?;
+        let request = redirect::follow(&self.request, response.status, &to)?;
         self.redirects += 1;
         self.request.clone_from(&request);
         Some(request)

@@ -1,4 +1,4 @@
-//! The load engine: a plan (what), a pacer (when), a session (the protocol) and one loop that serves them all.
+//! The load engine: a plan (what), a pacer (when), a protocol (how) and one event loop for all of them.
 //!
 //! Each thread owns its connections and what it records; threads meet only at the start, at each sample and at the
 //! end. The hot path is `engine`, which reads from top to bottom.

@@ -1,18 +1,18 @@
-//! A closed loop that goes no faster than it is told.
+//! A closed loop with a rate limit.
 
 use crate::pacer::{Due, Pacer};
 use torr_net::Nanos;
 
-/// How much a thread may make up for when it was late: as much as it is late where others run on its CPU. A service that
-/// answers after a long pause is not given all that it did not get in the meantime.
-const LATENESS: Nanos = 5_000_000;
+/// The delay that a thread may make up for, in nanoseconds: about that of a wake-up on a shared CPU. After a long pause a
+/// service does not get all requests of the pause at once.
+const MAX_CATCH_UP: Nanos = 5_000_000;
 
-/// Requests as another pacer gives them, but evenly spaced, and at most so many per second.
+/// Another pacer, whose requests are spaced evenly and limited in rate.
 #[derive(Debug)]
 pub(crate) struct Limited<P> {
     requests: P,
     gap: Nanos,
-    /// Before this no request is begun.
+    /// The time of the next request.
     next: Nanos,
 }
 
@@ -31,7 +31,7 @@ impl<P: Pacer> Pacer for Limited<P> {
         }
         let due = self.requests.next(now);
         if due == Due::Immediately {
-            self.next = self.next.max(now.saturating_sub(LATENESS)).saturating_add(self.gap);
+            self.next = self.next.max(now.saturating_sub(MAX_CATCH_UP)).saturating_add(self.gap);
         }
         due
     }

@@ -18,20 +18,20 @@ use torr_net::{Address, Nanos, clock};
 /// One run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Where to.
+    /// The parsed URL.
     pub target: Target,
     /// The addresses behind the target's name, or the proxy's; connections take them in turn. At least one.
     pub addresses: Vec<Address>,
     /// The addresses to connect from, taken in turn. With none the system chooses; where it runs out of ports on the
     /// loopback network, further addresses of that network are used.
     pub sources: Vec<IpAddr>,
-    /// What is sent.
+    /// The requests.
     pub request: Requests,
-    /// What is looked at in the answers.
+    /// The inspection of responses.
     pub inspection: Inspection,
-    /// How it is spoken.
+    /// The protocol.
     pub protocol: ProtocolConfig,
-    /// What is said to a proxy so that it connects further, and nothing if there is none.
+    /// The request by which a proxy opens a tunnel, if there is a proxy.
     pub tunnel: Option<Vec<u8>>,
     /// When requests are due.
     pub pace: Pace,
@@ -40,7 +40,7 @@ pub struct Plan {
     pub max_rate: Option<f64>,
     /// Connections at a time, at least 1; in an open loop the most, opened as they are needed.
     pub connections: usize,
-    /// Requests under way at a time on each connection, at least 1: how deep HTTP/1.1 is pipelined, or HTTP/2's streams.
+    /// Slots of each connection, at least 1: the depth of HTTP/1.1 pipelining, or the streams of HTTP/2.
     pub depth: u16,
     /// Threads; more than connections are of no use and are not started.
     pub threads: usize,
@@ -51,37 +51,37 @@ pub struct Plan {
     pub requests: Option<u64>,
     /// How long to press before anything counts.
     pub warmup: Duration,
-    /// How long each place waits between an answer and its next request, in a closed loop.
+    /// The think time of each slot in a closed loop.
     pub think: Option<ThinkTime>,
     /// Whether connections are used again.
     pub keep_alive: bool,
     /// How many requests a connection carries before it is closed.
     pub requests_per_connection: Option<u64>,
-    /// After how long without a whole answer a request has failed.
+    /// The time after which a request without a complete response has failed.
     pub timeout: Duration,
     /// How often the run is sampled.
     pub interval: Duration,
-    /// Whether what is received is acknowledged at once, at the cost of a system call each time. A server that writes an
-    /// answer in pieces and gathers small ones (Nagle's algorithm) waits for that, which the kernel puts off by some 40 ms.
+    /// Whether received bytes are acknowledged at once, at the cost of a system call each time. A server that writes a
+    /// response in pieces with Nagle's algorithm waits for the acknowledgement, which the kernel delays by some 40 ms.
     pub quick_ack: bool,
-    /// Whether to watch the server's processes, where they are on this machine, for what they tell of the run.
+    /// Whether to sample the server's processes, where they are on this machine.
     pub watch_server: bool,
-    /// Whether to keep what only some reports show, at some cost: times from the connection on.
+    /// Whether to record the times from the connection on, which only some reports show.
     pub detailed: bool,
 }
 
 /// When requests are due.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pace {
-    /// A closed loop: each place sends its next request as soon as the one before has ended.
+    /// A closed loop: each slot sends its next request as soon as the one before has ended.
     Closed,
-    /// A closed loop whose connections become more and fewer on a schedule.
+    /// A closed loop whose number of connections follows a schedule.
     Connections(Schedule),
-    /// An open loop: on a schedule, whatever the service does.
+    /// An open loop: requests follow a schedule, whether responses arrive or not.
     Open(Schedule, Arrivals),
 }
 
-/// How requests are spoken.
+/// The protocol of a run.
 #[derive(Debug, Clone)]
 pub struct ProtocolConfig {
     /// HTTP/2 instead of HTTP/1.1.
@@ -90,7 +90,7 @@ pub struct ProtocolConfig {
     pub tls: Option<TlsConfig>,
 }
 
-/// A time between an answer and the next request, drawn evenly from a range.
+/// A think time: the time between a response and the next request, drawn uniformly from a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThinkTime {
     /// The least and the most.
@@ -98,14 +98,14 @@ pub struct ThinkTime {
 }
 
 impl ThinkTime {
-    /// One such time.
+    /// Draws a time.
     pub(crate) fn time(&self) -> Nanos {
         fastrand::u64(clock::nanos(*self.range.start())..=clock::nanos(*self.range.end()))
     }
 }
 
 impl Plan {
-    /// A closed loop with 100 connections and a thread that goes on until it is stopped: what is not said otherwise.
+    /// Returns the default: a closed loop with 100 connections and one thread, without end.
     pub fn new(target: Target, addresses: Vec<Address>, request: Requests) -> Self {
         Self {
             target,
@@ -134,10 +134,10 @@ impl Plan {
         }
     }
 
-    /// Watches the server's machine, where that is this one.
+    /// Returns a watcher of the server's processes, where they are on this machine.
     pub fn watcher(&self) -> Option<Watcher> {
         if self.tunnel.is_some() || !self.addresses.iter().all(Address::is_local) {
-            // What could be seen is the proxy, or one of several servers.
+            // The watched process would be the proxy, or one of several servers.
             return None;
         }
         match &self.addresses[..] {
@@ -166,7 +166,7 @@ impl Plan {
         self.threads.clamp(1, self.connections)
     }
 
-    /// Whom connections are made to, for people.
+    /// Returns the address of connections, for messages.
     pub(crate) fn reached_by(&self) -> String {
         let target = self.target.host_and_port();
         match self.addresses.first() {
@@ -181,7 +181,7 @@ impl Plan {
         matches!(self.pace, Pace::Open(..))
     }
 
-    /// Whether a place that has a connection is taken before one that has none.
+    /// Whether slots of open connections are filled first.
     #[inline]
     pub(crate) fn prefers_open(&self) -> bool {
         !matches!(self.pace, Pace::Closed)

@@ -1,6 +1,6 @@
-//! What is sent: one request or many, constant or with placeholders, shared by all threads.
+//! The requests of a run: one or many, constant or with placeholders, shared by all threads.
 //!
-//! Everything is settled before the run: URLs are parsed, values written for their places, heads put together. A thread's
+//! Everything is prepared before the run: URLs are parsed, values escaped, header sections composed. A thread's
 //! [`Cursor`] then only copies bytes and draws values.
 
 mod body;
@@ -16,6 +16,7 @@ mod fields;
 mod multipart;
 mod numbers;
 mod options;
+mod request_set;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -31,39 +32,19 @@ pub use urls::{Url, read_list};
 
 use crate::target::Target;
 use choice::Choice;
-use column::Column;
-use entry::{Composer, Entry};
+use entry::Composer;
 use numbers::Numbers;
+use request_set::RequestSet;
 use std::sync::Arc;
 
-/// All that a run sends, shared by all threads. Clones go on counting together.
+/// The requests of a run, shared by all threads. Clones share their numbers.
 #[derive(Debug, Clone)]
 pub struct Requests {
     shared: Arc<RequestSet>,
 }
 
-/// What cursors look at.
-#[derive(Debug)]
-struct RequestSet {
-    /// At least one.
-    entries: Vec<Entry>,
-    /// With several entries.
-    choice: Option<Choice>,
-    /// The only request's bytes in HTTP/1.1, where they are the same every time.
-    constant: Option<Vec<u8>>,
-    /// The most bytes of a request.
-    largest: usize,
-    columns: Vec<Column>,
-    records: usize,
-    record_order: Order,
-    seed: u64,
-    numbers: Numbers,
-    record_numbers: Numbers,
-    turns: Numbers,
-}
-
 impl Requests {
-    /// Makes what is sent to these URLs, of which there is at least one.
+    /// Composes the requests of these URLs, of which there is at least one.
     ///
     /// # Errors
     /// Each [`RequestError`] that requests can have.
@@ -101,7 +82,7 @@ impl Requests {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// A plain GET of one URL.
+    /// Returns a plain GET of one URL.
     ///
     /// # Errors
     /// As [`Requests::new`].
@@ -109,10 +90,10 @@ impl Requests {
         Self::new(&[target.clone().into()], &Options { keep_alive, ..Options::default() })
     }
 
-    /// A request whose bytes in HTTP/1.1 or 1.0 somebody else has made, sent over and over.
+    /// Returns a request whose bytes in HTTP/1.1 or 1.0 are given.
     ///
     /// # Errors
-    /// [`RequestError::Method`], if the method is none; it is what the bytes say, and decides how answers are read.
+    /// [`RequestError::Method`], if the method is none; it is that of the bytes, and decides how responses are read.
     pub fn raw(target: &Target, method: &str, bytes: Vec<u8>) -> Result<Self, RequestError> {
         let options = Options { method: Some(method.to_owned()), templates: false, ..Options::default() };
         let mut requests = Self::new(&[target.clone().into()], &options)?;
@@ -123,7 +104,7 @@ impl Requests {
         Ok(requests)
     }
 
-    /// The place of one of so many threads; each has one of its own.
+    /// Returns the cursor of thread `thread` of `threads`.
     pub fn cursor(&self, thread: usize, threads: usize) -> Cursor<'_> {
         Cursor::new(&self.shared, thread, threads)
     }
@@ -139,7 +120,7 @@ impl Requests {
         methods.join(",")
     }
 
-    /// Whether one request is sent over and over.
+    /// Whether all requests have the same bytes.
     pub fn is_constant(&self) -> bool {
         self.shared.constant.is_some()
     }

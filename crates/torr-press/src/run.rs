@@ -25,7 +25,7 @@ use torr_gauge::{Failure, Signals};
 use torr_net::tls::TlsConfig;
 use torr_net::{Clock, clock, file_limit};
 
-/// Why there is no result.
+/// The reason for which a run has no result.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// Not one connection came about. The side is the failure's.
@@ -49,7 +49,7 @@ pub enum RunError {
     System(#[from] io::Error),
 }
 
-/// Presses the target as planned. `watch` is told the progress about once a second; `stop` ends the run early.
+/// Runs a plan. `watch` is called with the progress about once a second; `stop` ends the run early.
 ///
 /// # Errors
 /// [`RunError`]; whatever happens to single requests is in the result instead.
@@ -134,7 +134,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     }))
 }
 
-/// One thread from its start to its end.
+/// Runs the part of one thread.
 fn press(
     plan: &Plan,
     number: usize,
@@ -160,7 +160,7 @@ fn press(
     }
 }
 
-/// The same, in one protocol.
+/// Runs the part of one thread in one protocol.
 fn press_by<S: Protocol>(
     plan: &Plan,
     number: usize,
@@ -182,7 +182,7 @@ fn press_by<S: Protocol>(
     Ok((ended, used))
 }
 
-/// The numbers of one thread's connections; all threads' together are all connections, and differ by at most one.
+/// Returns the numbers of one thread's connections. The shares of threads differ by at most one.
 fn share(connections: usize, threads: usize, number: usize) -> Range<usize> {
     let begin = |n: usize| n * (connections / threads) + n.min(connections % threads);
     begin(number)..begin(number + 1)

@@ -33,7 +33,7 @@ pub enum ScheduleError {
 }
 
 impl Schedule {
-    /// The same rate for ever.
+    /// Returns the schedule of a constant rate without end.
     ///
     /// # Errors
     /// [`ScheduleError::Rate`].
@@ -79,7 +79,7 @@ impl Schedule {
         Some(((stage.begin_s + seconds) * 1e9).round() as Nanos)
     }
 
-    /// The rate, if it is always the same.
+    /// Returns the rate, if it is constant.
     pub fn constant_rate(&self) -> Option<f64> {
         let first = self.stages.first()?.from;
         self.stages.iter().all(|stage| stage.from == first && stage.to == first).then_some(first)
@@ -100,7 +100,7 @@ impl Schedule {
         self.stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max)
     }
 
-    /// The same schedule, a while later, and during that while the rate that its first stage leads to.
+    /// Returns the schedule behind a warm-up, during which the rate is that at the end of its first stage.
     pub fn after(&self, warmup: Duration) -> Self {
         let (shift_s, rate) = (warmup.as_secs_f64(), self.stages.first().map_or(0.0, |stage| stage.to));
         if shift_s == 0.0 {

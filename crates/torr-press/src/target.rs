@@ -36,7 +36,7 @@ pub struct Target {
     pub(crate) scheme: String,
     /// User and password, as they stand in the URL.
     pub(crate) userinfo: Option<String>,
-    /// What stands in the `Host` field, unless overridden.
+    /// The `Host` field, unless overridden.
     pub(crate) authority: String,
     /// Path and query as given: they may have placeholders, and are checked with what is sent.
     pub(crate) path: String,
@@ -112,18 +112,18 @@ impl Target {
         self.userinfo.is_some()
     }
 
-    /// The URL of another path of the same server, with the user and password that stand in this one.
+    /// Returns the URL of another path of the origin, with user and password.
     pub fn whole_as_user(&self, path: &str) -> String {
         let user = self.userinfo.as_ref().map_or(String::new(), |userinfo| format!("{userinfo}@"));
         format!("{}://{user}{}{path}", self.scheme, self.authority)
     }
 
-    /// The URL of another path of the same scheme, host and port.
+    /// Returns the URL of another path of the origin.
     pub fn whole(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.authority)
     }
 
-    /// Another path of the same server, asked for by the same user.
+    /// Returns the target of another path, with the same origin and user.
     pub fn at(&self, path: &str) -> Self {
         Self { url: self.whole(path), path: path.to_owned(), ..self.clone() }
     }

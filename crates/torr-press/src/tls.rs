@@ -8,16 +8,16 @@ use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
 use torr_net::tls::{NegotiatedTls, TlsClient};
 
-/// A session whose bytes go through TLS.
+/// A protocol whose bytes go through TLS.
 #[derive(Debug)]
 pub struct OverTls<S> {
     tls: TlsClient,
     inner: S,
-    /// Why the connection could not even begin.
+    /// The failure of the first TLS message.
     failed: Option<Failure>,
 }
 
-/// What one thread's sessions over TLS have in common.
+/// The buffers that one thread's connections over TLS share.
 #[derive(Debug, Default)]
 pub struct TlsBuffers<T> {
     /// Plaintext of the connection that is being worked on.
@@ -29,7 +29,7 @@ pub struct TlsBuffers<T> {
 }
 
 impl<S: Protocol> OverTls<S> {
-    /// Over TLS as this client speaks it, with the same sessions.
+    /// Returns a protocol over TLS with the settings and the resumable sessions of `client`.
     pub(crate) fn new(client: &TlsClient, inner: S) -> Self {
         Self { tls: client.with_shared_sessions(), inner, failed: None }
     }

@@ -78,9 +78,6 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "signals signals::cgroup signals::reading",
         "readings are differences of the signals that hold them",
     ),
-    ("torr-press", "engine::connection engine::socket_sampler", "the connection holds the sampler of its socket"),
-    ("torr-press", "http2 http2::receiving", "the receiver of frames is a method of the session"),
-    ("torr-press", "request request::cursor", "a cursor writes the requests that make cursors"),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (
         "torr-session",

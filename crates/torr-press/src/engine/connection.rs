@@ -1,9 +1,9 @@
 //! The state of one connection.
 
 use super::in_flight::{InFlightRequest, RequestQueue};
-use super::socket_sampler::SocketSnapshot;
 use crate::failed_response::FailedResponseBuffer;
 use std::os::fd::OwnedFd;
+use torr_gauge::sockets::SocketCounters;
 use torr_net::{Nanos, Token};
 use torr_wire::response::ResponseReader;
 
@@ -70,6 +70,12 @@ pub(super) struct Cold {
     pub tunnel: ResponseReader,
     /// The buffer for a failed response, where one is to be kept.
     pub failed_response: FailedResponseBuffer,
+}
+
+/// The statistics of a socket at one time.
+pub(super) struct SocketSnapshot {
+    pub at: Nanos,
+    pub growing: SocketCounters,
 }
 
 impl Cold {

@@ -26,7 +26,7 @@ pub(super) struct Slots {
 pub(super) struct DeferredSlot {
     pub until: Nanos,
     pub connection: u32,
-    /// Whether a request has ended in the slot, which the pacer has not been told of.
+    /// Whether a request has ended in the slot, of which the pacer has to be notified.
     pub request_ended: bool,
 }
 

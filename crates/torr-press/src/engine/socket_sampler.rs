@@ -1,16 +1,10 @@
 //! The sampling of sockets' statistics (TCP_INFO): one connection at a time, in turn.
 
-use super::connection::{Connection, ConnectionState};
+use super::connection::{Connection, ConnectionState, SocketSnapshot};
 use super::recorder::Recorder;
 use std::time::Duration;
 use torr_gauge::sockets::{SocketCounters, SocketReading};
 use torr_net::{Nanos, TcpInfo, tcp_info};
-
-/// The statistics of a socket at one time.
-pub(super) struct SocketSnapshot {
-    at: Nanos,
-    growing: SocketCounters,
-}
 
 /// The turn of connections to be sampled.
 pub(super) struct SocketSampler {

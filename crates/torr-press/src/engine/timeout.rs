@@ -35,7 +35,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 continue;
             }
             let failure = match connection.state {
-                ConnectionState::Open => failures::no_answer_in_time(),
+                ConnectionState::Open => failures::no_response_in_time(),
                 _ => failures::no_connection_in_time(),
             };
             if P::MULTIPLEXES && connection.state == ConnectionState::Open {

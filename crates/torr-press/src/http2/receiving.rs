@@ -2,16 +2,9 @@
 
 use super::error::{self, Broken, Code};
 use super::frame::{self, HEAD, Head, flag, kind};
+use super::header_block::HeaderBlock;
 use super::{Http2, MOST_CHATTER, ProtocolEvent, hpack};
 use torr_net::Nanos;
-
-/// A head that comes in several frames.
-#[derive(Debug)]
-pub struct Block {
-    pub head: Head,
-    bytes: Vec<u8>,
-    frames: usize,
-}
 
 type Read = Result<(usize, Option<ProtocolEvent>), Broken>;
 
@@ -154,7 +147,7 @@ impl Http2<'_> {
         if head.has(flag::END_HEADERS) {
             return self.take_head(head, block, at, out);
         }
-        self.block = Some(Box::new(Block { head, bytes: block.to_vec(), frames: 1 }));
+        self.block = Some(Box::new(HeaderBlock { head, bytes: block.to_vec(), frames: 1 }));
         Ok(None)
     }
 

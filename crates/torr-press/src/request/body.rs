@@ -8,16 +8,16 @@ use super::template::{Parser, Template};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A body, and what it says of itself.
+/// Content and its media type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Composed {
     pub content: Template,
     pub media_type: String,
-    /// Whether `media_type` must stand as it is, since it tells how to read the body.
+    /// Whether the user may not replace `media_type`, since it has the boundary of the parts.
     pub is_fixed: bool,
 }
 
-/// Makes the body that options ask for. `says_json` tells of a header that calls it JSON.
+/// Composes the content of the options. `says_json` is whether a header field declares it as JSON.
 pub(super) fn compose(body: &Body, says_json: bool, parser: &mut Parser<'_>) -> Result<Composed, RequestError> {
     let media_type = if matches!(body, Body::Json(_)) { "application/json" } else { FORM };
     let plain = |content| Composed { content, media_type: media_type.into(), is_fixed: false };
@@ -36,7 +36,7 @@ pub(super) fn text(text: &str, says_json: bool, parser: &mut Parser<'_>) -> Resu
     Ok(Composed { content: parser.parse(text, escape(says_json))?, media_type: FORM.into(), is_fixed: false })
 }
 
-/// Pieces with `&` between them. Values in plain pieces are written for their place.
+/// Pieces with `&` between them. Values in plain pieces are escaped by `plain`.
 pub(super) fn join(data: &[Data], plain: Escape, parser: &mut Parser<'_>) -> Result<Template, RequestError> {
     let mut joined = Template::default();
     for (at, piece) in data.iter().enumerate() {

@@ -36,7 +36,7 @@ impl Column {
         &self.bytes[start..self.ends[record]]
     }
 
-    /// All values, written for their place.
+    /// Returns the values, escaped for where they stand in a request.
     pub fn escaped(&self, name: &str, escape: Escape) -> Result<Self, RequestError> {
         let mut escaped = Self::default();
         for record in 0..self.len() {

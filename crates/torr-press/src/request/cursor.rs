@@ -1,10 +1,10 @@
-//! One thread's place in what is sent: the hot path of writing requests.
+//! The writing of requests by one thread: the hot path.
 
-use super::RequestSet;
 use super::choice::Choice;
 use super::draw::Draw;
 use super::entry::Entry;
 use super::numbers::Block;
+use super::request_set::RequestSet;
 use super::template::Template;
 use bytes::Bytes;
 use fastrand::Rng;
@@ -12,10 +12,10 @@ use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, UP
 use http::uri::{Authority, PathAndQuery};
 use http::{Request, Uri};
 
-/// What has been begun.
+/// The facts of a written request that its response is read by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestInfo {
-    /// Whether the method is HEAD, whose answers have no body.
+    /// Whether the method is HEAD, whose responses have no content.
     pub is_head: bool,
     /// The number of its URL, from 0.
     pub url: u32,
@@ -27,16 +27,16 @@ pub struct RequestParts {
     /// Method, URI with scheme, host and path, and header fields, `Content-Length` among them where there is a body. The
     /// `Host` that a user asks for stands in the URI, and fields that HTTP/2 does not have are left out.
     pub head: Request<()>,
-    /// The body, where there is one.
+    /// The content, if the request has any.
     pub body: Option<Bytes>,
-    /// Which it is.
+    /// The facts of the request.
     pub begun: RequestInfo,
 }
 
-/// One thread's place in what is sent.
+/// The position of one thread in the requests of a run.
 #[derive(Debug)]
 pub struct Cursor<'r> {
-    /// The only request there is, where it is the same every time.
+    /// The bytes of the only request, where there is one without placeholders.
     constant: Option<(&'r [u8], RequestInfo)>,
     entries: &'r [Entry],
     /// A reference of its own: beside the choice lie numbers that other threads write to.
@@ -86,13 +86,13 @@ impl<'r> Cursor<'r> {
         begun
     }
 
-    /// Whether one request is written over and over.
+    /// Whether all requests have the same bytes.
     #[inline]
     pub fn is_constant(&self) -> bool {
         self.constant.is_some()
     }
 
-    /// The next request in parts.
+    /// Returns the next request in parts.
     pub fn parts(&mut self) -> RequestParts {
         let (entry, begun) = self.next();
         self.draw.begin(entry.needs);
@@ -139,7 +139,7 @@ impl<'r> Cursor<'r> {
     }
 }
 
-/// Fields that only one connection is about (RFC 9113, section 8.2.2).
+/// Whether a field is specific to an HTTP/1.1 connection (RFC 9113, section 8.2.2).
 fn belongs_to_http1(name: &HeaderName) -> bool {
     [CONNECTION, HOST, UPGRADE].contains(name) || ["keep-alive", "proxy-connection"].contains(&name.as_str())
 }

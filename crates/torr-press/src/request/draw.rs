@@ -1,4 +1,4 @@
-//! What one thread fills placeholders with.
+//! The values of placeholders, for one thread.
 
 use super::column::Column;
 use super::numbers::Block;
@@ -13,7 +13,7 @@ pub enum Order {
     Random,
 }
 
-/// What requests ask for that is the same all over one request.
+/// The values that are drawn once for all placeholders of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     pub number: bool,

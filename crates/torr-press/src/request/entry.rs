@@ -1,4 +1,4 @@
-//! One URL's request: its parts, and the same as HTTP/1.1 writes it.
+//! The request of one URL: its parts, and its bytes in HTTP/1.1.
 
 use super::RequestError;
 use super::body::{self, Composed};
@@ -19,7 +19,7 @@ const LONGEST_PATH: usize = 65_000;
 /// A longer body is kept apart from the head, so that URLs can share it.
 const LONGEST_IN_ONE: usize = 4096;
 
-/// What is sent for one URL.
+/// The request of one URL.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub method: Method,
@@ -27,14 +27,14 @@ pub(super) struct Entry {
     pub scheme: String,
     /// Host and port as the URL has them.
     pub authority: String,
-    /// What the user has the `Host` field say.
+    /// The user's `Host` field, if there is one.
     pub host: Option<Template>,
     pub path: Template,
     pub fields: Arc<[Field]>,
     pub body: Option<Arc<Content>>,
     pub needs: Needs,
     pub longest: usize,
-    /// The head in HTTP/1.1, as far as it is the same for every body, and what follows it.
+    /// The header section in HTTP/1.1 up to what depends on the content, and what follows.
     head: Template,
     tail: Tail,
 }
@@ -43,16 +43,16 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Content {
     pub template: Template,
-    /// All of it, where it is the same every time.
+    /// The bytes of the whole request, if it has no placeholders.
     pub bytes: Option<Bytes>,
 }
 
-/// What follows the head.
+/// The part of a request that depends on its content.
 #[derive(Debug)]
 enum Tail {
     /// It is all in the head.
     Nothing,
-    /// A body whose length the head has told.
+    /// Content whose length the header section has.
     Fixed(Bytes),
     /// A body whose length is known when it is written.
     Varying(Arc<Content>),
@@ -87,13 +87,13 @@ impl Entry {
         }
     }
 
-    /// Whether it is the same every time.
+    /// Whether the request has no placeholders.
     pub fn is_constant(&self) -> bool {
         !matches!(self.tail, Tail::Varying(_)) && self.head.constant().is_some()
     }
 }
 
-/// Makes entries that share what they have in common.
+/// Composes the requests of a list of URLs, which share the columns of their placeholders.
 pub(super) struct Composer<'o> {
     options: &'o Options,
     pub parser: Parser<'o>,
@@ -166,7 +166,7 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// The path with its query, each value written for its place.
+    /// Returns the path with its query, each value escaped.
     fn path(&mut self, url: &Url) -> Result<Template, RequestError> {
         let text = url.target.path.as_str();
         // Where braces are nothing special, a '#' between them ends the path all the same.

@@ -3,7 +3,7 @@
 use crate::target::TargetError;
 use thiserror::Error;
 
-/// What is wrong with what is to be sent; each is the user's to mend.
+/// An error in the description of requests, for the user to mend.
 #[derive(Debug, Error)]
 pub enum RequestError {
     /// A URL that is none.
@@ -64,7 +64,7 @@ pub enum RequestError {
         /// What is wrong.
         why: String,
     },
-    /// A field of a feeder that cannot stand where it is asked for.
+    /// A field of a feeder whose value is not valid where its placeholder stands.
     #[error("field '{name}' of record {record}: {why}")]
     Field {
         /// The field.

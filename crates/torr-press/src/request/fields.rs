@@ -12,7 +12,7 @@ use torr_gauge::redact;
 /// Name and value.
 pub(super) type Field = (String, Template);
 
-/// All fields of a request but `Host` and `Content-Length`, and the `Host` that is asked for instead of the URL's.
+/// All fields of a request but `Host` and `Content-Length`, and the `Host` that replaces the URL's.
 pub(super) fn compose(
     options: &Options,
     userinfo: Option<&str>,
@@ -53,7 +53,7 @@ pub(super) fn say_json(headers: &[String]) -> bool {
     })
 }
 
-/// What the user's own headers replace.
+/// The fields that the user's own ones replace.
 fn by_themselves(
     options: &Options,
     userinfo: Option<&str>,
@@ -118,7 +118,7 @@ fn checked(name: &str, value: &str, parser: &mut Parser<'_>) -> Result<Template,
     }
 }
 
-/// Removes what may be a part of a secret from what is wrong with a placeholder in the value of a field.
+/// Removes the text of a placeholder from an error if it may be part of a secret.
 fn without_secret(name: &str, error: RequestError) -> RequestError {
     match error {
         RequestError::Template { why, .. } if redact::is_secret_field(name) => {

@@ -1,9 +1,9 @@
-//! What can be asked of requests beside their URLs.
+//! The settings of requests beside their URLs.
 
 use super::draw::Order;
 use super::feeder::Feeder;
 
-/// What requests are made of. Its defaults are a plain GET.
+/// The settings of requests. The default is a plain GET.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The method; without one GET, or POST where there is a body.
@@ -11,19 +11,19 @@ pub struct Options {
     /// Fields as `Name: value`. They replace those that are sent by themselves or by another option, and an empty value
     /// leaves such a one out, as with curl.
     pub headers: Vec<String>,
-    /// Instead of Torr's own; an empty one leaves it out.
+    /// The value of `User-Agent` in place of Torr's own; an empty one removes the field.
     pub user_agent: Option<String>,
     /// `Referer`.
     pub referer: Option<String>,
     /// `Cookie`, each one `name=value` or several of these with `; ` between them.
     pub cookies: Vec<String>,
-    /// Instead of what stands in the URL.
+    /// Credentials that replace those of the URL.
     pub auth: Option<Auth>,
-    /// Whether to ask for compressed answers.
+    /// Whether `Accept-Encoding` offers compressed content.
     pub compressed: bool,
     /// The body, for all URLs that have none and no method of their own.
     pub body: Option<Body>,
-    /// What is added to each URL's query.
+    /// Pieces that are appended to the query of each URL.
     pub query: Vec<Data>,
     /// Whether connections are used again; otherwise `Connection: close` says that they are not.
     pub keep_alive: bool,
@@ -58,7 +58,7 @@ impl Default for Options {
     }
 }
 
-/// Who asks.
+/// Credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Auth {
     /// `name:password` (RFC 7617).
@@ -67,7 +67,7 @@ pub enum Auth {
     Bearer(String),
 }
 
-/// What is sent behind the head.
+/// The content of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// Pieces of a form, joined by `&`.

@@ -16,7 +16,7 @@ const LONGEST_LETTERS: usize = 1 << 20;
 /// Fields that a hint names.
 const FIELDS_NAMED: usize = 12;
 
-/// What stands in for a placeholder.
+/// The kind of value that replaces a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     /// The number of the request.
@@ -31,7 +31,7 @@ pub(super) enum Value {
     Now,
     /// The record's value in the column of this number.
     Field(usize),
-    /// All of this in base64.
+    /// The bytes of a template in base64.
     Base64(Template),
 }
 
@@ -75,7 +75,7 @@ impl Value {
 }
 
 impl Template {
-    /// Appends it with values drawn anew.
+    /// Appends the bytes with new values.
     #[inline]
     pub fn write(&self, draw: &mut Draw<'_>, out: &mut Vec<u8>) {
         for piece in &self.pieces {
@@ -86,7 +86,7 @@ impl Template {
         }
     }
 
-    /// All of it, if there are no placeholders.
+    /// Returns the bytes, if there are no placeholders.
     pub fn constant(&self) -> Option<&[u8]> {
         match self.pieces.as_slice() {
             [] => Some(&[]),
@@ -107,7 +107,7 @@ impl Template {
         })
     }
 
-    /// The same with other bytes between the placeholders.
+    /// Replaces the bytes between the placeholders.
     pub fn map_literals(mut self, with: impl Fn(&[u8]) -> Vec<u8>) -> Self {
         for piece in &mut self.pieces {
             if let Piece::Bytes(bytes) = piece {
@@ -117,7 +117,7 @@ impl Template {
         self
     }
 
-    /// All with one text in place of every placeholder.
+    /// Returns the bytes with one text in place of every placeholder.
     pub fn sample(&self, value: &[u8]) -> Vec<u8> {
         let bytes = self.pieces.iter().flat_map(|piece| match piece {
             Piece::Bytes(bytes) => bytes.as_slice(),
@@ -126,7 +126,7 @@ impl Template {
         bytes.copied().collect()
     }
 
-    /// The most bytes that it can have.
+    /// Returns the largest size, in bytes.
     pub fn longest(&self, columns: &[Column]) -> usize {
         let piece = |piece: &Piece| match piece {
             Piece::Bytes(bytes) => bytes.len(),
@@ -221,12 +221,12 @@ impl<'f> Parser<'f> {
         Self { feeder, enabled, columns: vec![], keys: vec![] }
     }
 
-    /// A text whose values are written for their place.
+    /// Parses a text whose values are escaped.
     pub fn parse(&mut self, text: &str, values: Escape) -> Result<Template, RequestError> {
         self.parse_with(text, values, |literal| Ok(literal.as_bytes().to_vec()))
     }
 
-    /// A text which is itself written for its place, as its values are.
+    /// Parses a text which is escaped as its values are.
     pub fn parse_escaped(&mut self, text: &str, escape: Escape) -> Result<Template, RequestError> {
         self.parse_with(text, escape, |literal| {
             let bad = |why: &str| RequestError::Template { text: literal.to_owned(), why: format!("is wrong: {why}") };
@@ -234,7 +234,7 @@ impl<'f> Parser<'f> {
         })
     }
 
-    /// Bytes whose values are written for their place; where they are not text, they have no placeholders.
+    /// Parses bytes whose values are escaped. Bytes that are no text have no placeholders.
     pub fn parse_bytes(&mut self, bytes: &[u8], values: Escape) -> Result<Template, RequestError> {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.parse(text, values),
@@ -309,7 +309,7 @@ impl<'f> Parser<'f> {
         Ok(())
     }
 
-    /// Where the values of a field stand, written for their place.
+    /// Returns the column of a field and an escape.
     fn column(&mut self, feeder: &Feeder, field: usize, name: &str, escape: Escape) -> Result<usize, RequestError> {
         let key = (field, escape);
         if let Some(at) = self.keys.iter().position(|&known| known == key) {
@@ -320,7 +320,7 @@ impl<'f> Parser<'f> {
         Ok(self.columns.len() - 1)
     }
 
-    /// What there is, for somebody who asked for something else.
+    /// Returns the names of the fields that exist, for the hint of an error.
     fn unknown(&self) -> String {
         let fields = self.feeder.map_or(String::new(), |feeder| {
             let mut names: Vec<_> = feeder.names().take(FIELDS_NAMED).collect();

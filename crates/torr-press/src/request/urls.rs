@@ -4,12 +4,12 @@ use super::RequestError;
 use crate::target::Target;
 use crate::url_parts::find_outside;
 
-/// One URL with what is asked of it alone.
+/// A URL with its own weight, method and content.
 #[derive(Debug, Clone)]
 pub struct Url {
-    /// Where to.
+    /// The URL.
     pub target: Target,
-    /// How often it is asked for, compared with the others; at least 1.
+    /// The share of requests, relative to the weights of the others; at least 1.
     pub weight: u32,
     /// Its own method.
     pub method: Option<String>,
@@ -24,7 +24,7 @@ impl From<Target> for Url {
 }
 
 /// Reads a list of URLs: a line for each, as `[weight] [METHOD] URL-or-path [body]`. A path is one of `first`, or of the
-/// list's first URL. Blank lines and lines that begin with `#` say nothing.
+/// list's first URL. Blank lines and lines that begin with `#` are ignored.
 ///
 /// # Errors
 /// [`RequestError::UrlList`] and [`RequestError::NoUrls`].
@@ -64,7 +64,7 @@ fn read_line(line: &str, first: Option<&Target>) -> Result<Url, String> {
     Ok(Url { target, weight, method, body: (!rest.is_empty()).then(|| rest.to_owned()) })
 }
 
-/// The first word, in which a placeholder may hold spaces, and what follows.
+/// Splits off the first word, in which a placeholder may hold spaces.
 fn split_word(text: &str) -> (&str, &str) {
     let end = find_outside(text, char::is_whitespace).unwrap_or(text.len());
     (&text[..end], text[end..].trim_start())

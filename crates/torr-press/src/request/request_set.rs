@@ -1,0 +1,27 @@
+//! The data that the cursors of all threads read.
+
+use super::choice::Choice;
+use super::column::Column;
+use super::draw::Order;
+use super::entry::Entry;
+use super::numbers::Numbers;
+
+/// The requests of a run, and the numbers that its threads share.
+#[derive(Debug)]
+pub(super) struct RequestSet {
+    /// The request of each URL, at least one.
+    pub entries: Vec<Entry>,
+    /// The choice between several entries.
+    pub choice: Option<Choice>,
+    /// The bytes in HTTP/1.1 of the only request, where there is one without placeholders.
+    pub constant: Option<Vec<u8>>,
+    /// The largest size of a request, in bytes.
+    pub largest: usize,
+    pub columns: Vec<Column>,
+    pub records: usize,
+    pub record_order: Order,
+    pub seed: u64,
+    pub numbers: Numbers,
+    pub record_numbers: Numbers,
+    pub turns: Numbers,
+}
