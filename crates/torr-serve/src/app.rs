@@ -1,10 +1,11 @@
 //! Handlers by path and method.
 
+pub(crate) mod blocking_pool;
 mod dispatch;
 mod outcome;
 pub(crate) mod owned;
 pub(crate) mod paths;
-pub(crate) mod pool;
+
 pub(crate) mod router;
 
 pub(crate) use dispatch::panicked;
@@ -223,8 +224,8 @@ impl App {
         self
     }
 
-    /// A worker's copy of the router, if there is one.
-    pub(crate) fn local(&self) -> Option<RouterAdapter> {
+    /// Returns a worker's clone of the router.
+    pub(crate) fn router_adapter(&self) -> Option<RouterAdapter> {
         self.router.as_ref().map(Router::adapter)
     }
 

@@ -1,7 +1,7 @@
-//! What every connection of a worker needs to answer.
+//! The state that connections use to respond, by owner: the server, a worker, a worker's engine.
 
 use crate::app::App;
-use crate::app::pool::{Pool, Threads};
+use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
 use crate::app::router::RouterAdapter;
 use crate::conn::common_headers::CommonHeaders;
 use crate::conn::wakeups::Wakeups;
@@ -19,29 +19,28 @@ use std::sync::Arc;
 use tokio::runtime::{EnterGuard, Handle};
 use torr_net::tls::TlsAcceptor;
 
-/// What all workers share.
+/// The state that all workers of a process share.
 #[derive(Clone)]
 pub(crate) struct ServerContext {
     pub app: Arc<App>,
     pub settings: Arc<Settings>,
-    /// Threads for handlers that block.
-    pub pool: Pool,
-    /// How TLS is spoken, if it is.
+    pub pool: BlockingPool,
+    /// `None` without TLS.
     pub tls: Option<TlsAcceptor>,
     pub table: Arc<MetricsTable>,
     pub log: Option<AccessLog>,
     pub shutdown: Arc<Shutdown>,
-    /// The runtime in whose context simple controllers run, where the application has nothing else.
+    /// The runtime of simple controllers, where the application has only such.
     pub background: Option<Handle>,
 }
 
 impl ServerContext {
-    /// For one worker that is looked at by itself, without TLS and log.
+    /// Returns the state for a single worker without TLS and log, for tests and the fuzzer.
     ///
     /// # Errors
     /// If the system has no memory or no descriptor.
-    pub fn alone(app: App, settings: Settings) -> io::Result<(Threads, Self)> {
-        let (threads, pool) = Pool::new(1, 0)?;
+    pub fn alone(app: App, settings: Settings) -> io::Result<(BlockingThreads, Self)> {
+        let (threads, pool) = BlockingPool::new(1, 0)?;
         let table = Arc::new(MetricsTable::new(1, metric::columns(app.own_metrics()))?);
         let (app, settings) = (Arc::new(app), Arc::new(settings));
         let shutdown = Arc::new(Shutdown::new(&settings, 1));
@@ -49,7 +48,7 @@ impl ServerContext {
     }
 }
 
-/// What does not change, and is shared with connections that have left the engine.
+/// The state of a worker that does not change, for connections in the engine and those that hyper serves.
 pub(crate) struct WorkerContext {
     shared: ServerContext,
     /// The worker's copy of the application's router.
@@ -60,7 +59,7 @@ pub(crate) struct WorkerContext {
 }
 
 impl WorkerContext {
-    /// Enters the context that the application's code runs in, where that is not the worker's runtime.
+    /// Enters the runtime of the application's code, where that is not the worker's own.
     pub fn enter(&self) -> Option<EnterGuard<'_>> {
         self.background.as_ref().map(Handle::enter)
     }
@@ -75,21 +74,22 @@ impl Deref for WorkerContext {
     }
 }
 
+/// The state of a worker's engine, on the worker's thread alone.
 pub(crate) struct EngineContext {
     pub worker: Rc<WorkerContext>,
     pub common_headers: CommonHeaders,
-    /// The server is leaving: every answer ends its connection.
+    /// Whether the server is stopping, so that every response ends its connection.
     pub leaving: bool,
 }
 
 impl EngineContext {
-    /// For the worker that has this place on the table.
+    /// Returns the state of a worker that counts in `row` of the table.
     ///
     /// # Errors
     /// If the kernel has no room for one more descriptor.
-    pub fn new(shared: ServerContext, place: usize) -> io::Result<Self> {
-        let (router, common_headers) = (shared.app.local(), CommonHeaders::new(shared.settings.server_name));
-        let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.table), place));
+    pub fn new(shared: ServerContext, row: usize) -> io::Result<Self> {
+        let (router, common_headers) = (shared.app.router_adapter(), CommonHeaders::new(shared.settings.server_name));
+        let (wakeups, meter) = (Wakeups::new()?, Meter::new(Arc::clone(&shared.table), row));
         let visits = Visits::new(Arc::clone(&shared.settings), shared.log.as_ref());
         Ok(Self {
             worker: Rc::new(WorkerContext { shared, router, wakeups, meter, visits }),

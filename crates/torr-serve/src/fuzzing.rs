@@ -1,6 +1,6 @@
 //! The state machine of one connection and the parser of PROXY headers, open to the fuzzer; no part of the interface.
 
-use crate::app::pool::Threads;
+use crate::app::blocking_pool::BlockingThreads;
 use crate::app::{App, Pending};
 use crate::client::proxy_protocol;
 use crate::conn::common_headers::CommonHeaders;
@@ -15,7 +15,7 @@ use std::task::{Poll, Waker};
 pub struct Server {
     shared: ServerContext,
     common_headers: CommonHeaders,
-    _threads: Threads,
+    _threads: BlockingThreads,
 }
 
 impl Server {

@@ -1,7 +1,7 @@
 //! From an application to a running server, and its end.
 
 use crate::app::App;
-use crate::app::pool::{Pool, Threads};
+use crate::app::blocking_pool::{BlockingPool, BlockingThreads};
 use crate::conn::admission::ConnectionLimits;
 use crate::context::{EngineContext, ServerContext};
 use crate::error::ServeError;
@@ -120,7 +120,7 @@ impl Drop for StopAtEnd {
 }
 
 /// Waits for calls on the pool that are running, as long as they may.
-fn end_threads(threads: Threads, shutdown: &Shutdown) {
+fn end_threads(threads: BlockingThreads, shutdown: &Shutdown) {
     thread::scope(|scope| {
         let (tell_end, end) = mpsc::channel::<()>();
         let wait = move || {
@@ -305,7 +305,7 @@ impl Bound {
         let Self { app, settings, tls, log, listeners, stop_signal, pid_file: _held, .. } = self;
         let room = make_room(&settings, listeners.len());
         let limits = ConnectionLimits::new(room.connections, settings.max_connections_per_address);
-        let (threads, pool) = Pool::new(settings.blocking_threads, settings.blocking_queue)?;
+        let (threads, pool) = BlockingPool::new(settings.blocking_threads, settings.blocking_queue)?;
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
         let own = || {

@@ -1,4 +1,4 @@
-//! A tower service of http types as a guest of the engine: an `axum::Router`, for one.
+//! The application's router: a tower service of http types, such as an `axum::Router`, behind the engine's interface.
 
 use crate::app::outcome::{Outcome, poll_once};
 use crate::callbacks;
@@ -18,17 +18,17 @@ use std::task::{Context, Poll, Waker};
 use torr_wire::request::RequestHead;
 use tower_service::Service;
 
-/// A service, of which each worker has a copy of its own.
+/// A service that each worker clones.
 pub(crate) struct Router(Box<dyn MakeAdapter>);
 
-/// A worker's copy.
+/// A worker's clone of the service.
 pub(crate) struct RouterAdapter(RefCell<Box<dyn CallService>>);
 
 trait MakeAdapter: Send + Sync {
     fn adapter(&self) -> Box<dyn CallService>;
 }
 
-/// An answer in the making, as the types of `http` have it.
+/// A response in the types of `http`, once the service has it.
 pub(crate) type HttpPending = Pin<Box<dyn Future<Output = http::Response<BoxBody>>>>;
 
 trait CallService {
@@ -36,17 +36,17 @@ trait CallService {
     fn call_http(&mut self, request: Request<RequestBody>) -> HttpPending;
 }
 
-/// Behind a mutex, since a service need not be fit to be shared; it is asked only when a worker starts.
+/// The service as it was given. A service need not be `Sync`, so a mutex guards it; only the start of a worker locks the mutex.
 struct Prototype<S>(Mutex<S>);
 
 struct ServiceAdapter<S: Service<Request<RequestBody>>, B> {
     service: S,
-    /// Memory of a future and of a body that are done, for the next ones.
+    /// Memory of a completed future, for the next one.
     future: Option<FutureSlot<S::Future>>,
     body: Option<Pin<Box<BodyMemory<B>>>>,
 }
 
-/// Where a future is, or none.
+/// Memory for a future.
 type FutureSlot<F> = Pin<Box<Option<F>>>;
 
 impl Router {
@@ -65,12 +65,12 @@ impl Router {
 }
 
 impl RouterAdapter {
-    /// Calls the service. Its future is polled once, since most have their answer at hand.
+    /// Calls the service and polls the future once, since most responses are ready at once.
     pub fn call(&self, request: Request<RequestBody>) -> Outcome {
         self.0.borrow_mut().call(request)
     }
 
-    /// Calls the service for who has the answer's framing to himself.
+    /// Calls the service for hyper, which frames the response.
     pub fn call_http(&self, request: Request<RequestBody>) -> HttpPending {
         self.0.borrow_mut().call_http(request)
     }
@@ -100,7 +100,7 @@ where
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(never)) => match never {},
             Poll::Pending => {
-                return poll_once(self.wait(request, move |response| answer(response, to_head, &mut None)));
+                return poll_once(self.wait(request, move |response| to_response(response, to_head, &mut None)));
             }
         }
         let mut future = self.future.take().unwrap_or_else(|| Box::pin(None));
@@ -109,11 +109,11 @@ where
             Poll::Ready(response) => {
                 future.as_mut().set(None);
                 self.future = Some(future);
-                Outcome::Ready(answer(response, to_head, &mut self.body))
+                Outcome::Ready(to_response(response, to_head, &mut self.body))
             }
             Poll::Pending => Outcome::Pending(Box::pin(async move {
                 let response = poll_fn(|cx| poll(&mut future, cx)).await;
-                answer(response, to_head, &mut None)
+                to_response(response, to_head, &mut None)
             })),
         }
     }
@@ -133,13 +133,13 @@ where
     }
 }
 
-/// Asks a future that is there.
+/// Polls the future in its memory.
 #[inline]
 fn poll<F, R>(future: &mut FutureSlot<F>, cx: &mut Context<'_>) -> Poll<R>
 where
     F: Future<Output = Result<R, Infallible>>,
 {
-    let future = future.as_mut().as_pin_mut().expect("it was put there, and stays until it is done");
+    let future = future.as_mut().as_pin_mut().expect("the future stays in its memory until it is ready");
     future.poll(cx).map(|Ok(response)| response)
 }
 
@@ -155,7 +155,7 @@ where
         request: Request<RequestBody>,
         finish: impl FnOnce(http::Response<B>) -> T + 'static,
     ) -> Pin<Box<dyn Future<Output = T>>> {
-        // The one that was asked may have a place in a queue already, so it is the one that goes on waiting.
+        // The polled instance may have a place in a queue, so that instance waits, and a fresh clone replaces it.
         let fresh = self.service.clone();
         let mut asked = std::mem::replace(&mut self.service, fresh);
         Box::pin(async move {
@@ -166,7 +166,7 @@ where
     }
 }
 
-/// A request as the ecosystem has it. `None` if its target or a field is nothing that the types of `http` can hold.
+/// Returns a request in the types of `http`. `None` if these types do not allow the target or a field.
 pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<Request<RequestBody>> {
     // The target and all values share one piece of memory.
     let size = head.target.len() + head.headers.iter().map(|field| field.value.len()).sum::<usize>();
@@ -190,9 +190,9 @@ pub(crate) fn request(head: &RequestHead<'_, '_>, body: RequestBody) -> Option<R
     Some(request)
 }
 
-/// An answer as the engine has it: framing and persistence are the engine's. A body that is whole leaves its memory in
-/// `room`.
-fn answer<B: http_body::Body + Send + 'static>(
+/// Returns the engine's form of a response: the engine frames the body and decides about keep-alive. A body that is whole
+/// leaves its memory in `room`.
+fn to_response<B: http_body::Body + Send + 'static>(
     response: http::Response<B>,
     to_head: bool,
     room: &mut Option<Pin<Box<BodyMemory<B>>>>,
@@ -202,20 +202,20 @@ fn answer<B: http_body::Body + Send + 'static>(
     if status < 200 {
         return Response::error(500, "The handler gave no final answer\n").closing();
     }
-    let mut answer = Response::new(status);
+    let mut out = Response::new(status);
     let mut length = None;
     for (name, value) in &parts.headers {
         match *name {
             CONTENT_LENGTH => length = value.to_str().ok().and_then(|text| text.parse().ok()),
-            CONNECTION => answer.closes |= says_close(value),
-            DATE => answer.dated = true,
-            SERVER => answer.named = true,
+            CONNECTION => out.closes |= says_close(value),
+            DATE => out.dated = true,
+            SERVER => out.named = true,
             _ => {}
         }
     }
-    answer.headers = Fields::Map(parts.headers);
-    answer.body = content(body, status, to_head, length, room);
-    answer
+    out.headers = Fields::Map(parts.headers);
+    out.body = content(body, status, to_head, length, room);
+    out
 }
 
 fn content<B: http_body::Body + Send + 'static>(
@@ -250,7 +250,7 @@ fn content<B: http_body::Body + Send + 'static>(
     }
 }
 
-/// Whether a `Connection` field ends its connection.
+/// Returns whether a `Connection` field has the option `close`.
 pub(crate) fn says_close(value: &HeaderValue) -> bool {
     value.as_bytes().split(|&b| b == b',').any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
 }
