@@ -1,31 +1,32 @@
-//! Ids of requests, to find one again in the logs of all that took part in it.
+//! Request ids, which connect the logs of all servers that took part in a request.
 //!
-//! They are made by a fast generator and are no secrets: whoever has seen some can work out others. Nothing may be allowed to
-//! somebody because he knows one.
+//! A fast generator makes the ids, and later ids can be computed from earlier ones: an id must never serve as a secret.
 
 use fastrand::Rng;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use torr_wire::is_token;
+use uuid::fmt::Simple;
+use uuid::{Builder, Uuid};
 
-/// The field in which ids come and go.
+/// The header field of ids, in requests and responses.
 pub(crate) const FIELD: &str = "x-request-id";
 
-/// An id: 32 hexadecimal digits made here, or what a trusted proxy gave. Among the extensions of a request if `request_ids`
-/// is set.
+/// The id of a request: a random UUID (RFC 9562) as 32 hexadecimal digits, or the id that a trusted proxy gave. A request has
+/// one among its extensions if [`Settings::request_ids`](crate::Settings::request_ids) is set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RequestId(Id);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Id {
-    Made(u128),
+    Made(Uuid),
     Given(Arc<str>),
 }
 
 impl RequestId {
-    /// One that somebody else made: 1 to 128 characters of a token (RFC 9110, section 5.6.2), which do no harm in a field or a
-    /// log.
+    /// Returns a given id. `None` unless it has 1 to 128 characters of a token (RFC 9110, section 5.6.2), which are safe in
+    /// a header field and in a log.
     pub fn given(text: &[u8]) -> Option<Self> {
         const LONGEST: usize = 128;
         let sound = (1..=LONGEST).contains(&text.len()) && text.iter().all(|&byte| is_token(byte));
@@ -33,16 +34,16 @@ impl RequestId {
         Some(Self(Id::Given(text.into())))
     }
 
-    /// A new one, where a request has none because `request_ids` is not set.
+    /// Returns a new id, for a request without one because `request_ids` is not set.
     pub fn fresh() -> Self {
         RequestIds::new().make()
     }
 
-    /// Appends it to a head or a line.
+    /// Appends the id to a header section or a line of the log.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Id::Given(text) => out.extend_from_slice(text.as_bytes()),
-            Id::Made(number) => out.extend_from_slice(&hex(*number)),
+            Id::Made(uuid) => out.extend_from_slice(uuid.as_simple().encode_lower(&mut [0; Simple::LENGTH]).as_bytes()),
         }
     }
 }
@@ -51,38 +52,33 @@ impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Id::Given(text) => f.write_str(text),
-            Id::Made(number) => write!(f, "{number:032x}"),
+            Id::Made(uuid) => uuid.as_simple().fmt(f),
         }
     }
 }
 
-fn hex(number: u128) -> [u8; 32] {
-    let digit = |at: usize| b"0123456789abcdef"[(number >> (4 * (31 - at))) as usize & 15];
-    std::array::from_fn(digit)
-}
-
-/// Makes ids; each worker has its own.
+/// The generator of ids of one worker. `Uuid::new_v4` would be a system call for each request.
 #[derive(Debug)]
 pub(crate) struct RequestIds {
-    /// Two, since one has a state of 64 bits only: two workers, in whatever process and on whatever machine, might then come to
-    /// make the same ids.
+    /// Two generators, since the state of one has only 64 bits: two of many workers, on any machines, could make the same ids.
     halves: [Rng; 2],
 }
 
 impl RequestIds {
-    /// Seeded by the operating system, by way of the keys that hash tables have.
+    /// Seeds the generator from the keys of hash tables, which come from the operating system.
     pub fn new() -> Self {
         let seed = || RandomState::new().hash_one(std::process::id());
         Self { halves: [Rng::with_seed(seed()), Rng::with_seed(seed())] }
     }
 
-    /// A new one.
+    /// Returns a new id.
     pub fn make(&mut self) -> RequestId {
         let [high, low] = &mut self.halves;
-        RequestId(Id::Made(u128::from(high.u64(..)) << 64 | u128::from(low.u64(..))))
+        let random = u128::from(high.u64(..)) << 64 | u128::from(low.u64(..));
+        RequestId(Id::Made(Builder::from_random_bytes(random.to_be_bytes()).into_uuid()))
     }
 
-    /// The one that a peer gave, if that is trusted and it is sound; else a new one.
+    /// Returns the id that a trusted peer gave, if that id is valid, or else a new one.
     pub fn of(&mut self, given: Option<&[u8]>, trusted: bool) -> RequestId {
         given.filter(|_| trusted).and_then(RequestId::given).unwrap_or_else(|| self.make())
     }
@@ -106,7 +102,7 @@ mod tests {
         let ids: HashSet<_> = (0..1000).flat_map(|_| [one.make(), two.make()]).map(|id| id.to_string()).collect();
         assert_eq!(ids.len(), 2000);
         assert!(ids.iter().all(|id| id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte))));
-        assert_eq!(RequestId(Id::Made(0x1f)).to_string(), "0000000000000000000000000000001f");
+        assert_eq!(RequestId(Id::Made(Uuid::from_u128(0x1f))).to_string(), "0000000000000000000000000000001f");
     }
 
     #[test]
@@ -126,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_id_is_written_as_it_is_shown(number: u128, text: Vec<u8>) {
-            let id = RequestId(Id::Made(number));
+            let id = RequestId(Id::Made(Uuid::from_u128(number)));
             prop_assert_eq!(written(&id), id.to_string());
             if let Some(id) = RequestId::given(&text) {
                 prop_assert_eq!(written(&id).into_bytes(), &text[..]);
