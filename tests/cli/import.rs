@@ -56,3 +56,42 @@ fn what_is_no_command_is_refused_in_one_line() {
         );
     }
 }
+
+#[test]
+fn a_recording_becomes_a_hurl_file_that_checks() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let entry = |second: u8, url: &str, text: &str| {
+        serde_json::json!({
+            "startedDateTime": format!("2026-11-22T10:00:0{second}.000Z"), "time": 20.0,
+            "request": {"method": "GET", "url": url, "headers": []},
+            "response": {"status": 200, "headers": [], "content": {"mimeType": "application/json", "text": text}},
+        })
+    };
+    let entries = [
+        entry(1, "http://a/login", "{\"token\": \"0123456789abcdef\"}"),
+        entry(2, "http://a/me/0123456789abcdef", "{}"),
+        entry(3, "http://b/", ""),
+    ];
+    let recording = serde_json::json!({"log": {"version": "1.2", "entries": entries}}).to_string();
+    std::fs::write(folder.path().join("a.har"), recording).expect("there is room");
+    let run = |args: &[&str]| {
+        let mut command = torr_command(args);
+        command.current_dir(folder.path());
+        Running::start(command).wait()
+    };
+    let ended = run(&["import", "har", "a.har", "-o", "a.hurl"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for line in [
+        "2 requests",
+        "captured: 'token' from $.token of response 1, sent again by request 2",
+        "left out: requests to b, 1 time",
+    ] {
+        assert!(ended.stderr.contains(line), "{line}: {ended:?}");
+    }
+    let expected = "GET http://a/login\nHTTP 200\n[Captures]\ntoken: jsonpath \"$.token\"\n\n\
+                    GET http://a/me/{{token}}\n[Options]\ndelay: 980ms\nHTTP 200\n";
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.hurl")).expect("it was written"), expected);
+    assert_eq!(run(&["check", "a.hurl"]).stdout, "a.hurl: 2 requests, no mistakes\n");
+    let all = run(&["import", "har", "a.har", "--all"]);
+    assert!(all.code == Some(0) && all.stdout.contains("GET http://b/"), "{all:?}");
+}

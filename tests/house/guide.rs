@@ -283,8 +283,21 @@ fn runs_that_the_guide_speaks_of_are_archived() {
 
 /// The help of `torr` and of each of its commands.
 fn helps() -> Vec<(&'static str, String)> {
-    let commands =
-        ["", "serve", "doctor", "limit", "demo", "watch", "check", "import curl", "ab", "wrk", "httpress", "press"];
+    let commands = [
+        "",
+        "serve",
+        "doctor",
+        "limit",
+        "demo",
+        "watch",
+        "check",
+        "import curl",
+        "import har",
+        "ab",
+        "wrk",
+        "httpress",
+        "press",
+    ];
     let help = |command: &'static str| {
         let ended = match command.split_once(' ') {
             Some((command, kind)) => torr(&[command, kind, "--help"]),

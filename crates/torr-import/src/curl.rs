@@ -30,7 +30,7 @@ pub fn import(text: &str) -> Result<Draft, ImportError> {
     if entries.is_empty() {
         return Err(ImportError("there is no curl command here: it should begin with curl".to_owned()));
     }
-    Ok(Draft { entries, secrets: secrets.finish() })
+    Ok(Draft { entries, secrets: secrets.finish(), ..Draft::default() })
 }
 
 /// Splits the words of a command at `--next`, which begins another request.

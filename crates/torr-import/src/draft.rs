@@ -18,6 +18,10 @@ pub struct Draft {
     pub entries: Vec<DraftEntry>,
     /// Values that were taken out of the file, by the variables that stand for them.
     pub secrets: Vec<Secret>,
+    /// What was left out as a whole: each a phrase with the reason, once for each time.
+    pub left_out: Vec<(String, String)>,
+    /// What else people should know, such as the evidence for a capture.
+    pub notes: Vec<String>,
 }
 
 /// An entry, and what the source said about it that an entry cannot say.
@@ -63,8 +67,9 @@ impl Draft {
         for Secret { variable, place, .. } in &self.secrets {
             lines.push(format!("secret: {place} is the variable '{variable}', read from HURL_VARIABLE_{variable}"));
         }
+        lines.extend(self.notes.iter().cloned());
         let mut left_out = BTreeMap::new();
-        for (what, reason) in self.entries.iter().flat_map(|draft| &draft.left_out) {
+        for (what, reason) in self.left_out.iter().chain(self.entries.iter().flat_map(|draft| &draft.left_out)) {
             *left_out.entry((what, reason)).or_insert(0) += 1;
         }
         for ((what, reason), count) in left_out {

@@ -4,6 +4,7 @@
 
 pub mod curl;
 mod draft;
+pub mod har;
 mod secret;
 
 pub use draft::{Draft, DraftEntry, ImportError, Secret};

@@ -6,13 +6,13 @@ use crate::output::{self, Sink};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use torr_import::{Draft, curl};
+use torr_import::{Draft, curl, har};
 
 const EXAMPLES: &str = "\
 Examples:
   torr import curl copied.txt -o checkout.hurl     a command as browsers copy it
   torr import curl -- curl https://example.org -d a=1
-  wl-paste | torr import curl > checkout.hurl";
+  torr import har recording.har -o visit.hurl      a recording of a browser";
 
 /// `torr import`.
 #[derive(Debug, Args)]
@@ -27,6 +27,22 @@ pub struct ImportArgs {
 pub enum Kind {
     /// Command lines of curl, as people type them or browsers copy them (bash and cmd)
     Curl(CurlArgs),
+    /// Recordings of browsers and proxies (HAR 1.2): pauses kept, tokens and ids captured
+    Har(HarArgs),
+}
+
+/// `torr import har`.
+#[derive(Debug, Args)]
+pub struct HarArgs {
+    /// The recording; '-' is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: String,
+    /// Where the hurl file goes
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Take images, fonts, audio and video, and requests to other hosts too
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// `torr import curl`.
@@ -45,14 +61,23 @@ pub struct CurlArgs {
 
 /// Writes the hurl file, and says on standard error what was made and what was left out.
 pub fn run(args: &ImportArgs) -> Result<ExitCode, Stop> {
-    let Kind::Curl(args) = &args.kind;
+    let (draft, output) = match &args.kind {
+        Kind::Curl(args) => (from_curl(args)?, &args.output),
+        Kind::Har(args) => {
+            let text = Input::default().read_text(&args.file, "a recording")?;
+            (har::import(&text, har::Options { all: args.all }).map_err(Stop::usage)?, &args.output)
+        }
+    };
+    let sink = Sink::open(output)?;
+    Ok(write(&draft, sink, output).unwrap_or(ExitCode::SUCCESS))
+}
+
+fn from_curl(args: &CurlArgs) -> Result<Draft, Stop> {
     let text = match &args.command[..] {
         [] => Input::default().read_text(&args.file, "a curl command")?,
         words => shlex::try_join(words.iter().map(String::as_str)).map_err(Stop::usage)?,
     };
-    let draft = curl::import(&text).map_err(Stop::usage)?;
-    let sink = Sink::open(&args.output)?;
-    Ok(write(&draft, sink, &args.output).unwrap_or(ExitCode::SUCCESS))
+    curl::import(&text).map_err(Stop::usage)
 }
 
 fn write(draft: &Draft, sink: Sink, path: &std::path::Path) -> Option<ExitCode> {

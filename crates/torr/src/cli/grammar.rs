@@ -59,7 +59,7 @@ pub enum Command {
     Watch(WatchArgs),
     /// Read hurl files and say what is wrong with them; nothing is sent
     Check(CheckArgs),
-    /// Turn a curl command line into a hurl file
+    /// Turn a curl command line or a HAR recording into a hurl file
     Import(ImportArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]

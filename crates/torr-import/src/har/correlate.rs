@@ -1,0 +1,311 @@
+//! Values that a response gave and that a later request sends back: tokens, ids, hidden fields of forms. Such a value differs
+//! for every virtual user, so the response captures the value and the requests use the variable.
+//!
+//! A value counts if a response gave it before any request had it, and if it can hardly be the same by chance: it is long,
+//! or its name says that it identifies something.
+
+use super::record::Record;
+use regex::Regex;
+use std::sync::LazyLock;
+use torr_session::hurl::Position;
+use torr_session::hurl::ast::{Capture, Expression, JsonPiece, Pattern, Piece, Query, Source, Template};
+
+const NOWHERE: Position = Position { line: 1, column: 1 };
+/// A value of this length or more is not the same by chance.
+const LONG: usize = 12;
+/// A value of this length or more counts if its name identifies something.
+const SHORT: usize = 2;
+
+/// Names whose values identify something.
+static IDENTIFIES: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?i)(^|[_\-.])(id|uuid|guid|key|token|csrf|xsrf|nonce|state|code|session|cart|order|ticket|etag)$|[a-z](Id|Uuid|Token|Key|Code)$|(?i)(token|csrf|nonce|verification)";
+    Regex::new(pattern).expect("the pattern is constant and tested")
+});
+/// A hidden field of a form, its attributes in either order.
+static HIDDEN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?is)<(?:input|meta)\b[^>]*>").expect("the pattern is constant and tested"));
+static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?is)\b(name|type|value|content)\s*=\s*"([^"]*)""#).expect("the pattern is constant and tested")
+});
+
+/// A value that goes from a response to later requests.
+#[derive(Debug, Clone)]
+pub(super) struct Correlation {
+    /// The number of the record whose response gives the value.
+    from: usize,
+    /// The numbers of the records whose requests have the value.
+    to: Vec<usize>,
+    variable: String,
+    value: String,
+    query: Query,
+    /// Where the response has the value, in words.
+    place: String,
+}
+
+impl Correlation {
+    /// Returns what was found and where, for people. The value may be a secret, and is not shown.
+    pub(super) fn evidence(&self) -> String {
+        let to: Vec<_> = self.to.iter().map(|number| (number + 1).to_string()).collect();
+        format!(
+            "captured: '{}' from {} of response {}, sent again by request {}",
+            self.variable,
+            self.place,
+            self.from + 1,
+            to.join(", ")
+        )
+    }
+}
+
+/// A value of a response, and where it stands.
+struct Given {
+    name: String,
+    value: String,
+    query: Query,
+    place: String,
+}
+
+/// Finds all correlations.
+pub(super) fn find(records: &[Record]) -> Vec<Correlation> {
+    let requests: Vec<String> = records.iter().map(request_text).collect();
+    let mut found: Vec<Correlation> = Vec::new();
+    for (from, record) in records.iter().enumerate() {
+        for given in given(record) {
+            if !can_count(&given) || found.iter().any(|known| known.value == given.value) {
+                continue;
+            }
+            if requests[..=from].iter().any(|request| holds(request, &given.value)) {
+                continue;
+            }
+            // A request that began before the response ended cannot have the value from it.
+            let later = |to: &usize| records[*to].started() >= record.ended() && holds(&requests[*to], &given.value);
+            let to: Vec<_> = (from + 1..records.len()).filter(later).collect();
+            if !to.is_empty() {
+                let variable = variable(&given.name, &found);
+                found.push(Correlation {
+                    from,
+                    to,
+                    variable,
+                    value: given.value,
+                    query: given.query,
+                    place: given.place,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the captures of a response.
+pub(super) fn captures(correlations: &[Correlation], number: usize) -> Vec<Capture> {
+    let capture = |correlation: &Correlation| Capture {
+        name: correlation.variable.as_str().into(),
+        query: correlation.query.clone(),
+        filters: Vec::new(),
+        redact: false,
+        at: NOWHERE,
+    };
+    correlations.iter().filter(|correlation| correlation.from == number).map(capture).collect()
+}
+
+/// Puts variables in the place of captured values.
+pub(super) fn insert(template: Template, correlations: &[Correlation], number: usize) -> Template {
+    let mut pieces = template.0;
+    for correlation in correlations.iter().filter(|correlation| correlation.to.contains(&number)) {
+        let replace = |piece: Piece| match piece {
+            Piece::Text(text) => split(&text, &correlation.value)
+                .into_iter()
+                .map(|part| part.map_or_else(|| Piece::Placeholder(expression(&correlation.variable)), Piece::Text))
+                .collect(),
+            placeholder => vec![placeholder],
+        };
+        pieces = pieces.into_iter().flat_map(replace).collect();
+    }
+    Template(pieces)
+}
+
+/// Puts variables in the place of captured values of JSON content, within strings and as numbers.
+pub(super) fn insert_json(pieces: Vec<JsonPiece>, correlations: &[Correlation], number: usize) -> Vec<JsonPiece> {
+    let mut pieces = pieces;
+    for correlation in correlations.iter().filter(|correlation| correlation.to.contains(&number)) {
+        let mut is_string = false;
+        let mut out = Vec::new();
+        for piece in pieces {
+            let JsonPiece::Text(text) = piece else {
+                out.push(piece);
+                continue;
+            };
+            for part in split(&text, &correlation.value) {
+                match part {
+                    Some(text) => {
+                        is_string ^= quotes(&text) % 2 == 1;
+                        out.push(JsonPiece::Text(text));
+                    }
+                    None if is_string => out.push(JsonPiece::InString(expression(&correlation.variable))),
+                    None => out.push(JsonPiece::Value(expression(&correlation.variable))),
+                }
+            }
+        }
+        pieces = out;
+    }
+    pieces
+}
+
+/// Returns the number of quotes of JSON text that open or close a string.
+fn quotes(text: &str) -> usize {
+    let mut escaped = false;
+    text.chars()
+        .filter(|&next| {
+            let is_quote = next == '"' && !escaped;
+            escaped = next == '\\' && !escaped;
+            is_quote
+        })
+        .count()
+}
+
+/// Splits text at a value that stands alone: `None` stands for the value.
+fn split(text: &str, value: &str) -> Vec<Option<String>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let mut before = None;
+    let mut kept = String::new();
+    while let Some(at) = rest.find(value) {
+        let end = at + value.len();
+        let previous = rest[..at].chars().next_back().or(before);
+        let alone = !previous.is_some_and(is_word) && !rest[end..].chars().next().is_some_and(is_word);
+        kept.push_str(&rest[..at]);
+        if alone {
+            if !kept.is_empty() {
+                parts.push(Some(std::mem::take(&mut kept)));
+            }
+            parts.push(None);
+        } else {
+            kept.push_str(value);
+        }
+        before = value.chars().next_back();
+        rest = &rest[end..];
+    }
+    kept.push_str(rest);
+    if !kept.is_empty() || parts.is_empty() {
+        parts.push(Some(kept));
+    }
+    parts
+}
+
+fn holds(text: &str, value: &str) -> bool {
+    split(text, value).iter().any(Option::is_none)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+fn expression(variable: &str) -> Expression {
+    Expression { source: Source::Variable(variable.to_owned()), filters: Vec::new(), at: NOWHERE }
+}
+
+/// Returns all of a request in which a value can stand.
+fn request_text(record: &Record) -> String {
+    let fields = record.request.headers.iter().filter(|header| !header.name.eq_ignore_ascii_case("cookie"));
+    let mut text = vec![record.request.url.clone()];
+    text.extend(fields.map(|header| header.value.clone()));
+    if let Some(data) = &record.request.post_data {
+        text.extend(data.text.clone());
+        // Values of forms are percent-encoded in the text.
+        if let Some(form) = data.text.as_ref().filter(|_| data.mime_type.contains("urlencoded")) {
+            text.extend(url::form_urlencoded::parse(form.as_bytes()).map(|(_, value)| value.into_owned()));
+        }
+        text.extend(data.params.iter().filter_map(|param| param.value.clone()));
+    }
+    text.join("\n")
+}
+
+fn can_count(given: &Given) -> bool {
+    let is_plain = !given.value.contains(['\n', '"', '\\']);
+    let length = given.value.chars().count();
+    is_plain && (length >= LONG || (length >= SHORT && IDENTIFIES.is_match(&given.name)))
+}
+
+/// Returns the values that a response gives: members of JSON, hidden fields, fields of the header section.
+fn given(record: &Record) -> Vec<Given> {
+    let mut given = Vec::new();
+    if let Some(text) = record.response.content.text() {
+        match serde_json::from_str(text) {
+            Ok(json) => members(&json, "$", &mut given),
+            Err(_) if record.response.content.mime_type.contains("html") => given.extend(hidden(text)),
+            Err(_) => {}
+        }
+    }
+    let own = ["set-cookie", "date", "content-length", "content-type", "last-modified", "expires", "server"];
+    for header in &record.response.headers {
+        if !own.iter().any(|own| header.name.eq_ignore_ascii_case(own)) {
+            let query = Query::Header(header.name.as_str().into());
+            let place = format!("the field {}", header.name);
+            given.push(Given { name: header.name.clone(), value: header.value.clone(), query, place });
+        }
+    }
+    given
+}
+
+fn members(json: &serde_json::Value, path: &str, given: &mut Vec<Given>) {
+    match json {
+        serde_json::Value::Object(object) => {
+            for (name, value) in object {
+                let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                let is_plain = is_word && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+                let member = if is_plain { format!(".{name}") } else { format!("['{}']", name.replace('\'', "\\'")) };
+                member_or_item(name, value, format!("{path}{member}"), given);
+            }
+        }
+        serde_json::Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                member_or_item("", value, format!("{path}[{index}]"), given);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn member_or_item(name: &str, json: &serde_json::Value, path: String, given: &mut Vec<Given>) {
+    let value = match json {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(number) => number.to_string(),
+        _ => return members(json, &path, given),
+    };
+    given.push(Given { name: name.to_owned(), value, query: Query::JsonPath(path.as_str().into()), place: path });
+}
+
+fn hidden(html: &str) -> Vec<Given> {
+    let field = |tag: regex::Match<'_>| {
+        let attribute = |wanted: &str| {
+            ATTRIBUTE
+                .captures_iter(tag.as_str())
+                .find(|found| found[1].eq_ignore_ascii_case(wanted))
+                .map(|found| found[2].to_owned())
+        };
+        let is_meta = tag.as_str()[1..].to_ascii_lowercase().starts_with("meta");
+        if !is_meta && !attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden")) {
+            return None;
+        }
+        let (name, holder) = (attribute("name")?, if is_meta { "content" } else { "value" });
+        let value = attribute(holder)?;
+        let (quoted, kind) = (regex::escape(&name), if is_meta { "meta" } else { "input" });
+        let pattern = format!("<{kind}[^>]*name=\"{quoted}\"[^>]*{holder}=\"([^\"]*)\"");
+        let turned = format!("<{kind}[^>]*{holder}=\"([^\"]*)\"[^>]*name=\"{quoted}\"");
+        // The attributes' order in the recording is that of the service.
+        let pattern =
+            if Regex::new(&pattern).is_ok_and(|pattern| pattern.is_match(tag.as_str())) { pattern } else { turned };
+        let query = Query::Regex(Pattern::Literal(pattern));
+        Some(Given { place: format!("the hidden field {name}"), name, value, query })
+    };
+    HIDDEN.find_iter(html).filter_map(field).collect()
+}
+
+/// Returns a new variable's name for a value.
+fn variable(name: &str, found: &[Correlation]) -> String {
+    let base: String = name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let base = base.trim_matches('_');
+    let base = if base.is_empty() { "value" } else { base };
+    let taken = |name: &str| found.iter().any(|known| known.variable == name);
+    let mut numbered = (2..).map(|number| format!("{base}_{number}"));
+    if taken(base) { numbered.find(|name| !taken(name)).unwrap_or_default() } else { base.to_owned() }
+}

@@ -1,0 +1,162 @@
+//! Recordings in the dialects of browsers, and the hurl files that become of them.
+
+use super::{Options, import};
+use serde_json::{Value, json};
+use torr_session::hurl::parse;
+
+fn header(name: &str, value: &str) -> Value {
+    json!({"name": name, "value": value})
+}
+
+/// A record as Chromium writes it: start in milliseconds, method, URL, content, response.
+fn record(start: u64, method: &str, url: &str, post: Value, status: u16, mime: &str, text: &str) -> Value {
+    let mut request = json!({"method": method, "url": url, "httpVersion": "http/2.0", "queryString": [], "cookies": [], "headersSize": -1,
+        "headers": [header(":authority", "shop"), header("accept", "*/*"), header("accept-encoding", "gzip"),
+            header("sec-fetch-mode", "cors"), header("cookie", "a=b")]});
+    if !post.is_null() {
+        request["postData"] = post;
+    }
+    json!({"startedDateTime": format!("2026-11-22T10:00:{:02}.{:03}Z", start / 1000, start % 1000), "time": 50.0, "request": request,
+        "response": {"status": status, "statusText": "", "headers": [header("content-type", mime)],
+            "content": {"size": text.len(), "mimeType": mime, "text": text}}, "_resourceType": "xhr"})
+}
+
+fn archive(entries: &[Value]) -> String {
+    json!({"log": {"version": "1.2", "creator": {"name": "a browser"}, "pages": [], "entries": entries}}).to_string()
+}
+
+fn imported(entries: &[Value]) -> (String, String) {
+    let draft = import(&archive(entries), Options::default()).expect("it is a recording");
+    let text = draft.text();
+    parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (text, draft.summary())
+}
+
+#[test]
+fn what_a_response_gave_is_captured_and_sent_back() {
+    let login = json!({"mimeType": "application/json", "text": "{\"user\":\"ann\",\"password\":\"geheim\"}"});
+    let order = json!({"mimeType": "application/json;charset=utf-8", "text": "{\"cart\":4711,\"note\":\"cart 4711\",\"other\":14711}"});
+    let form = json!({"mimeType": "application/x-www-form-urlencoded", "text": "csrf_token=ab%2Bcd&a=1",
+        "params": [{"name": "csrf_token", "value": "ab+cd"}]});
+    let mut entries = [
+        record(
+            0,
+            "POST",
+            "https://shop/login",
+            login,
+            200,
+            "application/json",
+            r#"{"cart":{"cart_id":4711},"token":"eyJ0.secret.x"}"#,
+        ),
+        record(
+            2000,
+            "GET",
+            "https://shop/cart/4711?full=1",
+            Value::Null,
+            200,
+            "text/html",
+            "<form><input type=\"hidden\" name=\"csrf_token\" value=\"ab+cd\"></form>",
+        ),
+        record(2060, "POST", "https://shop/order", order, 201, "application/json", "{}"),
+        record(2200, "POST", "https://shop/form", form, 302, "text/html", ""),
+    ];
+    let headers = entries[1]["request"]["headers"].as_array_mut().expect("there are some");
+    headers.push(header("Authorization", "Bearer eyJ0.secret.x"));
+    let (text, summary) = imported(&entries);
+    let expected = "# left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
+        POST https://shop/login\naccept: */*\n[Options]\ncompressed: true\n{\"user\":\"ann\",\"password\":\"{{password}}\"}\nHTTP 200\n[Captures]\n\
+        cart_id: jsonpath \"$.cart.cart_id\"\ntoken: jsonpath \"$.token\"\n\n\
+        # left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
+        GET https://shop/cart/{{cart_id}}?full=1\naccept: */*\nAuthorization: Bearer {{token}}\n[Options]\ncompressed: true\ndelay: 1950ms\nHTTP 200\n\
+        [Captures]\ncsrf_token: regex /<input[^>]*name=\"csrf_token\"[^>]*value=\"([^\"]*)\"/\n\n\
+        # left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
+        POST https://shop/order\naccept: */*\n[Options]\ncompressed: true\n{\"cart\":{{cart_id}},\"note\":\"cart {{cart_id}}\",\"other\":14711}\nHTTP 201\n\n\
+        # left out: field Cookie (a virtual user keeps the cookies that responses set; others would be the recorder's own)\n\
+        POST https://shop/form\naccept: */*\n[Options]\ncompressed: true\n[Form]\ncsrf_token: {{csrf_token}}\na: 1\nHTTP 302\n";
+    assert_eq!(text.replace("[Options]\ncompressed: true\ndelay: 100ms", "[Options]\ncompressed: true"), expected);
+    assert!(
+        summary.contains("captured: 'cart_id' from $.cart.cart_id of response 1, sent again by request 2, 3"),
+        "{summary}"
+    );
+    assert!(
+        summary
+            .contains("captured: 'csrf_token' from the hidden field csrf_token of response 2, sent again by request 4"),
+        "{summary}"
+    );
+    assert!(summary.contains("secret: member password is the variable 'password'"), "{summary}");
+    assert!(!text.contains("geheim") && !summary.contains("geheim") && !text.contains("eyJ0"), "{text}{summary}");
+}
+
+#[test]
+fn values_that_the_client_sent_first_or_that_say_little_are_no_captures() {
+    let post = json!({"mimeType": "application/json", "text": "{\"id\":\"client-made-id-1\"}"});
+    let (text, summary) = imported(&[
+        record(
+            0,
+            "POST",
+            "https://shop/a",
+            post,
+            200,
+            "application/json",
+            r#"{"id":"client-made-id-1","page":2,"kind":"xhr"}"#,
+        ),
+        record(1000, "GET", "https://shop/b/client-made-id-1?page=2&kind=xhr", Value::Null, 200, "text/plain", ""),
+    ]);
+    assert!(!text.contains("[Captures]") && !summary.contains("captured"), "{text}{summary}");
+}
+
+#[test]
+fn what_is_not_the_services_work_is_left_out_and_counted() {
+    let mut socket = record(5, "GET", "wss://shop/live", Value::Null, 101, "", "");
+    socket["_webSocketMessages"] = json!([]);
+    let entries = [
+        record(0, "GET", "https://shop/", Value::Null, 304, "text/html", ""),
+        record(1, "GET", "https://shop/logo.png", Value::Null, 200, "image/png", ""),
+        record(2, "GET", "https://shop/a.woff2", Value::Null, 200, "font/woff2", ""),
+        record(3, "GET", "https://ads.example/x", Value::Null, 200, "text/html", ""),
+        record(4, "GET", "https://ads.example/y", Value::Null, 200, "text/html", ""),
+        socket,
+        record(6, "GET", "data:text/plain,x", Value::Null, 200, "", ""),
+    ];
+    let (text, summary) = imported(&entries);
+    assert!(text.contains("GET https://shop/\n") && text.contains("HTTP 200\n") && !text.contains("logo"), "{text}");
+    for line in [
+        "1 request",
+        "left out: files of the kind image, 1 time",
+        "left out: files of the kind font, 1 time",
+        "left out: requests to ads.example, 2 times (another host: --all takes them)",
+        "left out: WebSocket connections, 1 time (not HTTP requests)",
+        "left out: requests of the scheme data, 1 time",
+    ] {
+        assert!(summary.lines().any(|said| said.starts_with(line)), "{line}: {summary}");
+    }
+    let all = import(&archive(&entries), Options { all: true }).expect("it is a recording");
+    assert_eq!(all.entries.len(), 5);
+}
+
+#[test]
+fn firefox_writes_forms_with_files_as_parameters() {
+    let post = json!({"mimeType": "multipart/form-data; boundary=x", "params": [
+        {"name": "note", "value": "hello"}, {"name": "file", "fileName": "C:\\a\\b.png", "contentType": "image/png"}], "text": ""});
+    let mut upload = record(0, "POST", "https://shop/upload", post, 200, "text/plain", "");
+    upload["request"]["headers"] =
+        json!([header("Content-Type", "multipart/form-data; boundary=x"), header("Host", "shop")]);
+    upload.as_object_mut().expect("it is one").remove("_resourceType");
+    let (text, _) = imported(&[upload]);
+    let expected = "# left out: the content of the file 'b.png' (a HAR file has none: put the file beside the hurl file)\n\
+        POST https://shop/upload\n[Multipart]\nnote: hello\nfile: file,b.png; image/png\nHTTP 200\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    for (text, message) in [
+        ("", "this is no HAR file"),
+        ("{}", "missing field `log`"),
+        (r#"{"log":{"entries":[]}}"#, "has no request"),
+        (r#"{"log":{"entries":[{"request":{"method":"GET","url":"ftp://a/"}}]}}"#, "has no request"),
+    ] {
+        let error = import(text, Options::default()).expect_err(text).to_string();
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
