@@ -55,9 +55,10 @@ impl Outcome {
         !self.right && self.finding.factor != Factor::Unknown
     }
 
-    /// Whether the promise was kept. `None` if there is nothing to judge: a wrong verdict advises another change than the cured form.
+    /// Whether the promise was kept. `None` if there is nothing to judge: the cured form follows the advice for the first factor of the
+    /// label, and the verdict on another factor advises another change.
     pub fn is_promise_kept(&self) -> Option<bool> {
-        self.promise.is_kept().filter(|_| self.right)
+        self.promise.is_kept().filter(|_| self.finding.factor == self.label.main())
     }
 
     /// Returns the outcome as a row of the table.
@@ -77,7 +78,7 @@ impl Outcome {
             factor.to_string(),
             confidence.to_string(),
             self.promise.promised(),
-            self.promise.real(),
+            self.promise.real(self.is_promise_kept()),
         )
     }
 }

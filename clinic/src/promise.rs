@@ -45,9 +45,9 @@ impl Promise {
         }
     }
 
-    /// Returns the real gain for a column of a table.
-    pub fn real(&self) -> String {
-        let word = match self.is_kept() {
+    /// Returns the real gain for a column of a table, with the word for a promise that was kept or not.
+    pub fn real(&self, kept: Option<bool>) -> String {
+        let word = match kept {
             Some(true) => " kept",
             Some(false) => " BROKEN",
             None => "",
@@ -78,7 +78,7 @@ mod tests {
         ] {
             let promise = Promise { gain: gain.clone(), real };
             assert_eq!(promise.is_kept(), kept, "{promise:?}");
-            assert_eq!((promise.promised().as_str(), promise.real().as_str()), columns);
+            assert_eq!((promise.promised().as_str(), promise.real(kept).as_str()), columns);
         }
     }
 }
