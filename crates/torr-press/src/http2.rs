@@ -1,18 +1,18 @@
 //! HTTP/2 on one connection, as a client (RFC 9113): several requests at a time, each on a stream of its own.
 //!
-//! Bytes in, bytes out. `receiving` takes frames apart, `answering` makes answers of them, `sending` minds the server's
-//! windows, `hpack` packs and unpacks heads.
+//! Bytes in, bytes out. `receive` parses frames, `response` makes responses of them, `flow_control` keeps to the server's
+//! windows, `hpack` encodes and decodes header sections.
 
-mod answering;
 mod error;
+mod flow_control;
 mod frame;
 mod header_block;
 pub(crate) mod hpack;
 mod message;
 mod packed;
 mod peer;
-mod receiving;
-mod sending;
+mod receive;
+mod response;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -35,15 +35,15 @@ use torr_gauge::Failure;
 use torr_net::Nanos;
 use torr_wire::request::HTTP2_PREFACE;
 
-/// What is taken on a connection, and on each stream, before it has to be given back: so much that no server ever waits
+/// The receive window of a connection and of each stream, in bytes: so large that no server ever waits
 /// for it, as h2load has it.
 const WINDOW: u32 = 1 << 30;
 /// The last number that a stream can have.
 const LAST_STREAM: u32 = i32::MAX as u32;
-/// How often a server may ask for a reply, with no answer in between.
+/// The number of replies (to PING and SETTINGS) that a server may demand between two responses.
 const MOST_CHATTER: u32 = 10_000;
 
-/// HTTP/2: answers come in any order, each on its request's stream.
+/// HTTP/2: responses arrive in any order, each on its request's stream.
 #[derive(Debug)]
 pub struct Http2<'p> {
     inspection: Option<(&'p Inspection, &'p Target)>,
@@ -53,30 +53,30 @@ pub struct Http2<'p> {
     encoder: Encoder,
     seeding: Seeding,
     decoder: Decoder,
-    /// How much more the server takes on the connection.
+    /// The window of the server for the connection.
     window: i64,
-    /// What has come on the connection and has not been given back to the server's window.
+    /// The bytes that arrived since the last WINDOW_UPDATE of the connection.
     received: u32,
-    /// How many streams have a body of which not all is sent.
+    /// The number of streams whose content is not sent completely.
     uploads: usize,
-    /// A frame of which not all has come.
+    /// The part of an incomplete frame.
     partial: Vec<u8>,
-    /// A head of which not all has come.
+    /// An incomplete header block.
     block: Option<Box<HeaderBlock>>,
-    /// What has yet to be told.
-    told: VecDeque<ProtocolEvent>,
-    /// No further stream can be begun.
+    /// Events that have not been returned yet.
+    events: VecDeque<ProtocolEvent>,
+    /// Whether no further stream can be opened.
     is_leaving: bool,
-    /// The last stream that the server means to answer, and why no more, once it has said so.
+    /// The last stream and the error code of the latest GOAWAY.
     gone_away: Option<(u32, Code)>,
-    /// For streams up to this one, something may still come of which nobody wants to know.
+    /// The latest stream that was cancelled: frames for streams up to it are ignored.
     cancelled_to: u32,
-    /// The server has refused a stream beside so many.
+    /// The number of open streams at which the server refused another one.
     refused_at: usize,
-    /// What the server has asked a reply for since the last answer.
+    /// The replies that the server has demanded since the last response.
     chatter: u32,
-    /// Whether this connection has brought an answer, and how many before it have not.
-    has_answered: bool,
+    /// Whether this connection has brought a response, and how many before it have not.
+    has_responded: bool,
     fruitless: u32,
     /// Whether a failed response is to be kept, and the last one that was complete.
     gathers: bool,
@@ -84,7 +84,7 @@ pub struct Http2<'p> {
 }
 
 impl<'p> Http2<'p> {
-    /// With somebody who looks at the answers, if anything is to be looked at. Redirects are not followed.
+    /// Returns the protocol of a connection whose responses are inspected. Redirects are not followed.
     pub fn inspected_by(inspection: &'p Inspection, target: &'p Target) -> Self {
         Self::new(inspection.is_needed().then_some((inspection, target)))
     }
@@ -103,13 +103,13 @@ impl<'p> Http2<'p> {
             uploads: 0,
             partial: Vec::new(),
             block: None,
-            told: VecDeque::new(),
+            events: VecDeque::new(),
             is_leaving: false,
             gone_away: None,
             cancelled_to: 0,
             refused_at: usize::MAX,
             chatter: 0,
-            has_answered: true,
+            has_responded: true,
             fruitless: 0,
             gathers: false,
             failed: None,
@@ -131,10 +131,10 @@ impl Protocol for Http2<'_> {
     type ThreadState = Packed;
 
     fn open(&mut self, out: &mut Vec<u8>) {
-        let fruitless = if self.has_answered { 0 } else { self.fruitless + 1 };
+        let fruitless = if self.has_responded { 0 } else { self.fruitless + 1 };
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.reset();
-        *self = Self { decoder, fruitless, has_answered: false, ..Self::new(self.inspection) };
+        *self = Self { decoder, fruitless, has_responded: false, ..Self::new(self.inspection) };
         out.extend_from_slice(HTTP2_PREFACE);
         let settings = [
             (setting::ENABLE_PUSH, 0),
@@ -147,8 +147,8 @@ impl Protocol for Http2<'_> {
 
     #[inline]
     fn has_room(&self) -> bool {
-        let under_way = self.streams.len();
-        !self.is_leaving && under_way < self.peer.streams as usize && under_way < self.refused_at
+        let in_flight = self.streams.len();
+        !self.is_leaving && in_flight < self.peer.streams as usize && in_flight < self.refused_at
     }
 
     #[inline]
@@ -188,7 +188,7 @@ impl Protocol for Http2<'_> {
         in_flight: InFlight<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Option<ProtocolEvent>), Failure> {
-        if let Some(told) = self.told.pop_front() {
+        if let Some(told) = self.events.pop_front() {
             return Ok((0, Some(told)));
         }
         self.gathers = in_flight.failed_response.is_some();

@@ -29,7 +29,7 @@ pub enum HpackError {
     Huffman,
     /// The table becomes larger than it may, or not at the beginning of a head.
     Resize,
-    /// More than anybody should send.
+    /// A header section above the limit.
     TooLarge,
 }
 

@@ -1,4 +1,4 @@
-//! What a head says: the few fields that decide how an answer is read (RFC 9113, section 8).
+//! The fields of a header section by which a response is read (RFC 9113, section 8).
 
 /// One head, as far as it has been read.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use super::frame::{self, setting};
 pub struct Peer {
     /// Whether it has said anything yet.
     pub is_known: bool,
-    /// Streams under way at a time.
+    /// The maximum number of open streams (SETTINGS_MAX_CONCURRENT_STREAMS).
     pub streams: u32,
     /// What it takes on a stream from its start.
     pub window: i64,

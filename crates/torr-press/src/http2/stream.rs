@@ -1,4 +1,4 @@
-//! The streams under way on one connection: one for each request.
+//! The open streams of one connection: one for each request.
 
 use crate::failed_response::ParsedResponse;
 use crate::inspect::Inspector;
@@ -7,33 +7,33 @@ use std::collections::VecDeque;
 use std::num::NonZero;
 use torr_net::Nanos;
 
-/// One request and its answer, as far as they have come.
+/// The state of a request and its response.
 #[derive(Debug)]
 pub struct Stream<'p> {
     pub id: u32,
     pub key: u32,
     pub is_head: bool,
-    /// Once the head of the final answer has come.
+    /// The status of the final response, once its header section has arrived.
     pub status: Option<u16>,
-    /// When that was.
+    /// When it arrived.
     pub first_byte: Option<NonZero<Nanos>>,
-    /// How long the body is to be, if that has been said.
+    /// The `Content-Length` of the response, if there is one.
     pub length: Option<u64>,
-    /// How much of it has come.
+    /// The length of the content that has arrived.
     pub body: u64,
-    /// What has come and has not been given back to the server's window.
+    /// The bytes that arrived since the last WINDOW_UPDATE.
     pub received: u32,
-    /// How much the server takes.
+    /// The window of the server.
     pub window: i64,
-    /// What could not be sent yet of the request's body.
+    /// The content of the request that is not sent yet.
     pub upload: Option<Bytes>,
-    /// What has come of a failed response, where one is to be kept.
+    /// The failed response, where one is to be kept.
     pub failed: Option<Box<ParsedResponse>>,
-    /// Who looks at its answer, if anybody does.
+    /// The inspector of the response, if there is one.
     pub inspector: Option<Box<Inspector<'p>>>,
 }
 
-/// Those of a connection, the oldest first.
+/// The open streams of a connection, the oldest first.
 #[derive(Debug, Default)]
 pub struct Streams<'p>(VecDeque<Stream<'p>>);
 
@@ -48,10 +48,10 @@ impl<'p> Streams<'p> {
         self.0.push_back(stream);
     }
 
-    /// Where it is.
+    /// Returns the position of a stream.
     #[inline]
     pub fn find(&self, id: u32) -> Option<usize> {
-        // Answers mostly come in the order of requests.
+        // Responses mostly arrive in the order of requests.
         if self.0.front().is_some_and(|first| first.id == id) {
             return Some(0);
         }
@@ -72,7 +72,7 @@ impl<'p> Streams<'p> {
         self.0.remove(at)
     }
 
-    /// Takes those beyond this one.
+    /// Removes the streams beyond `last`.
     pub fn split_beyond(&mut self, last: u32) -> VecDeque<Stream<'p>> {
         self.0.split_off(self.0.partition_point(|stream| stream.id <= last))
     }

@@ -123,7 +123,7 @@ mod tests {
 
     /// RFC 7541, appendix C.6, whose table holds 256 bytes.
     #[test]
-    fn answers_of_the_standard() {
+    fn responses_of_the_standard() {
         let mut decoder = Decoder::default();
         decoder.table.resize(256).unwrap();
         let date = "date=Mon, 21 Oct 2013 20:13:21 GMT\n";

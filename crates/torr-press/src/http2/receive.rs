@@ -1,4 +1,4 @@
-//! Frames as they come, whole or in part, and what those mean that are about the connection.
+//! The parsing of frames, whole or in part, and the handling of those that concern the connection.
 
 use super::error::{self, Broken, Code};
 use super::frame::{self, HEAD, Head, flag, kind};
@@ -9,7 +9,7 @@ use torr_net::Nanos;
 type Read = Result<(usize, Option<ProtocolEvent>), Broken>;
 
 impl Http2<'_> {
-    /// Takes frames from the front of `input`, up to the next thing to be told.
+    /// Consumes frames from the front of `input`, up to the next event.
     #[inline]
     pub(super) fn read(&mut self, input: &[u8], at: Nanos, out: &mut Vec<u8>) -> Read {
         let mut used = 0;
@@ -32,7 +32,7 @@ impl Http2<'_> {
         Ok((input.len(), None))
     }
 
-    /// Completes the frame of which a part has come, and takes it.
+    /// Completes the frame of which a part has arrived, and handles it.
     #[cold]
     fn read_partial(&mut self, input: &[u8], at: Nanos, out: &mut Vec<u8>) -> Read {
         let mut used = 0;
@@ -56,7 +56,7 @@ impl Http2<'_> {
         }
     }
 
-    /// What can be said of a frame by its head.
+    /// Checks the header of a frame.
     #[inline]
     fn check(&self, head: Head) -> Result<(), Broken> {
         if !self.peer.is_known && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
@@ -123,11 +123,11 @@ impl Http2<'_> {
         }
     }
 
-    /// Bounds what a server can have this side say.
+    /// Limits the replies that a server can demand between responses.
     fn chat(&mut self) -> Result<(), Broken> {
         self.chatter += 1;
         if self.chatter > MOST_CHATTER {
-            return Err(Broken::calm("the server asks for replies, but does not answer"));
+            return Err(Broken::calm("the server asks for replies, but does not respond"));
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Http2<'_> {
         if code != Code::REFUSED_STREAM || stream.status.is_some() {
             return Ok(Some(ProtocolEvent::Failed(stream.key, error::reset(code))));
         }
-        // With others under way, there were too many; if it is the only one, it is not wanted at all.
+        // With others in flight, there were too many. The only one would be refused again.
         let others = self.streams.len();
         self.refused_at = if others == 0 { usize::MAX } else { self.refused_at.min(others) };
         Ok(Some(match others {
@@ -205,19 +205,19 @@ impl Http2<'_> {
         }
         self.gone_away = Some((last, code));
         self.is_leaving = true;
-        // One that takes no requests time and again would be asked forever.
-        let is_wanted = code == Code::NO_ERROR && (self.has_answered || self.fruitless == 0);
+        // A server that accepts no requests, connection after connection, would be tried forever.
+        let is_wanted = code == Code::NO_ERROR && (self.has_responded || self.fruitless == 0);
         for stream in self.streams.split_beyond(last) {
             self.uploads -= usize::from(stream.upload.is_some());
-            self.told.push_back(match is_wanted {
+            self.events.push_back(match is_wanted {
                 true => ProtocolEvent::Unprocessed(stream.key),
                 false => ProtocolEvent::Failed(stream.key, error::gone_away(code)),
             });
         }
-        Ok(self.told.pop_front())
+        Ok(self.events.pop_front())
     }
 
-    /// A frame came for a stream that is not under way: was it ever?
+    /// Checks whether a frame for a stream that is not open is allowed.
     #[cold]
     pub(super) fn check_closed(&self, head: Head) -> Result<(), Broken> {
         let is_ours = head.stream % 2 == 1 && head.stream < self.next_stream;

@@ -1,4 +1,4 @@
-//! From heads and data on a stream to an answer.
+//! Responses: header sections and data of a stream, up to its end.
 
 use super::error::{self, Broken, Code};
 use super::frame::{self, Head, flag, kind};
@@ -15,11 +15,11 @@ use torr_wire::response::{Observer, Response};
 /// How much of a body makes up for one reply that the server asks for.
 const CONTENT_FOR_A_REPLY: u32 = 1024;
 
-/// What is wrong with an answer, with which its connection can go on.
+/// The defect of a malformed response, which leaves its connection usable.
 type Wrong = &'static str;
 
 impl Http2<'_> {
-    /// Takes a whole head: of an answer, interim or final, or after its body.
+    /// Handles a complete header section: of a response, interim or final, or its trailers.
     #[inline]
     pub(super) fn take_head(
         &mut self,
@@ -30,7 +30,7 @@ impl Http2<'_> {
     ) -> Result<Option<ProtocolEvent>, Broken> {
         let (mut message, mut fields) = (Message::default(), Vec::new());
         let (inspects, gathers) = (self.inspection.is_some(), self.gathers);
-        // Whosever it is: it may change the table.
+        // The block of a closed stream is decoded as well, since it may change the table.
         self.decoder.decode(block, |name, value| {
             message.take(name, value);
             if inspects || (gathers && message.status.is_some_and(|status| status >= 400)) {
@@ -43,10 +43,10 @@ impl Http2<'_> {
         let taken: Result<(), Wrong> = match (message.wrong, stream.status, message.status) {
             (Some(wrong), ..) => Err(wrong),
             (None, Some(_), None) if is_last => Ok(()),
-            (None, Some(_), _) => Err("a second head in an answer"),
+            (None, Some(_), _) => Err("a second head in a response"),
             (None, None, None) => Err("a head without :status"),
             (None, None, Some(100 | 102..200)) if !is_last => return Ok(None),
-            (None, None, Some(100..200)) => Err("an interim answer that HTTP/2 does not have"),
+            (None, None, Some(100..200)) => Err("an interim response that HTTP/2 does not have"),
             (None, None, Some(status)) => {
                 (stream.status, stream.length, stream.first_byte) = (Some(status), message.length, NonZero::new(at));
                 if let Some(inspector) = &mut stream.inspector {
@@ -67,7 +67,7 @@ impl Http2<'_> {
         }
     }
 
-    /// Takes a piece of a body.
+    /// Handles a piece of content.
     #[inline]
     pub(super) fn take_data(
         &mut self,
@@ -80,7 +80,7 @@ impl Http2<'_> {
         // Of the window, the padding takes its part too.
         let length = head.len as u32;
         give_back(&mut self.received, length, 0, out);
-        // Servers measure the line by asking for replies while they send.
+        // Servers measure the round-trip time by asking for replies while they send.
         self.chatter = self.chatter.saturating_sub(length / CONTENT_FOR_A_REPLY);
         let Some(place) = self.streams.find(head.stream) else { return self.check_closed(head).map(|()| None) };
         let stream = self.streams.at(place);
@@ -98,9 +98,9 @@ impl Http2<'_> {
         let is_bodiless = stream.is_head || matches!(stream.status, Some(204 | 304));
         let wrong = match stream.status {
             None => Some("a body without a head"),
-            Some(_) if is_bodiless && stream.body > 0 => Some("a body in an answer that has none"),
+            Some(_) if is_bodiless && stream.body > 0 => Some("a body in a response that has none"),
             Some(_) if stream.length.is_some_and(|length| stream.body > length) && !is_bodiless => {
-                Some("more bytes than the answer should have")
+                Some("more bytes than the response should have")
             }
             Some(_) => None,
         };
@@ -111,22 +111,22 @@ impl Http2<'_> {
         }
     }
 
-    /// The answer on a stream has ended.
+    /// Handles the end of a response.
     #[inline]
     fn complete(&mut self, place: usize, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
         let stream = self.streams.at(place);
         let status = stream.status?;
         let is_bodiless = stream.is_head || matches!(status, 204 | 304);
         if !is_bodiless && stream.length.is_some_and(|length| length != stream.body) {
-            return self.give_up_on(place, "fewer bytes than the answer should have", out);
+            return self.give_up_on(place, "fewer bytes than the response should have", out);
         }
         let mut stream = if stream.upload.is_some() {
-            // It was answered before all of it was sent, and the rest is of no use to anybody.
+            // The response came before all of the request was sent: the rest is not needed.
             self.give_up(place, Code::CANCEL, out)?
         } else {
             self.take(place)?
         };
-        (self.has_answered, self.chatter, self.refused_at) = (true, 0, usize::MAX);
+        (self.has_responded, self.chatter, self.refused_at) = (true, 0, usize::MAX);
         let response = Response { status, keep_alive: true, body: stream.body };
         let failed_checks = stream.inspector.as_mut().map_or(0, |inspector| inspector.judge(&response));
         if stream.failed.is_some() {
@@ -136,7 +136,7 @@ impl Http2<'_> {
         Some(ProtocolEvent::Response(ReceivedResponse { key, first_byte, response, failed_checks, redirects: 0 }))
     }
 
-    /// An answer is not what it should be.
+    /// Resets the stream of a malformed response, and returns its failure.
     #[cold]
     fn give_up_on(&mut self, place: usize, wrong: Wrong, out: &mut Vec<u8>) -> Option<ProtocolEvent> {
         let stream = self.give_up(place, Code::PROTOCOL_ERROR, out)?;

@@ -1,4 +1,4 @@
-//! Bodies of requests, as far as the server's windows let them go, and streams that are given up.
+//! Content of requests, within the flow-control windows of the server, and the reset of streams.
 
 use super::error::{Broken, Code};
 use super::frame::{self, Head, flag, kind};
@@ -6,7 +6,7 @@ use super::{Http2, Stream};
 use bytes::{Buf, Bytes};
 
 impl<'p> Http2<'p> {
-    /// Sends the youngest stream's body, or the beginning of it.
+    /// Sends the content of the youngest stream, as far as the windows allow.
     #[inline]
     pub(super) fn begin_upload(&mut self, body: Bytes, out: &mut Vec<u8>) {
         let at = self.streams.len() - 1;
@@ -20,9 +20,9 @@ impl<'p> Http2<'p> {
         }
     }
 
-    /// Sends as much of all bodies as the windows let go.
+    /// Sends the content of all streams, as far as the windows allow.
     pub(super) fn go_on_uploading(&mut self, out: &mut Vec<u8>) {
-        // Servers that take little at a time are at a loss with what was sent before they could say so.
+        // A server with small windows fails on content that was sent before its settings arrived.
         if self.uploads == 0 || !self.peer.is_known {
             return;
         }
@@ -34,7 +34,7 @@ impl<'p> Http2<'p> {
         }
     }
 
-    /// The server takes more, of one stream or of the whole connection.
+    /// Handles WINDOW_UPDATE, of one stream or of the connection.
     pub(super) fn widen(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
         let Some(number) = frame::read_number(payload) else {
             return Err(Broken::size("a WINDOW_UPDATE of a wrong size"));
@@ -58,7 +58,7 @@ impl<'p> Http2<'p> {
         Ok(())
     }
 
-    /// The server's settings change what it takes on each stream.
+    /// Changes the windows of all streams by the difference of SETTINGS_INITIAL_WINDOW_SIZE.
     pub(super) fn widen_all(&mut self, by: i64, out: &mut Vec<u8>) -> Result<(), Broken> {
         for stream in self.streams.iter_mut() {
             stream.window += by;
@@ -70,7 +70,7 @@ impl<'p> Http2<'p> {
         Ok(())
     }
 
-    /// Takes a stream out, and tells the server that nothing more is wanted of it.
+    /// Removes a stream, and resets it by RST_STREAM.
     pub(super) fn give_up(&mut self, at: usize, code: Code, out: &mut Vec<u8>) -> Option<Stream<'p>> {
         let stream = self.take(at)?;
         self.cancelled_to = self.cancelled_to.max(stream.id);
@@ -78,7 +78,7 @@ impl<'p> Http2<'p> {
         Some(stream)
     }
 
-    /// Takes a stream out.
+    /// Removes a stream.
     #[inline]
     pub(super) fn take(&mut self, at: usize) -> Option<Stream<'p>> {
         let stream = self.streams.remove(at)?;
