@@ -5,22 +5,15 @@
 //! experiment, and where it is so, all others acknowledge at once.
 
 use crate::contrast::Contrast;
-use crate::laboratory::Halt;
+use crate::evidence::Evidence;
+use crate::experiment::{Experiment, Length, Warmup};
 use crate::observation::Observation;
-use crate::ward::Ward;
-use torr_press::Plan;
-
-/// Linux holds an acknowledgement back for 40 ms, and at most for 200.
-const DELAYS_S: [(f64, f64); 2] = [(0.036, 0.052), (0.19, 0.215)];
-/// The share of answers that must take as long as such a delay.
-const SHARE: f64 = 0.2;
-/// Acknowledgements that were held back, for each answer, where answers take longer than that.
-const HELD_BACK: f64 = 0.5;
-/// How many times as many answers acknowledging at once must bring.
-const FASTER: f64 = 1.2;
+use crate::rules::Step;
+use crate::survey;
+use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK};
 
 /// What came of acknowledging at once.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Acks {
     /// The medians of single requests' response times in seconds, before and after.
     pub medians_s: (f64, f64),
@@ -30,43 +23,47 @@ pub struct Acks {
 
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
 /// as long as a delay.
-pub fn look(ward: &mut Ward<'_>) -> Result<Option<Acks>, Halt> {
-    let observation = ward.alone_observation();
-    let round_trip = ward.figures.round_trip_s.unwrap_or(0.0);
-    let share = delayed(observation, round_trip);
-    if share < SHARE && !held_back(observation) {
-        return Ok(None);
+pub fn rule(evidence: &Evidence) -> Step {
+    if survey::alone_as_usual(evidence).is_some_and(|alone| delayed(alone) >= ACK_DELAYED || held_back(alone)) {
+        evidence.in_turns(ways(evidence))?;
     }
-    let slow = Plan { threads: 1, depth: 1, ..ward.plan_with(1, 0.4) };
-    let quick = Plan { quick_ack: true, ..slow.clone() };
-    let alone = Contrast::of(
-        &mut ward.lab,
-        ("acknowledging as usual", &slow),
-        ("acknowledging at once", &quick),
-        "whether answers wait for acknowledgements",
-    )?;
-    let [.., usual, at_once] = &ward.lab.trail[..] else { return Ok(None) };
-    let median = |observation: &Observation| observation.median().unwrap_or_default().as_secs_f64();
-    let medians_s = (median(usual), median(at_once));
-    let is_gone = share >= SHARE && delayed(at_once, round_trip) <= share / 4.0;
+    Ok(None)
+}
+
+/// Returns what acknowledging at once brought, where it was tried and responses came sooner.
+pub fn found(evidence: &Evidence) -> Option<Acks> {
+    let ways = ways(evidence);
+    let alone = evidence.contrast(&ways)?;
+    let share = delayed(survey::alone_as_usual(evidence)?);
+    let [usual, at_once] = ways.map(|way| evidence.last(&way.name, way.why));
+    let (usual, at_once) = (usual?, at_once?);
+    let medians_s = (usual.median_s().unwrap_or(0.0), at_once.median_s().unwrap_or(0.0));
+    let is_gone = share >= ACK_DELAYED && delayed(at_once) <= share / 4.0;
     let fell = medians_s.0 - medians_s.1;
-    let is_a_delay = DELAYS_S.iter().any(|(from, to)| (0.8 * from..1.1 * to).contains(&fell));
-    Ok((alone.is_above(FASTER) && (is_gone || is_a_delay)).then_some(Acks { medians_s, alone }))
+    let is_a_delay = ACK_DELAYS_S.iter().any(|(from, to)| (0.8 * from..1.1 * to).contains(&fell));
+    (alone.is_above(ACKED_FASTER) && (is_gone || is_a_delay)).then_some(Acks { medians_s, alone })
+}
+
+fn ways(evidence: &Evidence) -> [Experiment; 2] {
+    let way = |name, quick_ack| {
+        let why = "whether answers wait for acknowledgements";
+        let one = evidence.setting.single(name, why, Length::Responses(0.4)).with(|load| {
+            load.quick_ack = Some(quick_ack);
+        });
+        Experiment { warmup: Warmup::UnlessSlow, ..one }
+    };
+    [way("acknowledging as usual", false), way("acknowledging at once", true)]
 }
 
 /// The share of answers that took as long as an acknowledgement is held back.
-fn delayed(observation: &Observation, round_trip: f64) -> f64 {
-    let answered = &observation.sample.answered;
-    let within = DELAYS_S.iter().map(|(from, to)| {
-        let us = |s: f64| ((s + round_trip) * 1e6) as u64;
-        answered.up_to(us(*to)) - answered.up_to(us(*from))
-    });
-    within.sum::<u64>() as f64 / answered.count().max(1) as f64
+fn delayed(seen: &Observation) -> f64 {
+    let answered = seen.times.answered.map_or(0, |answered| answered.count);
+    seen.times.ack_delayed as f64 / answered.max(1) as f64
 }
 
 /// Whether answers take longer than a delay, and the kernel counted one for each.
-fn held_back(observation: &Observation) -> bool {
-    let long = observation.sample.answered.summary().is_some_and(|answered| answered.mean / 1e6 > DELAYS_S[0].0);
-    let counted = observation.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
-    long && counted.is_some_and(|count| count as f64 > HELD_BACK * observation.run.requests as f64)
+fn held_back(seen: &Observation) -> bool {
+    let long = seen.times.answered.is_some_and(|answered| answered.mean_us / 1e6 > ACK_DELAYS_S[0].0);
+    let counted = seen.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
+    long && counted.is_some_and(|count| count as f64 > ACKS_HELD_BACK * seen.run.requests as f64)
 }

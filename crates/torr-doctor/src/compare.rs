@@ -14,8 +14,9 @@ pub use tls::{Secured, Transport, tls};
 pub use via::via;
 pub use workers::{Subject, Sweep, workers};
 
-use crate::laboratory::{Laboratory, Observer};
+use crate::laboratory::Laboratory;
 use crate::observation::Observation;
+use crate::observer::Observer;
 use measuring::Turns;
 use serde::Serialize;
 use torr_press::Plan;

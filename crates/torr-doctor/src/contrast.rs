@@ -1,18 +1,8 @@
 //! Two ways to load a service, measured in turns, and what the second brings.
 
-use crate::laboratory::{Halt, Laboratory};
-use crate::turns::{Ratio, in_turns, median};
+use crate::turns::{Ratio, median};
 use crate::words::rate;
 use std::fmt;
-use torr_press::Plan;
-
-/// Pairs of runs; as many as the difference needs to be told from noise.
-const LEAST_PAIRS: usize = 5;
-const MOST_PAIRS: usize = 7;
-/// Where hardly any of the budget is left.
-const FEW_PAIRS: usize = 3;
-/// The half width of the interval, as a factor, below which more pairs would tell nothing new.
-const NARROW: f64 = 1.1;
 
 /// The throughput of B as a ratio of A's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,30 +14,8 @@ pub struct Contrast {
 }
 
 impl Contrast {
-    /// Measures both in turns.
-    ///
-    /// # Errors
-    /// [`Halt`].
-    pub fn of(lab: &mut Laboratory<'_>, a: (&str, &Plan), b: (&str, &Plan), why: &str) -> Result<Self, Halt> {
-        let ways = [a, b];
-        let mut rounds = Vec::new();
-        in_turns(
-            lab,
-            ways.len(),
-            &mut rounds,
-            |lab, way| Ok(lab.run(ways[way].0, why, ways[way].1)?.good_rps()),
-            |lab, rounds| {
-                let contrast = Self::over(&pairs(rounds));
-                let is_narrow = contrast.of.high <= contrast.of.ratio * NARROW;
-                let least = if lab.spent() > 0.6 { FEW_PAIRS } else { LEAST_PAIRS };
-                rounds.len() >= MOST_PAIRS || (rounds.len() >= least && (is_narrow || lab.spent() > 0.8))
-            },
-        )?;
-        Ok(Self::over(&pairs(&rounds)))
-    }
-
     /// The ratio over pairs of rates; at least one.
-    fn over(pairs: &[(f64, f64)]) -> Self {
+    pub fn over(pairs: &[(f64, f64)]) -> Self {
         let (before, after) = pairs.iter().copied().unzip();
         Self { of: Ratio::over(pairs), rates: (median(before), median(after)) }
     }
@@ -68,10 +36,6 @@ impl fmt::Display for Contrast {
             rate(rates.1)
         )
     }
-}
-
-fn pairs(rounds: &[Vec<f64>]) -> Vec<(f64, f64)> {
-    rounds.iter().map(|round| (round[0], round[1])).collect()
 }
 
 #[cfg(test)]

@@ -1,47 +1,21 @@
 //! What is known of an assignment after the experiments that are always made, as figures that the rules read.
 
 use crate::ladder::Ladder;
+use crate::thresholds::{
+    CHEAP, FULL_THREAD, LEAST_WORK, MANY_TRIPS, MUCH_FETCHED, SERVED, SERVERS_PART, STARVED_THREAD, WORKING_THREAD,
+    WORTH_TELLING,
+};
 use crate::words::rate;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUse};
 
-/// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
-pub const FULL_THREAD: f64 = 0.85;
-
-/// A request counts as cheap at this share of what the target takes.
-pub const CHEAP: f64 = 0.6;
-/// The share of its periods from which a quota holds a process back.
-pub const THROTTLED: f64 = 0.15;
-/// Nothing that requests hold, be it a thread, a lock or a connection, is limited below so many at a time.
-pub const LEAST_HELD: f64 = 0.7;
-/// Below this parallelism there is one at a time.
-pub const ONE: f64 = 1.7;
-/// Messages to a database for each request from which they are an ORM's doing, which loads rows one by one.
-const MANY_TRIPS: f64 = 10.0;
-/// Bytes from a database for each request from which it may be asked what becomes of them.
-const MUCH_FETCHED: f64 = 2048.0;
-/// The kernel sends a SYN again after a second (RFC 6298, section 2).
-pub const SYN_TIMEOUT_US: u64 = 950_000;
-/// The least share of a request's time that is taken for the service's own.
-const LEAST_WORK: f64 = 0.15;
-/// The share of the time without a CPU below which a server gets the CPU that it asks for.
-pub const SERVED: f64 = 0.12;
-/// CPU in cores of a thread that has a part in the work, and is no mere helper.
-const PART: f64 = 0.15;
-/// The share of the time without a CPU from which a thread is starved.
-const STARVED: f64 = 0.3;
 /// The kernel's names for waiting that a lock may be the reason of: of threads, of files, of System V.
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
 /// The same for waiting for something to do.
 const IDLE: [&str; 5] = ["epoll", "accept", "poll_schedule", "select", "sigsuspend"];
-
-/// CPU in cores from which another program on the server's machine is named.
-pub const WORTH_TELLING: f64 = 0.05;
-/// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
-const SERVERS_PART: f64 = 0.8;
 
 /// Whether it is the server rather than the load generator that fills a machine which they share, by the CPU of each in cores. The
 /// verdict of a single run and that of the doctor both ask here, so that they agree on one load.
@@ -255,7 +229,7 @@ impl Figures {
     /// that happened most.
     pub fn server_waits_for_cpu(&self) -> Option<f64> {
         let busiest = self.busiest_thread()?.queued?;
-        let workers = self.threads().filter(|thread| thread.cores >= PART);
+        let workers = self.threads().filter(|thread| thread.cores >= WORKING_THREAD);
         Some(workers.filter_map(|thread| thread.queued).fold(busiest, f64::max))
     }
 
@@ -263,8 +237,8 @@ impl Figures {
     pub fn another_starves(&self) -> bool {
         let busiest = self.busiest_thread().map(|thread| thread.tid);
         self.threads()
-            .filter(|thread| Some(thread.tid) != busiest && thread.cores >= PART)
-            .any(|thread| thread.queued.is_some_and(|queued| queued >= STARVED))
+            .filter(|thread| Some(thread.tid) != busiest && thread.cores >= WORKING_THREAD)
+            .any(|thread| thread.queued.is_some_and(|queued| queued >= STARVED_THREAD))
     }
 
     /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the

@@ -5,26 +5,12 @@
 //! the thread that does most, what a service that does nothing reaches.
 
 use crate::figures::Figures;
+use crate::thresholds::{
+    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, LIGHT_LOAD_COST, SCALES_AT_LEAST, WAITING_WORKERS, WIDEST_GAIN,
+    WORTH_PROMISING,
+};
 use crate::turns::Ratio;
 use torr_gauge::Gain;
-
-/// The spread of throughput from run to run, as a factor, by which a computed interval is widened on either side.
-const SPREAD: f64 = 1.1;
-/// The ratio of an interval's ends from which it promises nothing: an order of magnitude.
-const WIDEST: f64 = 10.0;
-/// The factor of throughput from which the lower end of such an interval is worth a promise of its own.
-const WORTH_PROMISING: f64 = 1.5;
-/// The CPU time of requests that a service answers without any work, which a request may cost more under a light load than under a
-/// full one: wake-ups, and system calls that serve one request instead of many.
-const LIGHT_LOAD: f64 = 9.0;
-/// The factor by which CPU time for each request may fall under a full load, where no service that does nothing was measured.
-const CHEAPER: f64 = 2.0;
-/// The share of what adding CPU, threads or processes brings in proportion that is promised at least.
-const SCALES: f64 = 0.8;
-/// CPU in cores from which the generator's share of the server's machine is told.
-const GENERATOR_MATTERS: f64 = 0.05;
-/// Workers for each CPU that are advised where they wait.
-pub const WAITING_WORKERS: (f64, f64) = (4.0, 8.0);
 
 /// What keeps throughput from growing without end once the present limit is lifted, each as a factor of the present throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,13 +35,13 @@ impl Bounds {
         let cores = figures.server_cores().map(|server| server + figures.peer_cores() + figures.generator_there());
         let cheaper = cores.zip(null).zip(figures.cores()).map(|((used, null), cores)| {
             let (each, empty) = (used / rps, cores as f64 / null);
-            each / (each - LIGHT_LOAD * empty).max(empty).min(each.max(1e-12))
+            each / (each - LIGHT_LOAD_COST * empty).max(empty).min(each.max(1e-12))
         });
         Self {
             connections: figures.in_flight as f64 / (alone_s * rps).max(1e-9),
             cpu: figures.room(),
             thread: figures.busiest_thread().map(|thread| thread.demand()).filter(|cores| *cores > 0.0).map(f64::recip),
-            cheaper: cheaper.unwrap_or(CHEAPER),
+            cheaper: cheaper.unwrap_or(CHEAPER_UNDER_LOAD),
             null: null.map(|null| null / rps),
         }
     }
@@ -73,7 +59,7 @@ impl Bounds {
         };
         let cpu = cpu.min(self.thread.unwrap_or(f64::INFINITY));
         let others = self.connections.min(self.null.unwrap_or(f64::INFINITY));
-        promised(low.min(cpu).min(others) / SPREAD, high.min(cpu * self.cheaper).min(others) * SPREAD, change)
+        promised(low.min(cpu).min(others) / GAIN_SPREAD, high.min(cpu * self.cheaper).min(others) * GAIN_SPREAD, change)
     }
 }
 
@@ -82,7 +68,7 @@ pub fn promised(low: f64, high: f64, change: &str) -> Gain {
     let low = low.max(1.0);
     let high = high.max(low);
     match high / low {
-        width if width <= WIDEST => Gain::between(low, high, change),
+        width if width <= WIDEST_GAIN => Gain::between(low, high, change),
         _ if low >= WORTH_PROMISING => {
             Gain::at_least(low, change, "what limits the service after that was not reached")
         }
@@ -100,12 +86,12 @@ pub fn measured(ratio: &Ratio, change: &str) -> Gain {
 
 /// Returns the gain that one measurement showed.
 pub fn measured_once(factor: f64, change: &str) -> Gain {
-    promised(factor / SPREAD, factor * SPREAD, change)
+    promised(factor / GAIN_SPREAD, factor * GAIN_SPREAD, change)
 }
 
 /// Returns the interval of what more CPU brings, if it may bring up to `most` times the throughput.
 pub fn in_proportion(most: f64) -> (f64, f64) {
-    (SCALES * most, most)
+    (SCALES_AT_LEAST * most, most)
 }
 
 /// Returns the gain of more workers, up to `most` times the throughput where nothing else needs the CPU.
@@ -134,7 +120,7 @@ pub fn by_waiting_workers(bounds: &Bounds, workers: f64, cores: Option<usize>) -
 /// Returns the gain of requests that cost one part of the machine's used CPU half as much. `part` and `used` are in cores.
 pub fn by_half(part: f64, used: f64, change: &str) -> Gain {
     let most = used / (used - part / 2.0).max(1e-9);
-    promised(most / SPREAD, most * SPREAD, change)
+    promised(most / GAIN_SPREAD, most * GAIN_SPREAD, change)
 }
 
 /// Returns the gain of connections that are kept, where opening them took at least this share of the work.
@@ -142,7 +128,7 @@ pub fn by_kept_connections(share: f64, null: Option<f64>) -> Gain {
     let without = |share: f64| if share < 1.0 { 1.0 / (1.0 - share) } else { f64::INFINITY };
     // The service that does nothing opens a connection as cheaply as can be. Twice that is taken for the most.
     let most = without(2.0 * share).min(null.unwrap_or(f64::INFINITY));
-    promised(without(share.min(0.95)) / SPREAD, most * SPREAD, "with connections that are kept")
+    promised(without(share.min(0.95)) / GAIN_SPREAD, most * GAIN_SPREAD, "with connections that are kept")
 }
 
 #[cfg(test)]
@@ -214,7 +200,11 @@ mod tests {
         // 2 ms of CPU for each request.
         let bounds = Bounds::of(&figures(0.2, 0.0, 0.1), 0.005);
         assert_eq!((bounds.connections, bounds.cpu, bounds.thread), (200.0, Some(10.0), Some(5.0)));
-        assert_eq!((bounds.cheaper, bounds.null), (CHEAPER, None), "no service that does nothing was measured");
+        assert_eq!(
+            (bounds.cheaper, bounds.null),
+            (CHEAPER_UNDER_LOAD, None),
+            "no service that does nothing was measured"
+        );
         for (null, cheaper) in [(1e6, 1.01), (20_000.0, 1.82), (10_000.0, 10.0), (1_000.0, 1.0)] {
             let bounds = Bounds::of(&Figures { null_rps: Some(null), ..figures(0.2, 0.0, 0.1) }, 0.005);
             assert!((bounds.cheaper - cheaper).abs() < 0.01, "{null}: {bounds:?}");

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 /// What the user gave on the command line, as far as further commands need it. All texts but URLs are words of a shell already.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// A command that stands for all others, where the service is there only while that command runs.
     pub instead: Option<String>,

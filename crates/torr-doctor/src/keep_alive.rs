@@ -1,21 +1,23 @@
 //! Whether connections are kept alive, and what that depends on: compression, the version, a field, a number of requests, how
 //! long nothing is asked.
 
-use crate::laboratory::{Halt, Laboratory};
-use crate::ward::{Ward, reached};
+use crate::evidence::Evidence;
+use crate::experiment::{Experiment, Length, Request};
+use crate::observation::Observation;
+use crate::rules::Step;
+use crate::thresholds::KEPT_ALIVE;
 use serde::Serialize;
 use std::time::Duration;
-use torr_press::request::Options;
-use torr_press::{Plan, Requests, ThinkTime};
 
-/// Requests of an observation; kept alive they need one connection.
+/// Requests of a trial; kept alive they need one connection.
 const REQUESTS: u64 = 6;
-/// Connections per answer below which they are kept.
-const KEPT: f64 = 0.5;
 /// The share of the budget for which a connection is left idle: of a minute a little more than the 5 s of many servers.
 const IDLE_SHARE: f64 = 0.11;
 /// Waiting for less tells nothing: hardly a server ends connections so soon.
 const LEAST_IDLE: Duration = Duration::from_secs(1);
+
+const DEPENDS_ON: &str = "what keep-alive depends on";
+const HTTP_1_0: &str = "HTTP/1.0 with keep-alive";
 
 /// What was found.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -38,38 +40,41 @@ pub struct KeepAlive {
 pub struct Condition {
     /// As the end of a sentence.
     pub what: &'static str,
-    /// The change.
-    pub change: fn(&mut Options),
+    /// The changed request.
+    pub request: Request,
 }
 
 /// Each alone may be what a server makes it depend on.
 const CONDITIONS: [Condition; 3] = [
-    Condition { what: "if the client accepts gzip", change: |options| options.compressed = true },
-    Condition {
-        what: "if the request says 'Connection: keep-alive'",
-        change: |options| options.headers.push("Connection: keep-alive".into()),
-    },
-    Condition {
-        what: "if the client takes nothing compressed",
-        change: |options| {
-            options.compressed = false;
-            options.headers.push("Accept-Encoding: identity".into());
-        },
-    },
+    Condition { what: "if the client accepts gzip", request: Request::Gzip },
+    Condition { what: "if the request says 'Connection: keep-alive'", request: Request::ExplicitKeepAlive },
+    Condition { what: "if the client takes nothing compressed", request: Request::Identity },
 ];
 
 /// Looks for conditions. Only of HTTP/1.1: in HTTP/2 there is nothing to keep alive.
-pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
-    let assignment = ward.lab.assignment;
-    if assignment.plan.protocol.http2 || !assignment.plan.keep_alive || !ward.is_read_only() {
-        return Ok(());
+pub fn rule(evidence: &Evidence) -> Step {
+    if is_looked_at(evidence) {
+        for experiment in experiments(evidence) {
+            evidence.observe_if_reached(experiment)?;
+        }
     }
-    let kept = ward.alone_observation().opened_per_request() < KEPT || ward.alone_observation().run.requests < 2;
-    let mut found = KeepAlive { kept, ..KeepAlive::default() };
-    let why = "what keep-alive depends on";
+    Ok(None)
+}
+
+/// Returns what keep-alive depends on. `None` if it was not looked at.
+pub fn found(evidence: &Evidence) -> Option<KeepAlive> {
+    let has_ended = |tried: &Experiment| {
+        evidence.last(&tried.name, tried.why).is_some() || evidence.is_unreached(&tried.name, tried.why)
+    };
+    if !is_looked_at(evidence) || !experiments(evidence).iter().all(has_ended) {
+        return None;
+    }
+    let alone = evidence.alone();
+    let kept = alone.opened_per_request() < KEPT_ALIVE || alone.run.requests < 2;
+    let mut found = KeepAlive { kept, most_requests: most_requests(evidence), ..KeepAlive::default() };
+    let otherwise = |name| evidence.last(name, DEPENDS_ON).and_then(keeps).filter(|&other| other != kept);
     for condition in CONDITIONS {
-        let plan = ward.lab.plan_for(assignment.plan.target.path(), condition.change)?;
-        if let Some(otherwise) = keeps(&mut ward.lab, condition.what, why, plan)?.filter(|&other| other != kept) {
+        if let Some(otherwise) = otherwise(condition.what) {
             let verb = if otherwise { "only kept" } else { "not kept" };
             found.depends_on.push(format!("connections are {verb} {}", condition.what));
             if otherwise {
@@ -77,43 +82,48 @@ pub fn look(ward: &mut Ward<'_>) -> Result<(), Halt> {
             }
         }
     }
-    if let Some(otherwise) = keeps_over_http_1_0(ward, why)?.filter(|&other| other != kept) {
+    if let Some(otherwise) = otherwise(HTTP_1_0) {
         found.depends_on.push(match otherwise {
             true => "connections are only kept over HTTP/1.0".into(),
             false => "connections are not kept over HTTP/1.0, though it asks for it".into(),
         });
     }
-    found.most_requests = most_requests(ward);
-    ward.lab.keep_alive = Some(found);
-    Ok(())
+    found.idle_limit_s = idle(evidence).and_then(|idle| evidence.last(&idle.name, idle.why)).and_then(|seen| {
+        // Its life but for the one request.
+        Some((seen.times.ended_idle_s? - seen.median_s()?).max(0.0))
+    });
+    Some(found)
 }
 
-/// The same with the older version, which has to ask for it (RFC 9112, appendix C.2.2).
-fn keeps_over_http_1_0(ward: &mut Ward<'_>, why: &str) -> Result<Option<bool>, Halt> {
-    let target = &ward.lab.assignment.plan.target;
-    if target.path().contains('{') {
-        // A placeholder, which only the user's own request fills in.
-        return Ok(None);
+fn is_looked_at(evidence: &Evidence) -> bool {
+    let setting = &evidence.setting;
+    !setting.http2 && setting.keep_alive && setting.is_read_only
+}
+
+fn experiments(evidence: &Evidence) -> Vec<Experiment> {
+    let few = |name, request| {
+        evidence.setting.single(name, DEPENDS_ON, Length::Seconds(0.5)).with(|load| {
+            load.request = request;
+            load.requests = Some(REQUESTS);
+        })
+    };
+    let mut all: Vec<_> = CONDITIONS.iter().map(|condition| few(condition.what, condition.request)).collect();
+    if !evidence.setting.has_placeholders {
+        // The older version has to ask for it (RFC 9112, appendix C.2.2).
+        all.push(few(HTTP_1_0, Request::Http10));
     }
-    let old =
-        format!("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: keep-alive\r\n\r\n", target.path(), target.authority());
-    let request = Requests::raw(target, "GET", old.into_bytes())?;
-    let plan = Plan { request, ..ward.lab.plan() };
-    keeps(&mut ward.lab, "HTTP/1.0 with keep-alive", why, plan)
+    all
 }
 
-/// Whether a few requests, one after another, share a connection. `None` if too few were answered to tell.
-fn keeps(lab: &mut Laboratory<'_>, name: &str, why: &str, plan: Plan) -> Result<Option<bool>, Halt> {
-    let length = lab.length(0.5, Duration::ZERO);
-    let plan = Plan { connections: 1, threads: 1, requests: Some(REQUESTS), duration: Some(length), ..plan };
-    let Some(observation) = reached(lab.run(name, why, &plan))? else { return Ok(None) };
-    let refused = observation.run.errors.status > 0;
-    Ok((observation.run.requests > 1 && !refused).then(|| observation.opened_per_request() < KEPT))
+/// Whether a few requests, one after another, shared a connection. `None` if too few were answered to tell.
+fn keeps(seen: &Observation) -> Option<bool> {
+    let refused = seen.run.errors.status > 0;
+    (seen.run.requests > 1 && !refused).then(|| seen.opened_per_request() < KEPT_ALIVE)
 }
 
 /// The server ends each connection after the same number of requests.
-fn most_requests(ward: &Ward<'_>) -> Option<u64> {
-    let run = &ward.full_observation().run;
+fn most_requests(evidence: &Evidence) -> Option<u64> {
+    let run = &evidence.full().run;
     let (closed, opened) = (run.connections.closed_by_server, run.connections.opened);
     let ended_in_turn = closed as f64 / opened.max(1) as f64;
     let mean = run.requests as f64 / opened.max(1) as f64;
@@ -121,29 +131,11 @@ fn most_requests(ward: &Ward<'_>) -> Option<u64> {
     (closed > 20 && ended_in_turn > 0.5 && mean > 1.5).then(|| (run.requests as f64 / closed as f64).round() as u64)
 }
 
-/// How long the server keeps a connection on which nothing is asked. It takes longer than all else and changes no verdict, so
-/// it comes last.
-pub fn look_at_idle(ward: &mut Ward<'_>) -> Result<(), Halt> {
-    let wait = ward.lab.assignment.budget.mul_f64(IDLE_SHARE);
-    let is_kept = ward.lab.keep_alive.as_ref().is_some_and(|found| found.kept && found.most_requests != Some(1));
-    if !is_kept || wait < LEAST_IDLE || !ward.lab.has_time_for(wait) {
-        return Ok(());
-    }
-    let plan = Plan {
-        connections: 1,
-        depth: 1,
-        threads: 1,
-        duration: Some(wait),
-        think: Some(ThinkTime { range: wait..=wait }),
-        ..ward.lab.plan()
-    };
-    let why = "how long the server keeps it";
-    let Some(observation) = reached(ward.lab.run("an idle connection", why, &plan))? else { return Ok(()) };
-    // Its life but for the one request.
-    let (lived, asked) = (observation.sample.ended_idle.map(Duration::from_nanos), observation.median());
-    let idle = lived.zip(asked).map(|(lived, asked)| lived.saturating_sub(asked).as_secs_f64());
-    if let Some(found) = &mut ward.lab.keep_alive {
-        found.idle_limit_s = idle;
-    }
-    Ok(())
+/// Returns the experiment that shows how long the server keeps an idle connection, if that can be waited for. It takes longer than all
+/// others and changes no verdict, so it comes last.
+pub fn idle(evidence: &Evidence) -> Option<Experiment> {
+    let wait = Duration::from_secs_f64(evidence.setting.budget_s * IDLE_SHARE);
+    let experiment =
+        evidence.setting.single("an idle connection", "how long the server keeps it", Length::Share(IDLE_SHARE));
+    (wait >= LEAST_IDLE).then(|| experiment.with(|load| load.think = Some((wait, wait))))
 }

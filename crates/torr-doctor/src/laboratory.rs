@@ -1,113 +1,30 @@
-//! Where experiments are made: within a budget, never beyond what is allowed, with the server's machine watched.
+//! Where experiments are real: load on the service, never beyond what is allowed, with the server's machine watched.
 
-use crate::invocation::Invocation;
-use crate::keep_alive::KeepAlive;
+mod orders;
+
+use crate::assignment::Assignment;
+use crate::halt::Halt;
 use crate::observation::{ExperimentStart, Observation, Seen};
-use crate::remote::RemoteWatch;
+use crate::observer::Observer;
+use crate::thresholds::TIMEOUT_SHARE;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use thiserror::Error;
 use torr_gauge::Signals;
 use torr_gauge::collector::Measurement;
-use torr_gauge::signals::{QuotaUse, Reading, Watcher, own_quota};
-use torr_press::request::{Options, RequestError};
-use torr_press::{Plan, RunError, TargetError};
+use torr_gauge::signals::{QuotaUse, own_quota};
+use torr_press::Plan;
+use torr_press::request::Options;
 
-/// The shortest experiment that means anything, and what it is where there is time.
-const SHORTEST: Duration = Duration::from_millis(120);
-const SHORT: Duration = Duration::from_millis(400);
-/// The experiments that are planned as if they took a second each fit a budget of this many seconds.
-const PLANNED_S: f64 = 60.0;
 /// At most this part of the budget is waited for a service to be done with what was left unanswered.
 const LONGEST_DRAIN: u32 = 30;
-/// At least so many experiments fit into what is left of the budget.
-const SHARED_BY: u32 = 6;
-/// A request that takes longer than this share of the budget has failed.
-const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
 
-/// Who is examined, and how.
-#[derive(Debug, Clone)]
-pub struct Assignment {
-    /// A closed loop as the user means to load the service. Its length does not matter.
-    pub plan: Plan,
-    /// What its requests were made of, so that others can be made.
-    pub options: Options,
-    /// What the user gave, for the commands that are printed.
-    pub again: Invocation,
-    /// How long all may take.
-    pub budget: Duration,
-    /// Requests per second that are never exceeded.
-    pub max_rate: Option<f64>,
-    /// Connections that are never exceeded.
-    pub max_connections: usize,
-}
+/// A service that does nothing but answer with content of so many bytes.
+pub type Null<'n> = dyn Fn(u64) -> Result<Plan, Halt> + 'n;
 
-/// Something that tells what the server's machine sees.
-pub trait Observer {
-    /// All counts at this moment. `None` if it does not answer.
-    fn reading(&self) -> Option<Reading>;
-
-    /// Whether it is this machine that it tells of.
-    fn is_here(&self) -> bool;
-}
-
-impl Observer for Watcher {
-    fn reading(&self) -> Option<Reading> {
-        Some(Watcher::reading(self))
-    }
-
-    fn is_here(&self) -> bool {
-        true
-    }
-}
-
-impl Observer for RemoteWatch {
-    fn reading(&self) -> Option<Reading> {
-        RemoteWatch::reading(self).ok()
-    }
-
-    fn is_here(&self) -> bool {
-        false
-    }
-}
-
-/// Why there is no diagnosis.
-#[derive(Debug, Error)]
-pub enum Halt {
-    /// Somebody ended it.
-    #[error("interrupted")]
-    Interrupted,
-    /// A run could not be made.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A variation of the request cannot be made.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    /// A URL of our own is none.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// There is not enough time for what is to be compared.
-    #[error("a budget of {given:?} is too short to measure {ways} ways in turns: give at least {least:?}")]
-    Budget {
-        /// What there is.
-        given: Duration,
-        /// What there should be.
-        least: Duration,
-        /// What is compared.
-        ways: usize,
-    },
-    /// The server that was to be started cannot be.
-    #[error("{0}")]
-    Command(String),
-    /// It was started, but does not answer.
-    #[error("{0}")]
-    Silent(String),
-}
-
-/// Makes experiments, and keeps what came of them.
+/// Presses the real service, and keeps what was observed.
 pub struct Laboratory<'l> {
-    /// Who is examined.
+    /// The service.
     pub assignment: &'l Assignment,
     observer: Option<&'l dyn Observer>,
     stop: &'l AtomicBool,
@@ -115,9 +32,9 @@ pub struct Laboratory<'l> {
     started: Instant,
     /// All experiments so far, in their order.
     pub trail: Vec<Observation>,
-    /// What keep-alive was found to depend on.
-    pub keep_alive: Option<KeepAlive>,
-    acknowledges_at_once: bool,
+    /// How long the service may need to be done with what the last experiment left unanswered.
+    drain: Duration,
+    null: Option<&'l Null<'l>>,
 }
 
 impl<'l> Laboratory<'l> {
@@ -135,9 +52,15 @@ impl<'l> Laboratory<'l> {
             tell,
             started: Instant::now(),
             trail: vec![],
-            keep_alive: None,
-            acknowledges_at_once: false,
+            drain: Duration::ZERO,
+            null: None,
         }
+    }
+
+    /// Adds a service that does nothing, to compare with.
+    #[must_use]
+    pub fn with_null(self, null: Option<&'l Null<'l>>) -> Self {
+        Self { null, ..self }
     }
 
     /// The time since it opened.
@@ -145,38 +68,9 @@ impl<'l> Laboratory<'l> {
         self.started.elapsed()
     }
 
-    /// The part of the budget that is spent, 0 to 1.
-    pub fn spent(&self) -> f64 {
-        self.elapsed().as_secs_f64() / self.assignment.budget.as_secs_f64()
-    }
-
-    /// How long an experiment is that takes so many seconds of a budget of a minute; and where single requests are slow,
-    /// longer, as far as the budget goes.
-    pub fn length(&self, seconds: f64, response: Duration) -> Duration {
-        let planned = Duration::from_secs_f64(self.assignment.budget.as_secs_f64() / PLANNED_S * seconds);
-        let least = (self.assignment.budget / 40).clamp(SHORTEST, SHORT);
-        let left = self.assignment.budget.saturating_sub(self.elapsed());
-        planned.max(least).max(response * 8).min(self.assignment.budget / 8).min((left / SHARED_BY).max(SHORTEST))
-    }
-
     /// Whether the server's machine is looked at, and is this one.
     pub fn sees_here(&self) -> bool {
         self.observer.is_some_and(Observer::is_here)
-    }
-
-    /// Whether time is left for another rule's experiments.
-    pub fn has_time(&self) -> bool {
-        self.has_time_for(Duration::ZERO)
-    }
-
-    /// Whether something that takes so long still fits into the budget.
-    pub fn has_time_for(&self, long: Duration) -> bool {
-        self.elapsed() + long <= self.assignment.budget.mul_f64(0.9)
-    }
-
-    /// From here on no experiment holds acknowledgements back.
-    pub fn acknowledge_at_once(&mut self) {
-        self.acknowledges_at_once = true;
     }
 
     /// The plan that experiments vary: the user's, without an end.
@@ -190,7 +84,6 @@ impl<'l> Laboratory<'l> {
             duration: None,
             requests: None,
             watch_server: false,
-            quick_ack: self.acknowledges_at_once,
             max_rate: self.assignment.max_rate,
             timeout: plan.timeout.min(self.assignment.budget.mul_f64(TIMEOUT_SHARE)),
             connections: plan.connections.min(self.assignment.max_connections),
@@ -235,51 +128,9 @@ impl<'l> Laboratory<'l> {
         self.keep(experiment, why, measured?, seen)
     }
 
-    /// The same with a second, light load beside it, which is kept as the experiment before.
-    ///
-    /// # Errors
-    /// [`Halt`].
-    pub fn run_beside(
-        &mut self,
-        experiment: &str,
-        why: &str,
-        plan: &Plan,
-        beside: &Plan,
-    ) -> Result<(&Observation, &Observation), Halt> {
-        self.begin(experiment, why)?;
-        self.let_drain()?;
-        let part = |share: f64| self.assignment.max_rate.map(|rate| rate * share);
-        let plan = &Plan { max_rate: part(0.9), ..plan.clone() };
-        let beside = &Plan { max_rate: part(0.1), ..beside.clone() };
-        let ((measured, other), signals) = self.observed(self.observer, |stop| {
-            thread::scope(|scope| {
-                let other = scope.spawn(|| torr_press::run(beside, stop, |_| {}));
-                let measured = torr_press::run(plan, stop, |_| {});
-                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                (measured, other)
-            })
-        });
-        self.keep(&format!("{experiment}: the light load"), why, other?, Seen::default())?;
-        self.keep(experiment, why, measured?, signals)?;
-        let [.., other, observation] = &self.trail[..] else { unreachable!("two observations were just kept") };
-        Ok((observation, other))
-    }
-
-    /// Lets the service rest.
-    ///
-    /// # Errors
-    /// [`Halt::Interrupted`].
-    pub fn rest(&mut self, time: Duration, why: &str) -> Result<(), Halt> {
-        self.begin("a pause", why)?;
-        self.pause(time)
-    }
-
     /// Waits until the service should be done with what the experiment before left unanswered.
     fn let_drain(&self) -> Result<(), Halt> {
-        let Some(last) = self.trail.last() else { return Ok(()) };
-        // All connections may have had a request under way, answered or not, that nobody waits for any more.
-        let seconds = last.run.plan.connections as f64 / last.run.rps.max(1.0);
-        self.pause(Duration::from_secs_f64(seconds).min(self.assignment.budget / LONGEST_DRAIN))
+        self.pause(self.drain.min(self.assignment.budget / LONGEST_DRAIN))
     }
 
     fn pause(&self, time: Duration) -> Result<(), Halt> {
@@ -308,13 +159,16 @@ impl<'l> Laboratory<'l> {
     /// [`Halt::Interrupted`].
     pub(crate) fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
         self.go_on()?;
-        let spent = self.spent();
+        let spent = self.elapsed().as_secs_f64() / self.assignment.budget.as_secs_f64();
         (self.tell)(ExperimentStart { experiment, why, spent });
         Ok(())
     }
 
     fn keep(&mut self, experiment: &str, why: &str, measured: Measurement, seen: Seen) -> Result<&Observation, Halt> {
         self.go_on()?;
+        let run = &measured.result;
+        // All connections may have had a request in flight, answered or not, that nobody waits for any more.
+        self.drain = Duration::from_secs_f64(run.plan.connections as f64 / run.rps.max(1.0));
         self.trail.push(Observation::new(experiment, why, measured, seen));
         Ok(self.trail.last().expect("it was just kept"))
     }

@@ -1,10 +1,8 @@
 //! What throughput does as connections double: where it stops to grow, and how much the service does at a time.
 
+use crate::thresholds::SATURATED_FROM;
 use serde::Serialize;
 use std::time::Duration;
-
-/// The part of the best throughput from which the service counts as saturated.
-const SATURATED: f64 = 0.9;
 
 /// Throughput and response time with so many connections.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -30,7 +28,7 @@ impl Ladder {
     /// The fewest connections that reach about the most.
     pub fn saturated_from(&self) -> Option<usize> {
         let most = self.most();
-        self.0.iter().find(|rung| rung.rps >= SATURATED * most).map(|rung| rung.connections)
+        self.0.iter().find(|rung| rung.rps >= SATURATED_FROM * most).map(|rung| rung.connections)
     }
 
     /// The throughput with so many connections, if there is that rung.

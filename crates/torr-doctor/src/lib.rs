@@ -1,35 +1,51 @@
 //! From evidence to the one factor that limits a service.
 //!
-//! [`diagnose`] reads from top to bottom: experiments that are always made (`ward`), then rules in their order
-//! (`factors`), each of which may make experiments of its own. [`passive`] judges a single run, with nothing varied.
+//! [`diagnose`] asks the rules (`rules`) in their order. A rule is a pure function of the evidence (`evidence`): it gives a verdict,
+//! passes, or asks for an experiment (`experiment`), which the driver (`driver`) carries out in a lab (`lab`) before it asks again. The
+//! lab is a real load on the service (`laboratory`), a simulation or a recording (`recording`). [`passive`] judges a single run, with no
+//! experiments to be had.
 #![forbid(unsafe_code)]
 
 mod acks;
+mod assignment;
 pub mod compare;
 mod contrast;
-mod doctor;
-mod factors;
+mod diagnosis;
+mod driver;
+mod evidence;
+mod experiment;
 mod figures;
 mod gain;
+mod halt;
 mod invocation;
 mod keep_alive;
+mod lab;
 mod laboratory;
 mod ladder;
 pub mod limit;
 mod observation;
+mod observer;
 mod passive;
 pub mod permission;
 pub mod remote;
+mod rules;
+mod setting;
 mod spread;
+mod survey;
+mod thresholds;
+mod times;
 mod turns;
-mod ward;
 mod words;
 
-pub use doctor::{Diagnosis, Instruments, SCHEMA, diagnose};
+pub use assignment::Assignment;
+pub use diagnosis::{Diagnosis, Instruments, SCHEMA, diagnose};
 pub use figures::Figures;
+pub use halt::Halt;
 pub use invocation::{Flag, Invocation, quoted};
 pub use keep_alive::KeepAlive;
-pub use laboratory::{Assignment, Halt, Observer};
 pub use observation::{ExperimentStart, Observation};
+pub use observer::Observer;
 pub use passive::passive;
+pub use setting::Setting;
+pub use times::{Spread, Times};
 pub use turns::Ratio;

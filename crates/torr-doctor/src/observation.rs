@@ -1,14 +1,13 @@
-//! What experiments were made, and what came of them.
+//! The observation of an experiment.
 
-use serde::Serialize;
+use crate::thresholds::LOADS_APART;
+use crate::times::Times;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::collector::Measurement;
-use torr_gauge::latency::Summary;
 use torr_gauge::signals::QuotaUse;
 use torr_gauge::{RunResult, Sample, Signals};
-
-/// How many times as many requests one of two loads must have, for what differs between them to be put down to requests.
-const LOADS_APART: f64 = 2.0;
 
 /// An experiment that is about to be made, for who watches.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +30,7 @@ pub struct Seen {
 }
 
 /// One experiment and what came of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Observation {
     /// What was done.
     pub experiment: String,
@@ -40,14 +39,19 @@ pub struct Observation {
     /// What was measured.
     pub run: RunResult,
     /// What the server's machine saw meanwhile.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Signals>,
     /// The CPU quota that the generator was under.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_quota: Option<QuotaUse>,
-    /// What the run was made from.
+    /// Times of responses and connections that the rules read beside the run's own.
+    pub times: Times,
+    /// When the experiment ended, in seconds since the diagnosis began; 0 in a comparison.
+    #[serde(default)]
+    pub ended_s: f64,
+    /// What the run was made from. Empty in an observation that was read from a recording.
     #[serde(skip)]
-    pub sample: Sample,
+    pub sample: Arc<Sample>,
 }
 
 impl Observation {
@@ -57,10 +61,12 @@ impl Observation {
         Self {
             experiment: experiment.into(),
             why: why.into(),
+            times: Times::of(&result, &total),
             run: result,
             signals: seen.server,
             own_quota: seen.own_quota,
-            sample: total,
+            ended_s: 0.0,
+            sample: Arc::new(total),
         }
     }
 
@@ -131,19 +137,14 @@ impl Observation {
         self.run.bytes.received as f64 / self.run.requests.max(1) as f64
     }
 
-    /// The median response time of those that were answered.
-    pub fn median(&self) -> Option<Duration> {
-        quantile(&self.sample.answered, 0.5)
+    /// Returns the median response time in seconds of the requests that were answered.
+    pub fn median_s(&self) -> Option<f64> {
+        Some(self.times.answered?.median_us / 1e6)
     }
 
-    /// How long connecting took.
-    pub fn connect(&self) -> Option<Summary> {
-        self.sample.connect.summary()
-    }
-
-    /// The median time to connect.
-    pub fn connect_median(&self) -> Option<Duration> {
-        quantile(&self.sample.connect, 0.5)
+    /// Returns the median time to connect in seconds.
+    pub fn connect_median_s(&self) -> Option<f64> {
+        Some(self.times.connect?.median_us / 1e6)
     }
 }
 
@@ -176,7 +177,9 @@ mod tests {
             run: serde_json::from_value(run).expect("it has the schema's form"),
             signals: Some(serde_json::from_value(signals).expect("it has the schema's form")),
             own_quota: None,
-            sample: Sample::default(),
+            times: Times::default(),
+            ended_s: 0.0,
+            sample: Arc::default(),
         }
     }
 

@@ -7,30 +7,15 @@ mod behind;
 mod kept;
 mod wire;
 
-use crate::figures::{FULL_THREAD, WORTH_TELLING, server_fills};
+use crate::figures::server_fills;
+use crate::thresholds::{
+    FULL_THREAD, JITTER_US, LITTLE_CPU, MANY_CONNECTIONS_PER_S, MANY_FAILED, OFTEN_CLOSED, OTHERS_DISTURB,
+    PASSIVE_AT_WORK, PASSIVE_FULL, PASSIVE_NEARLY_FULL, UNQUEUED, WORTH_TELLING,
+};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::host::Host;
 use torr_gauge::result::RunResult;
 use torr_gauge::{Confidence, Factor, Signals, Verdict};
-
-/// The share of failed requests from which a run is about its failures.
-const MANY_ERRORS: f64 = 0.01;
-/// The share from which a machine's CPU counts as fully used, or as nearly so. Sampling and the scheduler take the rest.
-const FULL: f64 = 0.95;
-const NEARLY_FULL: f64 = 0.9;
-/// The share of the machine's CPU that others may use before a run says nothing.
-const DISTURBING: f64 = 0.25;
-/// The share of the machine's CPU below which server and generator were not kept from more by want of it.
-const LITTLE: f64 = 0.5;
-/// The share of connections that must be at work rather than wait.
-const AT_WORK: f64 = 0.5;
-/// Connections per second from which opening them is a good part of what a CPU can do.
-const MANY_CONNECTIONS: f64 = 3000.0;
-/// Connections that the server closes for each answer from which opening new ones costs more than the answers.
-const OFTEN_CLOSED: f64 = 0.3;
-/// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
-const UNQUEUED: f64 = 2.0;
-const JITTER_US: f64 = 50.0;
 
 /// Names the factor that limited a run, or says that none did or that it does not know.
 pub fn passive(run: &RunResult) -> Verdict {
@@ -76,7 +61,7 @@ fn undecided(summary: &str) -> Verdict {
 
 /// Whether a thread of the server was full, or its machine was.
 fn server_is_full(run: &RunResult) -> bool {
-    a_thread_is_full(run) || run.host.as_ref().is_some_and(|host| host.cpu_share >= FULL)
+    a_thread_is_full(run) || run.host.as_ref().is_some_and(|host| host.cpu_share >= PASSIVE_FULL)
 }
 
 /// Whether a thread of the server was full.
@@ -110,7 +95,7 @@ fn errors(run: &RunResult) -> Option<Verdict> {
         );
     }
     let share = failed as f64 / run.asked.max(1) as f64;
-    (share > MANY_ERRORS).then(|| {
+    (share > MANY_FAILED).then(|| {
         let mut verdict = likely(Factor::Errors, "Too many requests failed for the throughput to mean much.")
             .because(format!("{failed} of {} requests failed ({})", run.asked, percent(share)));
         for cause in run.causes.iter().take(3) {
@@ -133,7 +118,7 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
     let per_connection = run.connections.requests_per_connection;
     let closed = run.connections.closed_by_server as f64 / run.requests.max(1) as f64;
     // What is slow for other reasons hardly gains by it.
-    let is_fast = run.rps >= MANY_CONNECTIONS;
+    let is_fast = run.rps >= MANY_CONNECTIONS_PER_S;
     (run.plan.keep_alive && run.requests > 0 && closed > OFTEN_CLOSED && is_fast).then(|| {
         likely(
             Factor::KeepAlive,
@@ -150,11 +135,11 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
 
 /// Others use so much of the machine that neither side could show what it can do.
 fn disturbed(run: &RunResult) -> Option<Verdict> {
-    let host = run.host.as_ref().filter(|host| host.cpu_share >= NEARLY_FULL)?;
+    let host = run.host.as_ref().filter(|host| host.cpu_share >= PASSIVE_NEARLY_FULL)?;
     let ours = ours(run, host);
     let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
     let others = host.cpu_share - ours - behind / host.cores as f64;
-    (others >= DISTURBING).then(|| {
+    (others >= OTHERS_DISTURB).then(|| {
         let summary =
             "Other programs use this machine's CPU, so neither server nor generator could show what it can do.";
         let named = run.signals.as_ref().and_then(|signals| signals.busiest_others(WORTH_TELLING));
@@ -181,7 +166,7 @@ fn generator_cores(run: &RunResult) -> f64 {
 
 /// The server runs here, and all CPU of the machine is used: whoever uses most of it is the limit.
 fn full_machine(run: &RunResult) -> Option<Verdict> {
-    let host = run.host.as_ref().filter(|host| host.cpu_share >= FULL)?;
+    let host = run.host.as_ref().filter(|host| host.cpu_share >= PASSIVE_FULL)?;
     let generator = generator_cores(run);
     let cores = host.cores as f64;
     let part = |cores_used: f64| percent(cores_used / cores);
@@ -231,7 +216,7 @@ fn one_side(run: &RunResult) -> Option<Verdict> {
 }
 
 fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdict {
-    if full >= cores || used >= NEARLY_FULL * cores as f64 {
+    if full >= cores || used >= PASSIVE_NEARLY_FULL * cores as f64 {
         return likely(Factor::ServerCpu, "The server uses all CPU that this machine has.")
             .because(format!("{full} of its threads were full and it used {used:.2} of {cores} CPUs"))
             .advice("make requests cheaper or give the server more CPU");
@@ -250,7 +235,8 @@ fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdic
 fn connections(run: &RunResult) -> Option<Verdict> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
-    let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < NEARLY_FULL || ours(run, host) < LITTLE);
+    let idle =
+        run.host.as_ref().is_none_or(|host| host.cpu_share < PASSIVE_NEARLY_FULL || ours(run, host) < LITTLE_CPU);
     // A thread that is full may take all connections in turns, so that each waits alike for the others.
     let nothing_is_full = idle && !run.generator.saturated && !a_thread_is_full(run);
     // On a schedule, response times have the time in them for which a request waited for a free connection on this side.
@@ -259,7 +245,7 @@ fn connections(run: &RunResult) -> Option<Verdict> {
     let took_us = if scheduled { min } else { median } + run.plan.mean_think_s() * 1e6;
     // Where a few are answered again and again, the others are not even begun with.
     let in_flight = run.plan.connections as f64 * f64::from(run.plan.depth);
-    let at_work = run.rps * took_us / 1e6 / in_flight >= AT_WORK;
+    let at_work = run.rps * took_us / 1e6 / in_flight >= PASSIVE_AT_WORK;
     let without_warmup = run.plan.warmup_s.is_none();
     if !(without_warmup && at_work && unqueued && nothing_is_full && run.errors.timeout == 0) {
         return None;

@@ -1,22 +1,18 @@
 //! How the load was spread over the server's workers. A connection stays with the worker that accepted it, and where all wait
 //! for the same socket, one of them may get nearly all connections.
 
-use crate::figures::FULL_THREAD;
+use crate::thresholds::{FULL_THREAD, IDLE_WORKER, WORKED_BEFORE};
 use torr_gauge::Signals;
-
-/// CPU in cores of a thread that does a worker's work.
-const WORKS: f64 = 0.3;
-/// What a thread wants of a CPU if it has far less to do than one that is full.
-const IDLES: f64 = 0.5;
 
 /// How many workers had little to do while another was full, though they did work in other experiments.
 pub fn idle_workers<'s>(seen: &Signals, others: impl Iterator<Item = &'s Signals> + Clone) -> usize {
     if !seen.threads().any(|thread| thread.demand() >= FULL_THREAD) {
         return 0;
     }
-    let worked =
-        |tid: i32| others.clone().flat_map(Signals::threads).any(|other| other.tid == tid && other.cores >= WORKS);
-    seen.threads().filter(|thread| thread.demand() < IDLES && worked(thread.tid)).count()
+    let worked = |tid: i32| {
+        others.clone().flat_map(Signals::threads).any(|other| other.tid == tid && other.cores >= WORKED_BEFORE)
+    };
+    seen.threads().filter(|thread| thread.demand() < IDLE_WORKER && worked(thread.tid)).count()
 }
 
 #[cfg(test)]

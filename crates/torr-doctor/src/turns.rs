@@ -1,6 +1,8 @@
 //! Several ways to do something, measured in turns: A B C A B C ..., so that what changes meanwhile changes all of them.
 
-use crate::laboratory::{Halt, Laboratory};
+use crate::halt::Halt;
+use crate::laboratory::Laboratory;
+use crate::thresholds::VAGUE;
 use serde::Serialize;
 
 /// Measures `ways` ways in turns, a round after another, until `enough` says so. Each round that is complete is put into
@@ -23,9 +25,6 @@ pub fn in_turns<'l, T>(
         }
     }
 }
-
-/// The ends of an interval are at most so far apart if it is to tell something.
-const VAGUE: f64 = 1.5;
 
 /// How many times as much one is as another, with its 95% confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -2,7 +2,8 @@
 
 use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
 use super::{Row, Way};
-use crate::laboratory::{Halt, Laboratory};
+use crate::halt::Halt;
+use crate::laboratory::Laboratory;
 use crate::observation::{Observation, quantile};
 use crate::turns::{Ratio, in_turns};
 use std::time::{Duration, Instant};

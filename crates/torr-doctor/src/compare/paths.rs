@@ -2,8 +2,10 @@
 
 use super::measuring::Turns;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use crate::assignment::Assignment;
+use crate::halt::Halt;
 use crate::invocation::Invocation;
-use crate::laboratory::{Assignment, Halt, Laboratory};
+use crate::laboratory::Laboratory;
 use crate::observation::ExperimentStart;
 use crate::words::{counted, rate};
 use std::sync::atomic::AtomicBool;

@@ -1,6 +1,6 @@
 //! How long each turn is, and how many rounds fit.
 
-use crate::laboratory::Halt;
+use crate::halt::Halt;
 use std::time::Duration;
 
 /// Rounds that are tried for, the most first: more tell more than longer turns do.

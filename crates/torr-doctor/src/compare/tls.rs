@@ -2,9 +2,11 @@
 
 use super::measuring::Turns;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
-use crate::factors::ECDSA;
-use crate::laboratory::{Assignment, Halt, Laboratory};
+use crate::assignment::Assignment;
+use crate::halt::Halt;
+use crate::laboratory::Laboratory;
 use crate::observation::ExperimentStart;
+use crate::rules::ECDSA;
 use crate::turns::Ratio;
 use crate::words::{percent, time};
 use serde::Serialize;

@@ -3,10 +3,12 @@
 use super::measuring::Turns;
 use super::row::cpu_us;
 use super::{Comparison, Conclusion, Kind, Row, Way, finish};
-use crate::factors::{PROXY_CPU, whose_cpu};
+use crate::assignment::Assignment;
+use crate::halt::Halt;
 use crate::invocation::{Flag, Invocation};
-use crate::laboratory::{Assignment, Halt, Laboratory};
+use crate::laboratory::Laboratory;
 use crate::observation::{ExperimentStart, Observation};
+use crate::rules::{PROXY_CPU, whose_cpu};
 use crate::turns::{Ratio, median};
 use crate::words::{percent, rate, time};
 use std::net::SocketAddr;

@@ -4,8 +4,11 @@
 use super::measuring::{Turns, usual};
 use super::schedule::Schedule;
 use super::{Comparison, Kind, finish};
-use crate::laboratory::{Assignment, Halt, Laboratory, Observer};
+use crate::assignment::Assignment;
+use crate::halt::Halt;
+use crate::laboratory::Laboratory;
 use crate::observation::ExperimentStart;
+use crate::observer::Observer;
 use std::any::Any;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

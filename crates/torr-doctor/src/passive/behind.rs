@@ -1,23 +1,14 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
 use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecided};
-use crate::figures::{FULL_THREAD, Figures, ONE, THROTTLED};
+use crate::figures::Figures;
 use crate::ladder::{Ladder, Rung};
+use crate::thresholds::{
+    FULL_THREAD, HELD_BACK, MANY_OPENED_PER_S, MOST_IN_FLIGHT, ONE, THROTTLED, UPSTREAM_KEPT, WAITED,
+};
 use crate::words::{mean, time};
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Factor, RunResult, Signals, Verdict};
-
-/// The share of the connections that must have a request under way on average, for requests to wait for each other.
-const ALL_WAIT: f64 = 0.5;
-/// The mean response time as a multiple of the least, from which requests wait.
-const WAITED: f64 = 2.0;
-/// The mean response time as a multiple of the least, from which a limiter may hold requests back.
-const HELD_BACK: f64 = 10.0;
-
-/// Connections per second from which they are a server's under load rather than other programs' on its machine.
-const MANY_OPENED: f64 = 200.0;
-/// The share of connections that are still there a moment later, from which they are kept alive.
-const KEPT: f64 = 0.6;
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
@@ -87,11 +78,11 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
     // All programs of the machine are counted together, so that few may be anybody's.
-    if each <= 0.3 || (opened as f64) < MANY_OPENED * run.duration_s {
+    if each <= 0.3 || (opened as f64) < MANY_OPENED_PER_S * run.duration_s {
         return None;
     }
     let is_behind = |peer: &&PeerUse| peer.role == Role::Other && !peer.processes.is_empty();
-    let churns = |peer: &&PeerUse| peer.kept.is_none_or(|kept| kept < KEPT);
+    let churns = |peer: &&PeerUse| peer.kept.is_none_or(|kept| kept < UPSTREAM_KEPT);
     let Some(behind) = signals.peers.iter().filter(is_behind).find(churns) else {
         // So short are they that none was seen, if there is no peer at all.
         let summary =
@@ -133,7 +124,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     // Requests wait only where nearly all connections have one under way: with pauses, or fewer connections at times, none may wait.
     let latency = run.latency_us?;
     let in_flight = run.rps * latency.mean / 1e6;
-    if in_flight < ALL_WAIT * many * f64::from(run.plan.depth) || latency.mean < WAITED * latency.min as f64 {
+    if in_flight < MOST_IN_FLIGHT * many * f64::from(run.plan.depth) || latency.mean < WAITED * latency.min as f64 {
         return None;
     }
     // Those that nobody has accepted yet have not been read either.

@@ -1,35 +1,12 @@
 //! Whether a run kept the rate that was asked of it. One that did has no limiting factor: its throughput is the rate.
 
-use super::{MANY_ERRORS, likely, percent, wire};
+use super::{likely, percent, wire};
+use crate::thresholds::{
+    ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
+    BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, STALLED,
+};
 use crate::words::{counted, rate, time};
 use torr_gauge::{Factor, RunResult, Verdict};
-
-/// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
-/// backlog is steady, and 2 where it has grown from nothing throughout the run.
-const GREW: f64 = 1.6;
-/// The backlog at the end of a run in stages as such a multiple. Stages may end at their highest rate, with more than the average in
-/// flight.
-const GREW_IN_STAGES: f64 = 3.0;
-/// Standard deviations of a random count that are no growth.
-const DEVIATIONS: f64 = 3.0;
-/// Requests beyond that which may be in flight when a run ends, whatever its rate.
-const FEW: f64 = 2.0;
-/// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while.
-const BACKLOG: f64 = 0.01;
-/// The requests of so many seconds bound a steady backlog as well, however long the run.
-const BACKLOG_S: f64 = 1.0;
-/// The share of all requests that bounds a backlog however fast the others were answered: beyond it the service has stalled.
-const STALLED: f64 = 0.05;
-/// The requests of so many seconds, or of such a share of a shorter run, are no backlog: the machine paused, as it does while other
-/// programs use its CPU.
-const PAUSE: (f64, f64) = (0.2, 0.2);
-/// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
-/// while.
-const LATE: f64 = 0.25;
-/// The share of `--max-rate` from which a closed loop ran at it.
-const AT_THE_CAP: f64 = 0.95;
-/// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.
-const ALL_IN_USE: f64 = 0.95;
 
 /// The rate was kept: nothing limited the run.
 pub fn rule(run: &RunResult) -> Option<Verdict> {
@@ -110,7 +87,7 @@ fn last_due_s(run: &RunResult) -> Option<f64> {
 }
 
 fn fails(run: &RunResult) -> bool {
-    run.requests == 0 || run.errors.total() as f64 > MANY_ERRORS * run.asked as f64
+    run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.asked as f64
 }
 
 /// Whether an open loop's requests were answered as they became due. How late they were sent does not matter here: all that were due
@@ -123,13 +100,15 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let per_second = asked / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
     let overtime = last_due_s.map_or(0.0, |due_s| (run.duration_s - due_s).max(0.0) * per_second);
     let in_flight = per_second * mean_s;
-    let steady = in_flight * if run.plan.staged { GREW_IN_STAGES } else { GREW } + DEVIATIONS * in_flight.sqrt() + FEW;
+    let steady = in_flight * if run.plan.staged { BACKLOG_GREW_IN_STAGES } else { BACKLOG_GREW }
+        + BACKLOG_DEVIATIONS * in_flight.sqrt()
+        + FEW_IN_FLIGHT;
     let backlog = (run.unfinished as f64).max(overtime);
     let p90_s = latency.p90.unwrap_or(latency.max) as f64 / 1e6;
-    let had_grown = p90_s * per_second >= LATE * backlog;
+    let had_grown = p90_s * per_second >= BACKLOG_LATE * backlog;
     let stalled = run.unfinished as f64 - steady > STALLED * asked;
-    let grew = backlog - steady > (BACKLOG * asked).min(BACKLOG_S * per_second) && had_grown;
-    let is_pause = backlog <= per_second * PAUSE.0.min(PAUSE.1 * run.duration_s);
+    let grew = backlog - steady > (BACKLOG_SHARE * asked).min(BACKLOG_S * per_second) && had_grown;
+    let is_pause = backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
     is_pause || !stalled && !grew
 }
 

@@ -1,29 +1,19 @@
 //! What a single run's answers and connections point to: limiters, delays, handshakes, a full backlog, a full link.
 
 use super::{likely, percent, server_is_full, undecided};
-use crate::figures::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
+use crate::thresholds::{
+    FULL_THREAD, LEAST_HELD, LINK_QUEUE_BYTES, LOSSY, MANY_FAILED, MOSTLY_TLS, OVERFLOWS, PASSIVE_ACK_DELAY_US,
+    SYN_TIMEOUT_US,
+};
 use crate::words::{bits, rate, time};
 use torr_gauge::{Factor, RunResult, Signals, Verdict};
-
-/// The share of answers or connections that makes something worth a verdict.
-const MANY: f64 = 0.01;
-/// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
-const DELAYED_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
-/// Overflows of the accept queue up to which they are an accident.
-const FEW_OVERFLOWS: u64 = 10;
-/// The share of segments that were sent again from which a way loses packets.
-const LOSSY: f64 = 0.001;
-/// Bytes that must wait on a full link: two packets of Ethernet.
-const QUEUE_BYTES: f64 = 3000.0;
-/// The share of the time that TLS handshakes must take.
-const MOSTLY_TLS: f64 = 0.3;
 
 /// A limiter that answers "not now".
 pub fn refusals(run: &RunResult) -> Option<Verdict> {
     let count = |status: u16| run.status.get(&status).copied().unwrap_or(0);
     let (too_many, unavailable) = (count(429), count(503));
     let share = (too_many + unavailable) as f64 / run.requests.max(1) as f64;
-    if share <= MANY || share >= 1.0 {
+    if share <= MANY_FAILED || share >= 1.0 {
         return None;
     }
     let refused = format!("{} of the answers had status 429 or 503", percent(share));
@@ -53,7 +43,7 @@ pub fn backlog(run: &RunResult) -> Option<Verdict> {
     let longest = connect.max.max(run.latency_us.map_or(0, |latency| latency.max));
     let is_dropped = match overflows {
         // All listeners of the machine are counted together: a connection of this run's must have been late as well.
-        Some(overflows) => overflows > FEW_OVERFLOWS && longest >= SYN_TIMEOUT_US,
+        Some(overflows) => overflows > OVERFLOWS && longest >= SYN_TIMEOUT_US,
         // On a full link, or one that loses packets, connections are late as well.
         None => connect.p99.unwrap_or(connect.max) >= SYN_TIMEOUT_US && !is_queueing(run) && !loses_packets(run),
     };
@@ -89,7 +79,7 @@ pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
     let way = run.sockets.and_then(|sockets| sockets.min_rtt_us).unwrap_or(0);
     let delayed = run.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
     let each = delayed.map(|count| count as f64 / run.requests.max(1) as f64);
-    let alike = DELAYED_US.contains(&median.saturating_sub(way)) && most < median + median / 8;
+    let alike = PASSIVE_ACK_DELAY_US.contains(&median.saturating_sub(way)) && most < median + median / 8;
     // Threads that take turns at one CPU are none of them full.
     let idle = run.host.as_ref().is_none_or(|host| host.server_cores < FULL_THREAD);
     (alike && way < 10_000 && idle && !server_is_full(run) && each.is_none_or(|each| each > 0.5)).then(|| {
@@ -126,7 +116,7 @@ pub fn handshakes(run: &RunResult) -> Option<Verdict> {
             verdict = verdict.advice("let clients resume sessions");
         }
         if tls.key.as_deref() == Some("RSA") {
-            verdict = verdict.advice(crate::factors::ECDSA);
+            verdict = verdict.advice(crate::rules::ECDSA);
         }
         verdict
     })
@@ -160,7 +150,7 @@ pub fn link(run: &RunResult) -> Option<Verdict> {
     let (received, sent) = (run.received_per_s(), run.bytes.sent as f64 / run.duration_s);
     // What waits on a link is what passes it in the time that it waits.
     let waiting = received.max(sent) * (usual - least);
-    (is_queueing(run) && waiting >= QUEUE_BYTES && !server_is_full(run)).then(|| {
+    (is_queueing(run) && waiting >= LINK_QUEUE_BYTES && !server_is_full(run)).then(|| {
         likely(Factor::Bandwidth, "The link to the service is full.")
             .because(format!("round trips took {} instead of {}: packets wait", time(usual), time(least)))
             .because(format!("{} were received, and {} sent", bits(received), bits(sent)))

@@ -1,8 +1,8 @@
 //! What a sweep of workers says, beside the rule of thumb: one per core for work that computes, several for work that waits.
 
 use super::super::{Conclusion, Row};
+use crate::assignment::Assignment;
 use crate::invocation::Flag;
-use crate::laboratory::Assignment;
 use crate::turns::Ratio;
 use crate::words::{counted, percent, rate, time};
 use std::ops::RangeInclusive;

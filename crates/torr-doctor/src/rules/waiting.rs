@@ -1,46 +1,39 @@
 //! The service is saturated and nothing is busy: its requests wait for each other. How many go on at a time, whether others
 //! wait as well, and where they wait tell for what.
 
-use crate::factors::cpu::round_trips;
-use crate::figures::{LEAST_HELD, ONE};
+use crate::evidence::Evidence;
 use crate::gain;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::rules::Step;
+use crate::rules::cpu::round_trips;
+use crate::thresholds::{COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, ONE, POOL_IN_USE};
 use crate::words::{counted, mean, rate, time};
 use torr_gauge::signals::PeerUse;
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
-/// CPUs that are used for each request that goes on, from which it computes rather than waits.
-const COMPUTES: f64 = 0.5;
-/// Workers for each CPU that are many already, for work that waits.
-const MANY_WAITING: f64 = 8.0;
-/// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
-const ALL_WAIT: f64 = 0.8;
-
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let figures = &ward.figures;
+pub fn rule(evidence: &Evidence) -> Step {
+    let figures = &evidence.figures;
     let held = figures.parallelism();
     if held < LEAST_HELD || figures.wants_cpu() {
         return Ok(None);
     }
-    if let Some(verdict) = round_trips(ward) {
+    if let Some(verdict) = round_trips(evidence) {
         return Ok(Some(verdict));
     }
-    let Some(inside) = waits_inside(ward, held) else { return Ok(Some(unseen(ward, held))) };
-    let told = evidence(ward, held);
-    let Some(used) = figures.server_cores() else { return Ok(Some(unseen(ward, held))) };
-    if used > COMPUTES * held && by_threads(ward, held) != Some(true) {
+    let Some(inside) = waits_inside(evidence, held) else { return Ok(Some(unseen(evidence, held))) };
+    let told = witnesses(evidence, held);
+    let Some(used) = figures.server_cores() else { return Ok(Some(unseen(evidence, held))) };
+    if used > COMPUTES * held && by_threads(evidence, held) != Some(true) {
         return Ok(None);
     }
     // Two witnesses that do not depend on each other, with the ladder as the intervention.
-    let witnesses = [by_threads(ward, held), figures.others_wait().map(|wait| !wait), by_hands(ward, held)];
-    let agree = witnesses.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
+    let agreeing = [by_threads(evidence, held), figures.others_wait().map(|wait| !wait), by_hands(evidence, held)];
+    let agree = agreeing.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
     let confidence = if agree { Confidence::Certain } else { Confidence::Likely };
-    let pool = pool(ward, held).map(|peer| (peer, confidence));
-    let pool = pool.or_else(|| Some((pool_of_as_many(ward, held)?, Confidence::Likely)));
+    let pool = pool(evidence, held).map(|peer| (peer, confidence));
+    let pool = pool.or_else(|| Some((pool_of_as_many(evidence, held)?, Confidence::Likely)));
     let verdict = match (inside, pool) {
-        (false, _) => workers(ward, held, confidence),
-        (true, Some((peer, confidence))) => pooled(ward, peer, held, confidence),
+        (false, _) => workers(evidence, held, confidence),
+        (true, Some((peer, confidence))) => pooled(evidence, peer, held, confidence),
         (true, None) if held < ONE => Verdict::new(
             Factor::Lock,
             confidence,
@@ -50,20 +43,20 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             "hold the lock for less: do what is slow (I/O, a query, a call) outside of it, or \
                  give each key a lock of its own",
         )
-        .gain(without_lock(ward, held)),
+        .gain(without_lock(evidence, held)),
         (true, None) => Verdict::new(
             Factor::Lock,
             Confidence::Likely,
             "Requests wait inside the server for something that only a few of them can have at a time.",
         )
         .advice(format!("look for a semaphore or a pool of {held:.0}"))
-        .gain(ward.bounds().gain((2.0, 2.0), "with one that is twice as large")),
+        .gain(evidence.bounds().gain((2.0, 2.0), "with one that is twice as large")),
     };
     Ok(Some(told.into_iter().fold(verdict, Verdict::because)))
 }
 
-fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
-    let figures = &ward.figures;
+fn witnesses(evidence: &Evidence, held: f64) -> Vec<String> {
+    let figures = &evidence.figures;
     let from = figures.ladder.saturated_from().unwrap_or(1);
     let mut told = vec![format!(
         "throughput rises up to {} and stays at {}: with {} for a request on its own, that is {held:.1} at a time",
@@ -103,16 +96,18 @@ fn evidence(ward: &Ward<'_>, held: f64) -> Vec<String> {
 }
 
 /// Whether requests wait inside the server, for something that others do not need, rather than before it.
-fn waits_inside(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    by_threads(ward, held).or_else(|| ward.figures.others_wait().map(|wait| !wait)).or_else(|| by_hands(ward, held))
+fn waits_inside(evidence: &Evidence, held: f64) -> Option<bool> {
+    by_threads(evidence, held)
+        .or_else(|| evidence.figures.others_wait().map(|wait| !wait))
+        .or_else(|| by_hands(evidence, held))
 }
 
 /// The same by what its threads wait for: as many block with a request in their hands as go on, or several take turns at
 /// something that one at a time has.
-fn by_threads(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    let (holding, turns) = (ward.figures.holding() as f64, ward.figures.taking_turns());
+fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
+    let (holding, turns) = (evidence.figures.holding() as f64, evidence.figures.taking_turns());
     // A single one may be a runtime's own that sleeps by the clock; others would not pass it if it were the only worker.
-    let is_none = holding < 1.0 || holding == 1.0 && ward.figures.others_wait() == Some(false);
+    let is_none = holding < 1.0 || holding == 1.0 && evidence.figures.others_wait() == Some(false);
     match held {
         held if held < ONE && turns >= 2 => Some(true),
         // Each has one at a time, so that fewer cannot be all that there are.
@@ -122,8 +117,8 @@ fn by_threads(ward: &Ward<'_>, held: f64) -> Option<bool> {
 }
 
 /// The same by how many requests the server has taken: all that go on, and no more, or more than that.
-fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
-    let (hands, asked) = (ward.figures.in_service()?, ward.figures.connections as f64);
+fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
+    let (hands, asked) = (evidence.figures.in_service()?, evidence.figures.connections as f64);
     match hands {
         hands if hands > 2.0 * held + 2.0 => Some(true),
         hands if hands < 1.4 * held + 1.0 && asked > 2.0 * held + 2.0 => Some(false),
@@ -133,25 +128,25 @@ fn by_hands(ward: &Ward<'_>, held: f64) -> Option<bool> {
 
 /// A database or cache to which there are about as many connections as requests go on, or on nearly all of whose connections an
 /// answer is waited for: then a request alone took too different a time to tell how many go on.
-fn pool<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
-    ward.figures.databases().find(|peer| {
+fn pool(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
+    evidence.figures.databases().find(|peer| {
         let busy = peer.waiting.map_or(peer.connections > 0.5, |waiting| waiting > 0.5 * held.min(peer.connections));
-        let all_wait = peer.waiting.is_some_and(|waiting| waiting > ALL_WAIT * peer.connections);
+        let all_wait = peer.waiting.is_some_and(|waiting| waiting > POOL_IN_USE * peer.connections);
         busy && (peer.connections < 2.0 * held + 2.0 || all_wait)
     })
 }
 
 /// One whose connections are as many as requests go on, and which each request asks, though it is not seen to be waited for: where
 /// questions are acknowledged at once and the next follows an answer at once, TCP does not tell which of them came last.
-fn pool_of_as_many<'w>(ward: &'w Ward<'_>, held: f64) -> Option<&'w PeerUse> {
-    ward.figures.databases().find(|peer| {
-        let is_asked = ward.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5);
+fn pool_of_as_many(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
+    evidence.figures.databases().find(|peer| {
+        let is_asked = evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5);
         // A single one may be shared by all requests.
         is_asked && peer.connections > ONE && (peer.connections - held).abs() <= 0.25 * held + 0.3
     })
 }
 
-fn pooled(ward: &Ward<'_>, peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
+fn pooled(evidence: &Evidence, peer: &PeerUse, held: f64, confidence: Confidence) -> Verdict {
     let name = peer
         .processes
         .first()
@@ -169,11 +164,11 @@ fn pooled(ward: &Ward<'_>, peer: &PeerUse, held: f64, confidence: Confidence) ->
     )
     .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
     .advice("make the queries faster: each connection then does more of them")
-    .gain(ward.bounds().gain((2.0, 2.0), "with a pool twice as large"))
+    .gain(evidence.bounds().gain((2.0, 2.0), "with a pool twice as large"))
 }
 
-fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
-    let cores = ward.figures.cores();
+fn workers(evidence: &Evidence, held: f64, confidence: Confidence) -> Verdict {
+    let cores = evidence.figures.cores();
     let verdict = match held < ONE {
         true => Verdict::new(
             Factor::Workers,
@@ -183,32 +178,36 @@ fn workers(ward: &Ward<'_>, held: f64, confidence: Confidence) -> Verdict {
         false => Verdict::new(
             Factor::Workers,
             confidence,
-            format!("All of {} workers are taken, and wait: CPU is free.", many(ward, held)),
+            format!("All of {} workers are taken, and wait: CPU is free.", many(evidence, held)),
         ),
     };
     verdict
         .advice(match cores {
-            Some(cores) if held >= MANY_WAITING * cores as f64 => {
+            Some(cores) if held >= MANY_WAITING_WORKERS * cores as f64 => {
                 "run more workers still, as far as memory and what they wait for allow; or let them wait asynchronously"
                     .into()
             }
             Some(cores) => format!("run more workers: where they wait, 4 to 8 for each of the {cores} CPUs"),
             None => "run more workers: where they wait, 4 to 8 for each CPU".into(),
         })
-        .gain(gain::by_waiting_workers(&ward.bounds().with_more_threads(), number_of_workers(ward, held), cores))
+        .gain(gain::by_waiting_workers(
+            &evidence.bounds().with_more_threads(),
+            number_of_workers(evidence, held),
+            cores,
+        ))
 }
 
 /// How many workers there are: as many as threads hold a request, or about as many as go on at a time.
-fn many(ward: &Ward<'_>, held: f64) -> String {
-    match ward.figures.holding() {
+fn many(evidence: &Evidence, held: f64) -> String {
+    match evidence.figures.holding() {
         0 => format!("about {held:.0}"),
         holding => holding.to_string(),
     }
 }
 
 /// The same as a number.
-fn number_of_workers(ward: &Ward<'_>, held: f64) -> f64 {
-    match ward.figures.holding() {
+fn number_of_workers(evidence: &Evidence, held: f64) -> f64 {
+    match evidence.figures.holding() {
         0 => held.round(),
         holding => holding as f64,
     }
@@ -216,14 +215,14 @@ fn number_of_workers(ward: &Ward<'_>, held: f64) -> f64 {
 
 /// Returns the gain without the lock: as many requests at a time as there are threads that take turns at it, or else as many as the
 /// server has read.
-fn without_lock(ward: &Ward<'_>, held: f64) -> Gain {
+fn without_lock(evidence: &Evidence, held: f64) -> Gain {
     let change = "once requests do not exclude each other";
-    let at_a_time = match ward.figures.taking_turns() {
-        0 | 1 => ward.figures.in_service().filter(|hands| *hands >= 1.0),
+    let at_a_time = match evidence.figures.taking_turns() {
+        0 | 1 => evidence.figures.in_service().filter(|hands| *hands >= 1.0),
         turns => Some(turns as f64),
     };
     match at_a_time {
-        Some(at_a_time) => ward.bounds().gain((at_a_time / held, at_a_time / held), change),
+        Some(at_a_time) => evidence.bounds().gain((at_a_time / held, at_a_time / held), change),
         None => Gain::unknown(
             format!("more throughput {change}"),
             "how many requests the server works on then was not seen",
@@ -232,8 +231,8 @@ fn without_lock(ward: &Ward<'_>, held: f64) -> Gain {
 }
 
 /// From a machine that shows nothing, waiting and working look alike: a scheduler lets others pass while the CPU is full, too.
-fn unseen(ward: &Ward<'_>, held: f64) -> Verdict {
-    let told = evidence(ward, held);
+fn unseen(evidence: &Evidence, held: f64) -> Verdict {
+    let told = witnesses(evidence, held);
     let verdict = Verdict::new(
         Factor::Unknown,
         Confidence::Unknown,

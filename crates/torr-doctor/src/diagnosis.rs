@@ -1,19 +1,21 @@
-//! The examination from its beginning to its end.
+//! The diagnosis of a service: the verdict, and all that shows it.
 
-use crate::factors::{self, RULES};
+use crate::assignment::Assignment;
+use crate::driver::{self, Finding};
+use crate::evidence::Evidence;
 use crate::figures::Figures;
+use crate::halt::Halt;
 use crate::keep_alive::{self, KeepAlive};
-use crate::laboratory::{Assignment, Halt, Laboratory, Observer};
+use crate::laboratory::Laboratory;
 use crate::observation::{ExperimentStart, Observation};
-use crate::ward::Ward;
+use crate::observer::Observer;
+use crate::rules::seen_through;
+use crate::setting::Setting;
 use crate::words::{rate, time};
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
-use torr_gauge::{Confidence, Factor, FailureKind, Verdict};
-use torr_press::{Plan, RunError};
-
-/// The share of the highest rate that is allowed from which it is what limits.
-const REACHED: f64 = 0.85;
+use torr_gauge::{Confidence, Factor, Verdict};
+use torr_press::Plan;
 
 /// The version of [`Diagnosis`].
 pub const SCHEMA: &str = "torr.doctor/1";
@@ -35,6 +37,8 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// What was noticed beside it.
     pub remarks: Vec<String>,
+    /// The load that was meant, and what could be varied.
+    pub setting: Setting,
     /// What is known, as figures.
     pub figures: Figures,
     /// What keep-alive depends on.
@@ -52,8 +56,8 @@ pub struct Instruments<'i> {
     pub null: Option<&'i dyn Fn(u64) -> Result<Plan, Halt>>,
 }
 
-/// Examines a service until one factor is named, with a witness and an experiment that agree, or nothing more would tell.
-/// `tell` is told each experiment before it is made.
+/// Diagnoses a service: varies the load until one factor is named, with a witness and an experiment that agree, or nothing more would
+/// tell. `tell` is told each experiment before it begins.
 ///
 /// # Errors
 /// [`Halt`]: an interruption, or that the service cannot be reached.
@@ -63,85 +67,49 @@ pub fn diagnose(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Diagnosis, Halt> {
-    let lab = Laboratory::open(assignment, instruments.observer, stop, tell);
-    let mut ward = Ward::new(lab);
-    let verdict = match examine(&mut ward, instruments) {
-        Ok(verdict) => verdict,
-        // Not even one connection came about, after others had taken all ports.
-        Err(Halt::Run(RunError::Unreachable { failure, .. }))
-            if failure.kind == FailureKind::Ports && !ward.lab.trail.is_empty() =>
-        {
-            factors::out_of_ports().because(failure.what.to_string())
-        }
-        Err(halt) => return Err(halt),
-    };
-    let verdict = match verdict.verify {
-        Some(_) => verdict,
-        // Whatever is changed, the same examination tells whether it was that.
-        None => verdict.verify(assignment.again.doctor(&[("-c", &ward.figures.connections)])),
-    };
-    let verdict = match assignment.again.before_running() {
-        Some(told) => verdict.advice(told),
-        None => verdict,
-    };
-    match keep_alive::look_at_idle(&mut ward) {
-        // What is known by now is not to be lost.
-        Ok(()) | Err(Halt::Interrupted) => {}
-        Err(halt) => return Err(halt),
-    }
-    let remarks = remarks(&ward, &verdict);
-    let seconds = ward.lab.elapsed().as_secs_f64();
-    let Ward { lab, figures, .. } = ward;
-    let mut trail = lab.trail;
-    // Each run's course is of no use to anybody any more, and would be most of what is told.
-    trail.iter_mut().for_each(|observation| observation.run.series.clear());
-    Ok(Diagnosis {
-        schema: SCHEMA,
-        torr: env!("CARGO_PKG_VERSION"),
-        target: assignment.plan.target.url.clone(),
-        seconds,
-        budget_s: assignment.budget.as_secs_f64(),
-        verdict,
-        remarks,
-        figures,
-        keep_alive: lab.keep_alive,
-        trail,
-    })
+    let mut silent = |_: ExperimentStart<'_>| {};
+    let mut lab = Laboratory::open(assignment, instruments.observer, stop, &mut silent).with_null(instruments.null);
+    let setting = Setting::of(assignment, lab.sees_here(), instruments.null.is_some());
+    let finding = driver::diagnose(setting, &mut lab, stop, tell)?;
+    let seconds = lab.elapsed().as_secs_f64();
+    Ok(Diagnosis::of(finding, seconds))
 }
 
-fn examine(ward: &mut Ward<'_>, instruments: &Instruments<'_>) -> Result<Verdict, Halt> {
-    ward.admit(instruments.null)?;
-    keep_alive::look(ward)?;
-    if let Some(verdict) = own_limit(ward) {
-        return Ok(verdict);
-    }
-    for rule in RULES {
-        if !ward.lab.has_time() {
-            break;
+impl Diagnosis {
+    /// Returns the diagnosis that a finding amounts to, after so many seconds.
+    pub(crate) fn of(finding: Finding, seconds: f64) -> Self {
+        let Finding { verdict, evidence, is_out_of_time } = finding;
+        let evidence = seen_through(&evidence);
+        let verdict = verdict.unwrap_or_else(|| unknown(&evidence, is_out_of_time));
+        let commands = &evidence.setting.commands;
+        let verdict = match verdict.verify {
+            Some(_) => verdict,
+            // Whatever is changed, the same examination tells whether it was that.
+            None => verdict.verify(commands.doctor(&[("-c", &evidence.setting.connections)])),
+        };
+        let verdict = match commands.before_running() {
+            Some(told) => verdict.advice(told),
+            None => verdict,
+        };
+        let keep_alive = keep_alive::found(&evidence);
+        Self {
+            schema: SCHEMA,
+            torr: env!("CARGO_PKG_VERSION"),
+            target: evidence.setting.url.clone(),
+            seconds,
+            budget_s: evidence.setting.budget_s,
+            remarks: remarks(&evidence, keep_alive.as_ref(), &verdict),
+            verdict,
+            setting: evidence.setting.clone(),
+            figures: evidence.figures.clone(),
+            keep_alive,
+            trail: evidence.into_observations(),
         }
-        if let Some(verdict) = rule(ward)? {
-            return Ok(verdict);
-        }
     }
-    // What fails needs no further experiment to be told, however little time there was.
-    Ok(factors::errors(ward)?.unwrap_or_else(|| unknown(ward)))
 }
 
-/// What was allowed is what was reached.
-fn own_limit(ward: &Ward<'_>) -> Option<Verdict> {
-    let allowed = ward.lab.assignment.max_rate?;
-    let most = ward.figures.ladder.most();
-    (most >= REACHED * allowed).then(|| {
-        Verdict::new(Factor::None, Confidence::Likely, "The service does all that --max-rate allows to ask for.")
-            .because(format!("{} were answered of the {} that are allowed", rate(most), rate(allowed)))
-            .because(format!("a request on its own takes {}", time(ward.figures.service_s())))
-            .because_if(ward.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
-            .advice("its headroom is unknown: raise --max-rate, if the service may be pressed harder")
-    })
-}
-
-fn unknown(ward: &Ward<'_>) -> Verdict {
-    let figures = &ward.figures;
+fn unknown(evidence: &Evidence, is_out_of_time: bool) -> Verdict {
+    let figures = &evidence.figures;
     let seen = figures.server_cores();
     let verdict = Verdict::new(
         Factor::Unknown,
@@ -159,7 +127,7 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
             .map(|(used, machine)| format!("the server used {used:.2} CPUs, and the machine {:.0}%", machine * 100.0)),
     )
     .because_if(figures.busiest_others());
-    let verdict = match ward.lab.has_time() {
+    let verdict = match !is_out_of_time {
         true => verdict,
         false => verdict.advice("give it more time with --budget: there was none left for further experiments"),
     };
@@ -172,9 +140,9 @@ fn unknown(ward: &Ward<'_>) -> Verdict {
 }
 
 /// What was noticed, but is not the limit.
-fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
+fn remarks(evidence: &Evidence, keep_alive: Option<&KeepAlive>, verdict: &Verdict) -> Vec<String> {
     let mut remarks = vec![];
-    if let Some(found) = &ward.lab.keep_alive {
+    if let Some(found) = keep_alive {
         remarks.extend(found.depends_on.iter().cloned());
         remarks
             .extend(found.most_requests.map(|n| format!("the server closes each connection after about {n} requests")));
@@ -187,7 +155,7 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
             remarks.push("the server does not keep connections alive".into());
         }
     }
-    if let Some(acks) = ward.acks.filter(|_| verdict.factor != Factor::DelayedAck) {
+    if let Some(acks) = evidence.acks.filter(|_| verdict.factor != Factor::DelayedAck) {
         remarks.push(format!(
             "a single answer takes {} instead of {} since it waits for an acknowledgement, as without TCP_NODELAY; the experiments \
              acknowledged at once",
@@ -195,15 +163,15 @@ fn remarks(ward: &Ward<'_>, verdict: &Verdict) -> Vec<String> {
             time(acks.medians_s.1)
         ));
     }
-    remarks.extend(ward.figures.uneven_rps.map(|uneven| {
+    remarks.extend(evidence.figures.uneven_rps.map(|uneven| {
         format!(
             "once nearly all connections fell to one of the server's workers, and {} were answered instead of {}: SO_REUSEPORT, as \
              'listen ... reuseport' in nginx, would spread them",
             rate(uneven),
-            rate(ward.figures.rps())
+            rate(evidence.figures.rps())
         )
     }));
-    for process in ward.figures.processes() {
+    for process in evidence.figures.processes() {
         if let (Some(open), Some(limit)) = (process.open_files, process.file_limit)
             && open * 10 > limit * 8
         {

@@ -1,59 +1,49 @@
 //! Connections that are opened over and over: keep-alive that is refused, and what TLS makes each of them cost.
 
-use crate::contrast::Contrast;
-use crate::gain;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::evidence::Evidence;
+use crate::experiment::Request;
+use crate::rules::Step;
+use crate::thresholds::{CLOSED_BY_SERVER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES, NOT_KEPT};
+use crate::times::Spread;
 use crate::words::{percent, rate, time};
+use crate::{gain, keep_alive};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
-use torr_press::Plan;
-
-/// Connections per answer from which they are not kept.
-const NOT_KEPT: f64 = 0.15;
-/// The share of connections that the server must have closed.
-const CLOSED: f64 = 0.5;
-/// The share of what a request takes from which connecting is what limits.
-const MUCH: f64 = 0.1;
-/// The same, from which there is no doubt: what a connection costs a service that does nothing is the least that it may cost.
-const MOST: f64 = 0.25;
-/// How many times apart an estimate and a measurement may be to stand beside each other.
-const ALIKE: f64 = 2.0;
 
 /// What to do where the server's certificate is for an RSA key.
 pub const ECDSA: &str = "use an ECDSA certificate: its signatures cost a fraction of those of this server's RSA key";
 
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let full = ward.full_observation();
+pub fn rule(evidence: &Evidence) -> Step {
+    let full = evidence.full();
     let opened = full.opened_per_request();
     if opened < NOT_KEPT {
         return Ok(None);
     }
-    let mean_s = |latency: &torr_gauge::Latency| latency.sum() / 1e6;
-    let alone = ward.alone_observation();
-    let all = mean_s(&alone.sample.answered).max(1e-9);
-    let (connecting, securing) = (mean_s(&alone.sample.connect) / all, mean_s(&alone.sample.tls) / all);
-    let by_cpu = ward.figures.connecting_share(opened);
+    let times = evidence.alone().times;
+    let all_s = |times: Option<Spread>| times.map_or(0.0, |times| times.sum_s());
+    let all = all_s(times.answered).max(1e-9);
+    let (connecting, securing) = (all_s(times.connect) / all, all_s(times.tls) / all);
+    let by_cpu = evidence.figures.connecting_share(opened);
     let cost = Cost { opened, connecting, securing, by_cpu };
-    let waits_on_the_way = ward.figures.utilisation() > 0.7;
+    let waits_on_the_way = evidence.figures.utilisation() > 0.7;
     let share = match by_cpu {
         // What a handshake of TLS costs, the service that does nothing does not show.
         Some(share) => share.max(if waits_on_the_way { connecting } else { 0.0 }).max(securing),
         None => connecting.max(securing),
     };
-    if share < MUCH {
+    if share < CONNECTING_LIMITS {
         return Ok(None);
     }
-    if !ward.lab.assignment.plan.keep_alive {
-        return offered(ward, &cost);
+    if !evidence.setting.keep_alive {
+        return offered(evidence, &cost);
     }
     let closed = full.run.connections.closed_by_server as f64 / full.run.connections.opened.max(1) as f64;
-    if closed < CLOSED {
+    if closed < CLOSED_BY_SERVER {
         return Ok(None);
     }
     if securing >= 0.4 {
-        return Ok(Some(handshakes(ward, &cost)));
+        return Ok(Some(handshakes(evidence, &cost)));
     }
-    refused(ward, &cost)
+    refused(evidence, &cost)
 }
 
 /// What connections cost.
@@ -77,17 +67,18 @@ impl Cost {
             None => (self.connecting, "connecting took {} of a single request's time"),
         };
         let expected = 1.0 / (1.0 - share).max(0.01);
-        let agrees = ratio.is_none_or(|ratio| (1.0 / ALIKE..=ALIKE).contains(&(expected / ratio)));
+        let agrees = ratio.is_none_or(|ratio| (1.0 / ESTIMATE_AGREES..=ESTIMATE_AGREES).contains(&(expected / ratio)));
         agrees.then(|| told.replace("{}", &percent(share)))
     }
 }
 
 /// TLS handshakes are most of what is done.
-fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
-    let full = ward.full_observation();
+fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
+    let full = evidence.full();
     let tls = full.run.tls.clone().unwrap_or_default();
     let of = tls.full + tls.resumed;
-    let is_busy = ward.figures.full_threads() > 0 || ward.figures.machine_share().is_some_and(|share| share > 0.9);
+    let is_busy =
+        evidence.figures.full_threads() > 0 || evidence.figures.machine_share().is_some_and(|share| share > 0.9);
     let confidence = if is_busy && cost.securing > 0.6 { Confidence::Certain } else { Confidence::Likely };
     let summary =
         "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
@@ -95,7 +86,7 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
         .because(format!("{:.2} connections were opened for each answer, although keep-alive was offered", cost.opened))
         .because(format!("a handshake took {} of a single request's time", percent(cost.securing)))
         .because_counted(of, |of| format!("{} of {of} handshakes resumed an earlier session", tls.resumed))
-        .because_if(ward.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
+        .because_if(evidence.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs")));
     let verdict = match tls.resumed {
         0 => verdict
             .advice("let clients resume sessions: tickets (RFC 8446, section 4.6.1) save the certificate's signature"),
@@ -107,23 +98,21 @@ fn handshakes(ward: &Ward<'_>, cost: &Cost) -> Verdict {
         _ => verdict,
     };
     // The rest of a request's time is needed with connections that are kept as well.
-    verdict.gain(gain::by_kept_connections(cost.securing, ward.bounds().null))
+    verdict.gain(gain::by_kept_connections(cost.securing, evidence.bounds().null))
 }
 
 /// The user asked for a connection for each request: would it help to keep them?
-fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
-    let kept = Plan { keep_alive: true, ..ward.variation(|options| options.keep_alive = true, 0.7)? };
-    let closed = ward.user_plan(0.7);
-    let contrast = Contrast::of(
-        &mut ward.lab,
-        ("a connection for each request", &closed),
-        ("connections kept alive", &kept),
-        "what it would bring to keep connections",
-    )?;
+fn offered(evidence: &Evidence, cost: &Cost) -> Step {
+    let way = |name, keep_alive| {
+        let why = "what it would bring to keep connections";
+        evidence.setting.user(name, why, 0.7).with(|load| load.keep_alive = keep_alive)
+    };
+    let ways = [way("a connection for each request", false), way("connections kept alive", true)];
+    let contrast = evidence.in_turns(ways)?;
     if !contrast.is_above(1.2) {
         return Ok(None);
     }
-    let secured = ward.lab.assignment.plan.target.tls && cost.securing > cost.connecting;
+    let secured = evidence.setting.tls && cost.securing > cost.connecting;
     let (factor, summary) = match secured {
         true => (Factor::TlsHandshake, "A TLS handshake for each request is most of the work."),
         false => (Factor::KeepAlive, "A connection for each request is most of the work."),
@@ -135,14 +124,14 @@ fn offered(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
             .because(format!("with connections kept alive {contrast}"))
             .advice("keep connections alive in the clients, or in a proxy before the service")
             .gain(gain::measured(&contrast.of, "with connections that are kept"))
-            .verify(ward.lab.assignment.again.press_kept_alive(&[("-c", &ward.figures.connections)])),
+            .verify(evidence.setting.commands.press_kept_alive(&[("-c", &evidence.setting.connections)])),
     ))
 }
 
 /// The server does not keep connections. Perhaps it does under another condition.
-fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
-    let closed_by_server = ward.full_observation().run.connections.closed_by_server;
-    let opened = ward.full_observation().run.connections.opened;
+fn refused(evidence: &Evidence, cost: &Cost) -> Step {
+    let closed_by_server = evidence.full().run.connections.closed_by_server;
+    let opened = evidence.full().run.connections.opened;
     let verdict = Verdict::new(
         Factor::KeepAlive,
         Confidence::Likely,
@@ -153,16 +142,14 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
          offered: {:.1} answers each",
         1.0 / cost.opened
     ));
-    let condition = ward.lab.keep_alive.as_ref().and_then(|found| found.kept_if.first().cloned());
+    let condition = keep_alive::found(evidence).and_then(|found| found.kept_if.first().copied());
     if let Some(condition) = condition {
-        let kept = ward.variation(condition.change, 0.7)?;
-        let usual = ward.user_plan(0.7);
-        let contrast = Contrast::of(
-            &mut ward.lab,
-            ("as your requests are", &usual),
-            (condition.what, &kept),
-            "whether the condition for keep-alive is this",
-        )?;
+        let way = |name, request| {
+            let why = "whether the condition for keep-alive is this";
+            evidence.setting.user(name, why, 0.7).with(|load| load.request = request)
+        };
+        let ways = [way("as your requests are", Request::Target), way(condition.what, condition.request)];
+        let contrast = evidence.in_turns(ways)?;
         let verdict = verdict
             .because_if(cost.told(Some(contrast.of.ratio)))
             .because(format!("connections are kept {}: {contrast}", condition.what))
@@ -171,18 +158,15 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         let confidence = if contrast.is_above(1.1) { Confidence::Certain } else { Confidence::Likely };
         return Ok(Some(Verdict { confidence, ..verdict }));
     }
-    let offered = ward.user_plan(0.6);
-    let not = Plan { keep_alive: false, ..ward.variation(|options| options.keep_alive = false, 0.6)? };
-    let contrast = Contrast::of(
-        &mut ward.lab,
-        ("keep-alive offered", &offered),
-        ("keep-alive not offered", &not),
-        "whether it makes a difference to offer keep-alive",
-    )?;
+    let way = |name, keep_alive| {
+        let why = "whether it makes a difference to offer keep-alive";
+        evidence.setting.user(name, why, 0.6).with(|load| load.keep_alive = keep_alive)
+    };
+    let contrast = evidence.in_turns([way("keep-alive offered", true), way("keep-alive not offered", false)])?;
     // One that does no more than the target, which opens a connection for each request, is no yardstick.
-    let connecting = ward.figures.null_rps_connecting.filter(|&connecting| connecting >= ward.figures.rps());
-    let null = ward.figures.null_rps;
-    let alone = time(ward.figures.alone_mean_s);
+    let connecting = evidence.figures.null_rps_connecting.filter(|&connecting| connecting >= evidence.figures.rps());
+    let null = evidence.figures.null_rps;
+    let alone = time(evidence.figures.alone_mean_s);
     let verdict = verdict
         .because_if(cost.told(None))
         .because(format!("when it was not offered at all, {contrast}"))
@@ -195,13 +179,14 @@ fn refused(ward: &mut Ward<'_>, cost: &Cost) -> Result<Option<Verdict>, Halt> {
         }))
         .advice("turn keep-alive on in the server, or find what turns it off: HTTP/1.0, a limit of requests, a proxy")
         .gain(match cost.by_cpu {
-            Some(share) => gain::by_kept_connections(share, ward.bounds().null),
+            Some(share) => gain::by_kept_connections(share, evidence.bounds().null),
             None => Gain::unknown(
                 format!("{} of the {alone} that a request takes", percent(cost.connecting)),
                 "what a connection costs here was not measured",
             ),
         });
-    let sure = contrast.of.high < 1.3 && contrast.of.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= MOST);
+    let sure =
+        contrast.of.high < 1.3 && contrast.of.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= CONNECTING_CERTAIN);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(Verdict { confidence, ..verdict }))
 }

@@ -1,55 +1,32 @@
 //! A proxy in between: what is behind it is asked directly, where that can be found.
 
 use crate::contrast::Contrast;
+use crate::evidence::Evidence;
+use crate::experiment::{Ask, Experiment};
 use crate::figures::{Before, Figures};
 use crate::gain;
 use crate::invocation::Flag;
-use crate::laboratory::Halt;
 use crate::observation::Observation;
 use crate::permission::is_ours;
-use crate::ward::{Ward, reached};
+use crate::rules::Step;
+use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND};
 use crate::words::{counted, mean, percent};
 use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
-use torr_press::{Plan, ProtocolConfig};
 
-/// The share of connections that must be kept between two looks, for them to be kept alive.
-const KEPT: f64 = 0.6;
-/// Answers directly for each through the proxy, from which the proxy is what limits.
-const BETTER: f64 = 1.25;
-/// CPU in cores from which somebody behind the server does the work rather than it, if the server does not use half as much.
-const WORKS: f64 = 0.5;
 /// More than these are hardly ever asked by one server.
 const MOST_UPSTREAMS: usize = 8;
 
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let behind = behind(ward)?;
-    let Some((first, _)) = behind.first() else {
-        if let Some(peer) = works_behind(&ward.figures) {
-            ward.figures.look_behind(&[peer]);
-        }
-        return Ok(None);
-    };
+pub fn rule(evidence: &Evidence) -> Step {
+    let behind = behind(evidence)?;
+    let Some((first, _)) = behind.first() else { return Ok(None) };
     let addresses: Vec<_> = behind.iter().map(|(_, address)| *address).collect();
-    let peers: Vec<_> = behind.iter().map(|(peer, _)| peer.clone()).collect();
-    let (direct, through) = (directly(&ward.user_plan(0.7), &addresses), ward.user_plan(0.7));
-    let name = format!("directly to {}", told(&addresses));
-    let contrast =
-        Contrast::of(&mut ward.lab, ("through the proxy", &through), (&name, &direct), "what the proxy costs")?;
-    let opened = ward.full_observation().upstream_opens(ward.alone_observation());
-    // A proxy that keeps connections changes them after so many requests (nginx: 1,000), which at high rates is soon: what
-    // it opens for each request tells more than whether a connection is still there.
-    let churns = opened.map_or(first.kept.is_some_and(|kept| kept < KEPT), |opened| opened > 0.3);
-    let full = ward.figures.machine_share().is_some_and(|share| share > 0.93);
-    if !contrast.is_above(BETTER) {
-        // What is behind it is the limit, so that is what the rules after this one look at.
-        ward.figures.look_behind(&peers);
-        return Ok(None);
-    }
-    if full && !churns {
-        // The CPU of the machine is what is scarce. The rules after this one tell whose it is.
-        ward.figures.before = Some(before(&ward.figures, &peers, &contrast));
+    let contrast = evidence.in_turns(ways(evidence, &addresses))?;
+    let opened = evidence.full().upstream_opens(evidence.alone());
+    let churns = churns(evidence, first);
+    if !contrast.is_above(DIRECT_BETTER) || is_full(evidence) && !churns {
+        // What is behind it is the limit, or the CPU of the machine that both share: the rules after this one tell.
         return Ok(None);
     }
     let name = first.processes.first().map_or("the service", |process| &process.name);
@@ -65,8 +42,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         .because_if((!churns).then(|| {
             format!("the proxy had {} connections to it, at most {}", mean(first.connections), first.connections_max)
         }))
-        .because_if(ward.figures.server_cores().map(|cores| {
-            let full = match ward.figures.full_threads() {
+        .because_if(evidence.figures.server_cores().map(|cores| {
+            let full = match evidence.figures.full_threads() {
                 0 => "and none of its threads was full".into(),
                 full => format!("with {}", counted(full, "full thread")),
             };
@@ -82,18 +59,57 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
              writes one"
         }
     });
-    let verdict = verdict.gain(gain_of(&contrast, ward.figures.yardstick()));
-    let plan = &ward.lab.assignment.plan;
-    // Flags for the way to the proxy would lead the direct requests to the proxy too, or have no meaning for them.
-    let is_the_same_way = !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some());
-    Ok(Some(match is_the_same_way {
+    let verdict = verdict.gain(gain_of(&contrast, evidence.figures.yardstick()));
+    let setting = &evidence.setting;
+    Ok(Some(match setting.is_plain {
         true => {
-            let direct = format!("http://{}{}", addresses[0], plan.target.path());
-            let flags: &[Flag<'_>] = &[("--via", &plan.target.url), ("-c", &ward.figures.connections)];
-            verdict.verify(ward.lab.assignment.again.doctor_at(Some(&direct), flags))
+            let direct = format!("http://{}{}", addresses[0], setting.path);
+            let flags: &[Flag<'_>] = &[("--via", &setting.url), ("-c", &setting.connections)];
+            verdict.verify(setting.commands.doctor_at(Some(&direct), flags))
         }
         false => verdict,
     }))
+}
+
+/// Returns the evidence with the figures of the server that the rules after this one look at: that behind a proxy, if the proxy is not
+/// the limit.
+pub fn seen_through(evidence: &Evidence) -> Evidence {
+    let behind = behind(evidence).unwrap_or_default();
+    let mut figures = evidence.figures.clone();
+    if let Some((first, _)) = behind.first() {
+        let addresses: Vec<_> = behind.iter().map(|(_, address)| *address).collect();
+        let peers: Vec<_> = behind.iter().map(|(peer, _)| peer.clone()).collect();
+        match evidence.contrast(&ways(evidence, &addresses)) {
+            Some(contrast) if !contrast.is_above(DIRECT_BETTER) => figures.look_behind(&peers),
+            Some(contrast) if is_full(evidence) && !churns(evidence, first) => {
+                figures.before = Some(before(&figures, &peers, &contrast));
+            }
+            _ => {}
+        }
+    } else if let Some(peer) = works_behind(&figures) {
+        figures.look_behind(&[peer]);
+    }
+    evidence.with_figures(figures)
+}
+
+/// The load through the proxy, and on what is behind it.
+fn ways(evidence: &Evidence, addresses: &[SocketAddr]) -> [Experiment; 2] {
+    let way = |name, direct: &[SocketAddr]| {
+        evidence.setting.user(name, "what the proxy costs", 0.7).with(|load| load.direct = direct.into())
+    };
+    [way("through the proxy".into(), &[]), way(format!("directly to {}", told(addresses)), addresses)]
+}
+
+/// Whether the proxy opens a connection to what is behind it for each request. One that keeps connections changes them after so many
+/// requests (nginx: 1,000), which at high rates is soon: what it opens for each request tells more than whether a connection is still
+/// there.
+fn churns(evidence: &Evidence, first: &PeerUse) -> bool {
+    let opened = evidence.full().upstream_opens(evidence.alone());
+    opened.map_or(first.kept.is_some_and(|kept| kept < UPSTREAM_KEPT), |opened| opened > UPSTREAM_OPENS)
+}
+
+fn is_full(evidence: &Evidence) -> bool {
+    evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL)
 }
 
 /// Returns the gain of a proxy that costs as little as one can: at least what two services that do nothing cost. `null` is the
@@ -112,20 +128,23 @@ fn gain_of(contrast: &Contrast, null: Option<f64>) -> Gain {
 /// Those that the server talks to and that give the same answer when they are asked directly: a service of its own that it
 /// merely uses would give another. Only requests that change nothing are sent to them, and only on this machine, where an
 /// address means the same to us as to the server.
-fn behind(ward: &mut Ward<'_>) -> Result<Vec<(PeerUse, SocketAddr)>, Halt> {
-    if !ward.lab.sees_here() || !ward.is_read_only() {
+fn behind(evidence: &Evidence) -> Result<Vec<(PeerUse, SocketAddr)>, Box<Ask>> {
+    if !evidence.setting.same_machine || !evidence.setting.is_read_only {
         return Ok(vec![]);
     }
-    let peers = ward.figures.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
+    let peers = evidence.figures.peers().filter(|peer| peer.role == Role::Other && !peer.processes.is_empty());
     let candidates = peers.filter_map(|peer| Some((peer.clone(), peer.address.parse::<SocketAddr>().ok()?)));
     let candidates: Vec<_> = candidates.filter(|(_, address)| is_ours(address.ip())).take(MOST_UPSTREAMS).collect();
     let mut found = vec![];
     for (peer, address) in candidates {
-        let once = Plan { connections: 1, depth: 1, requests: Some(3), ..directly(&ward.user_plan(0.7), &[address]) };
-        let name = format!("three requests to {address}");
-        let observation = reached(ward.lab.run(&name, "whether what is behind it gives the same answer", &once))?;
-        let Some(answer) = observation.map(Answer::of) else { continue };
-        if answer.is_like(&Answer::of(ward.alone_observation()), ward.lab.assignment.options.compressed) {
+        let (name, why) = (format!("three requests to {address}"), "whether what is behind it gives the same answer");
+        let once = evidence.setting.with_connections(1, name, why, 0.7).with(|load| {
+            load.single = true;
+            load.requests = Some(3);
+            load.direct = vec![address];
+        });
+        let Some(answer) = evidence.observe_if_reached(once)?.map(Answer::of) else { continue };
+        if answer.is_like(&Answer::of(evidence.alone()), evidence.setting.accepts_compressed) {
             found.push((peer, address));
         }
     }
@@ -151,14 +170,8 @@ fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before 
 fn works_behind(figures: &Figures) -> Option<PeerUse> {
     let others = figures.peers().filter(|peer| peer.role == Role::Other);
     let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let works = peer.cores() > 2.0 * figures.server_cores()? && peer.cores() > WORKS;
+    let works = peer.cores() > 2.0 * figures.server_cores()? && peer.cores() > WORKS_BEHIND;
     works.then(|| peer.clone())
-}
-
-/// The user's load on what is behind the proxy, where nobody expects TLS.
-fn directly(user: &Plan, addresses: &[SocketAddr]) -> Plan {
-    let protocol = ProtocolConfig { tls: None, ..user.protocol.clone() };
-    Plan { addresses: addresses.iter().map(|&address| address.into()).collect(), protocol, ..user.clone() }
 }
 
 fn told(addresses: &[SocketAddr]) -> String {

@@ -1,11 +1,12 @@
-//! The rules, in the order in which they are asked. Each looks for witnesses of one group of factors in what is known, makes
-//! the experiment that would tell them from what looks alike, and gives a verdict or passes.
+//! The rules, in the order in which they are asked. Each is a pure function of the evidence: it looks for witnesses of one group of
+//! factors, asks for the experiment that would tell them from what looks alike, and gives a verdict or passes.
 //!
 //! The order matters: requests that fail say nothing of a server's speed, a generator that cannot keep up says nothing of
 //! anything else, and what holds all requests back for a time (a quota, a limiter, a link) has to be known before it can be
 //! asked what a server is busy with.
 
 mod addresses;
+mod allowed;
 mod connecting;
 mod cpu;
 mod delayed_ack;
@@ -17,19 +18,35 @@ mod proxy;
 mod rising;
 mod waiting;
 
+use crate::evidence::Evidence;
+use crate::experiment::Ask;
 use crate::figures::Before;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::thresholds::STOLEN_DOUBTFUL;
 use crate::words::percent;
+use crate::{acks, keep_alive, survey};
 use torr_gauge::{Confidence, Factor, Verdict};
 
-/// A rule: a verdict, or nothing if it is not this.
-pub type Rule = fn(&mut Ward<'_>) -> Result<Option<Verdict>, Halt>;
+/// What a rule answers: a verdict, nothing if it passes, or as an error the experiment that would tell. A rule that asks is called again
+/// with the observation among the evidence.
+pub type Step = Result<Option<Verdict>, Box<Ask>>;
 
-/// The share of the machine's CPU that the hypervisor may give to others before it is doubtful who was busy.
-const MUCH_STOLEN: f64 = 0.1;
+/// A rule. It sees no socket, no clock and no other rule's state.
+pub type Rule = fn(&Evidence) -> Step;
 
-/// All rules in their order.
+/// The rules that are asked however little time there is: those that only look, and what the user forbids.
+pub const SURVEY: [Rule; 9] = [
+    survey::alone_rule,
+    acks::rule,
+    survey::alone_acked,
+    survey::cheap_rule,
+    survey::ladder_rule,
+    survey::null_rule,
+    survey::beside_rule,
+    keep_alive::rule,
+    allowed::rule,
+];
+
+/// The rules that are asked while there is time.
 pub const RULES: [Rule; 12] = [
     failing::ports,
     delayed_ack::rule,
@@ -41,30 +58,37 @@ pub const RULES: [Rule; 12] = [
     rising,
     held_back::rule,
     proxy::rule,
-    disturbed::rule,
+    disturbed,
     busy,
 ];
 
 pub use connecting::ECDSA;
 pub use failing::{errors, out_of_ports};
+pub use proxy::seen_through;
 
 /// Throughput still grows with connections.
-fn rising(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let verdict = rising::rule(ward)?;
-    Ok(verdict.map(|verdict| doubted(verdict, ward.figures.stolen_share())))
+fn rising(evidence: &Evidence) -> Step {
+    let verdict = rising::rule(evidence)?;
+    Ok(verdict.map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
+}
+
+/// Other programs use the machine of the server that limits.
+fn disturbed(evidence: &Evidence) -> Step {
+    disturbed::rule(&seen_through(evidence))
 }
 
 /// The service is saturated, and nothing outside it is the reason: it is busy, or it waits.
-fn busy(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let verdict = match cpu::rule(ward)? {
+fn busy(evidence: &Evidence) -> Step {
+    let evidence = seen_through(evidence);
+    let verdict = match cpu::rule(&evidence)? {
         Some(verdict) => Some(verdict),
-        None => waiting::rule(ward)?,
+        None => waiting::rule(&evidence)?,
     };
-    let verdict = verdict.map(|verdict| with_proxy(verdict, ward.figures.before.as_ref()));
-    let behind = &ward.figures.behind;
+    let verdict = verdict.map(|verdict| with_proxy(verdict, evidence.figures.before.as_ref()));
+    let behind = &evidence.figures.behind;
     let told = || format!("this is said of {}, to which the server hands requests on", behind.join(", "));
     let verdict = verdict.map(|verdict| verdict.because_if((!behind.is_empty()).then(told)));
-    Ok(verdict.map(|verdict| doubted(verdict, ward.figures.stolen_share())))
+    Ok(verdict.map(|verdict| doubted(verdict, evidence.figures.stolen_share())))
 }
 
 /// Names whose CPU it is, where a proxy and what is behind it share the machine.
@@ -101,7 +125,7 @@ pub fn whose_cpu(proxy: &str, proxy_cores: f64, behind: &str, behind_cores: f64)
 
 /// Where the CPU comes and goes, nobody can be sure who was busy, nor what grew with the load.
 fn doubted(verdict: Verdict, stolen: f64) -> Verdict {
-    if stolen <= MUCH_STOLEN {
+    if stolen <= STOLEN_DOUBTFUL {
         return verdict;
     }
     let confidence = match verdict.confidence {

@@ -1,26 +1,20 @@
 //! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
 
-use crate::figures::{FULL_THREAD, LEAST_HELD, SYN_TIMEOUT_US};
+use crate::evidence::Evidence;
+use crate::experiment::{Ask, Request};
 use crate::gain;
-use crate::laboratory::Halt;
 use crate::observation::Observation;
-use crate::ward::{Ward, reached};
+use crate::rules::Step;
+use crate::thresholds::{FULL_THREAD, LEAST_HELD, MANY_FAILED, ONE_PACKET_BYTES, OVERFLOWS, SYN_TIMEOUT_US};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Signals, Verdict};
-use torr_press::{Arrivals, Pace, Plan, Schedule};
 
-/// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
-const SMALL: f64 = 1500.0;
-/// Overflows of the accept queue from which they are no accident.
-const OVERFLOWS: u64 = 10;
-/// The share of failed requests from which a run is about its failures.
-const MANY: f64 = 0.01;
 /// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
 const REFUSALS: [u16; 2] = [429, 503];
 
 /// The client has no local port left.
-pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let Some(observation) = ward.lab.trail.iter().find(|observation| observation.run.errors.ports > 0) else {
+pub fn ports(evidence: &Evidence) -> Step {
+    let Some(observation) = evidence.observations().iter().find(|observation| observation.run.errors.ports > 0) else {
         return Ok(None);
     };
     let (failed, opened, answered) =
@@ -29,21 +23,19 @@ pub fn ports(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         "{failed} requests found no free local port with {}, after {opened} connections for {answered} answers",
         observation.experiment
     ));
-    let few = (ward.figures.connections / 8).max(1);
-    let plan = Plan { keep_alive: true, ..ward.plan_with(few, 0.8) };
-    let name = format!("{few} connections, kept alive");
-    let fewer = match ward.lab.run(&name, "whether fewer connections find their ports", &plan) {
-        Ok(observation) => observation,
-        Err(Halt::Run(_)) => return Ok(Some(verdict.because("after that not one connection found a port"))),
-        Err(halt) => return Err(halt),
+    let few = (evidence.figures.connections / 8).max(1);
+    let (name, why) = (format!("{few} connections, kept alive"), "whether fewer connections find their ports");
+    let fewer = evidence.setting.with_connections(few, name, why, 0.8).with(|load| load.keep_alive = true);
+    let Some(fewer) = evidence.observe_if_reached(fewer)? else {
+        return Ok(Some(verdict.because("after that not one connection found a port")));
     };
     let gone = fewer.run.errors.ports == 0;
     let told = format!("with {few} connections kept alive {} requests found none", fewer.run.errors.ports);
     let confidence = if gone { Confidence::Certain } else { Confidence::Likely };
     // What fewer connections do is measured; more of them do at most as much each.
-    let now = fewer.good_rps() / ward.figures.rps().max(1e-9);
-    let most = now * ward.figures.connections as f64 / few as f64;
-    let most = ward.bounds().null.map_or(most, |null| most.min(null.max(now)));
+    let now = fewer.good_rps() / evidence.figures.rps().max(1e-9);
+    let most = now * evidence.figures.connections as f64 / few as f64;
+    let most = evidence.bounds().null.map_or(most, |null| most.min(null.max(now)));
     let gain = gain::promised(now, most, "with connections that are kept, and a port for each");
     Ok(Some(Verdict { confidence, ..verdict.because(told).gain(gain) }))
 }
@@ -61,8 +53,8 @@ pub fn out_of_ports() -> Verdict {
 }
 
 /// Connections are dropped before anybody accepts them.
-pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let full = ward.full_observation();
+pub fn backlog(evidence: &Evidence) -> Step {
+    let full = evidence.full();
     let (share, count) = late(full);
     let network = full.signals.as_ref().and_then(|signals| signals.network);
     let overflows = full.signals.as_ref().and_then(Signals::listen_overflows);
@@ -79,25 +71,25 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     // With as few connections as saturate it, nobody has to wait for long to be accepted: if the service does no less then,
     // it is not kept from more by what it works on.
-    let (rps, most) = (ward.figures.rps(), ward.figures.ladder.most());
-    let fewest = ward.figures.ladder.saturated_from().unwrap_or(1);
-    let held = ward.figures.parallelism();
+    let (rps, most) = (evidence.figures.rps(), evidence.figures.ladder.most());
+    let fewest = evidence.figures.ladder.saturated_from().unwrap_or(1);
+    let held = evidence.figures.parallelism();
     let starved = rps < 0.7 * most;
-    let is_busy = ward.figures.full_threads() > 0 || ward.figures.wants_cpu();
+    let is_busy = evidence.figures.full_threads() > 0 || evidence.figures.wants_cpu();
     // Workers that are taken have a request each in their hands while others wait to be accepted.
-    let has_none = ward.figures.in_service().is_some_and(|hands| hands < LEAST_HELD);
+    let has_none = evidence.figures.in_service().is_some_and(|hands| hands < LEAST_HELD);
     if is_busy || (held >= LEAST_HELD && !starved && !has_none) {
         return Ok(None);
     }
-    if overflows.is_none() && are_lost_behind_answers(ward, share)? {
+    if overflows.is_none() && are_lost_behind_answers(evidence, share)? {
         return Ok(None);
     }
-    let plan = ward.plan_with(fewest.min(ward.figures.connections), 0.8);
-    let few = ward.lab.run(
+    let few = evidence.observe(evidence.setting.with_connections(
+        fewest.min(evidence.setting.connections),
         "as few connections as it does its most with",
         "whether connections are dropped then, too",
-        &plan,
-    )?;
+        0.8,
+    ))?;
     let (few_share, _) = late(few);
     let few_overflows = few.signals.as_ref().and_then(Signals::listen_overflows);
     let none_lost = overflows.is_some_and(|count| count >= OVERFLOWS) && few_overflows == Some(0);
@@ -134,29 +126,28 @@ pub fn backlog(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 
 /// The share of connections that took longer than the time after which a SYN is sent again, or failed; and how many they are.
 fn late(observation: &Observation) -> (f64, u64) {
-    let connects = &observation.sample.connect;
-    let late = connects.count() - connects.up_to(SYN_TIMEOUT_US);
-    let failed = observation.run.errors.connect;
-    ((late + failed) as f64 / (connects.count() + failed).max(1) as f64, late + failed)
+    let connects = observation.times.connect.map_or(0, |connect| connect.count);
+    let (late, failed) = (observation.times.late_connects, observation.run.errors.connect);
+    ((late + failed) as f64 / (connects + failed).max(1) as f64, late + failed)
 }
 
 /// Whether a full link loses connections behind the answers that it carries: then they come about as soon as answers are small. An
 /// accept queue does not care for what is sent.
-fn are_lost_behind_answers(ward: &mut Ward<'_>, share: f64) -> Result<bool, Halt> {
-    if !ward.is_read_only() || ward.full_observation().bytes_per_request() < SMALL {
+fn are_lost_behind_answers(evidence: &Evidence, share: f64) -> Result<bool, Box<Ask>> {
+    if !evidence.setting.is_read_only || evidence.full().bytes_per_request() < ONE_PACKET_BYTES {
         return Ok(false);
     }
-    let heads = ward.heads(0.8)?;
     let why = "whether connections are dropped where answers are small, too";
-    let heads = reached(ward.lab.run("heads alone", why, &heads))?;
+    let heads = evidence.setting.user("heads alone", why, 0.8).with(|load| load.request = Request::Head);
+    let heads = evidence.observe_if_reached(heads)?;
     Ok(heads.is_some_and(|observation| late(observation).0 < share / 4.0))
 }
 
 /// A limiter that answers "not now".
-pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let full = ward.full_observation();
+pub fn refusals(evidence: &Evidence) -> Step {
+    let full = evidence.full();
     let refused = full.status_share(&REFUSALS);
-    if refused < MANY || ward.alone_observation().status_share(&REFUSALS) > 0.5 {
+    if refused < MANY_FAILED || evidence.alone().status_share(&REFUSALS) > 0.5 {
         return Ok(None);
     }
     let status = if full.status_share(&[429]) >= full.status_share(&[503]) { 429 } else { 503 };
@@ -166,8 +157,9 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let (mut good, mut refuses) = (vec![], false);
     for factor in [1.0, 2.0] {
         let name = format!("an offered rate of {}", rate(offered * factor));
-        let Some(plan) = open(ward, offered * factor, 1.2) else { break };
-        let observation = ward.lab.run(&name, "whether more is accepted if more is asked for", &plan)?;
+        let why = "whether more is accepted if more is asked for";
+        let Some(experiment) = evidence.setting.open(offered * factor, name, why, 1.2) else { break };
+        let observation = evidence.observe(experiment)?;
         let server = observation.signals.iter().flat_map(|signals| &signals.processes);
         if status == 503 && server.flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD) {
             // It refuses since it is full, which is no limiter's doing.
@@ -178,11 +170,14 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     }
     let flat = refuses && matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
     // What is full refuses as well: 503 is a limiter's for sure only where the server is seen to idle.
-    let idle =
-        ward.figures.server_cores().zip(ward.figures.cores()).is_some_and(|(used, cores)| used < 0.8 * cores as f64);
+    let idle = evidence
+        .figures
+        .server_cores()
+        .zip(evidence.figures.cores())
+        .is_some_and(|(used, cores)| used < 0.8 * cores as f64);
     let sure = flat && (status == 429 || idle);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    let gently = ward.alone_observation().status_share(&REFUSALS);
+    let gently = evidence.alone().status_share(&REFUSALS);
     let told = match good[..] {
         [once, twice] => Some(format!(
             "of {} offered {} were accepted, and of twice as many {}",
@@ -192,7 +187,7 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )),
         _ => None,
     };
-    let apart = super::addresses::second(ward, accepted)?;
+    let apart = super::addresses::second(evidence, accepted)?;
     let verdict = Verdict::new(Factor::RateLimit, confidence, "A limiter refuses what comes above its rate.")
         .because(format!(
             "{} of {} were answered with status {status}, and {} of those sent one at a time, with pauses",
@@ -206,9 +201,9 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             "raise the limit, or exempt the load generator from it, if it is the service itself that \
              you want to measure",
         )
-        .gain(without_limiter(ward))
-        .verify(ward.lab.assignment.again.press(&[
-            ("-c", &ward.figures.connections),
+        .gain(without_limiter(evidence))
+        .verify(evidence.setting.commands.press(&[
+            ("-c", &evidence.setting.connections),
             ("-r", &(accepted * 0.9).max(1.0).round()),
             ("--fail-if", &"errors>0"),
         ]));
@@ -217,29 +212,22 @@ pub fn refusals(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 
 /// Returns the gain without a limiter: at least what one connection does whose requests are answered as they are alone, at most what
 /// a service that does nothing does.
-pub fn without_limiter(ward: &Ward<'_>) -> Gain {
-    let one_at_a_time = 1.0 / (ward.figures.alone_mean_s * ward.figures.rps()).max(1e-9);
-    gain::promised(one_at_a_time, ward.bounds().null.unwrap_or(f64::INFINITY), "without the limiter")
-}
-
-/// An open loop, if its rate is allowed.
-pub fn open(ward: &Ward<'_>, per_second: f64, seconds: f64) -> Option<Plan> {
-    let allowed = ward.lab.assignment.max_rate.is_none_or(|most| per_second <= most);
-    let schedule = Schedule::constant(per_second).ok().filter(|_| allowed)?;
-    Some(Plan { pace: Pace::Open(schedule, Arrivals::Constant), max_rate: None, ..ward.user_plan(seconds) })
+pub fn without_limiter(evidence: &Evidence) -> Gain {
+    let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * evidence.figures.rps()).max(1e-9);
+    gain::promised(one_at_a_time, evidence.bounds().null.unwrap_or(f64::INFINITY), "without the limiter")
 }
 
 /// Requests fail for other reasons.
-pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let (full, alone) = (ward.full_observation(), ward.alone_observation());
+pub fn errors(evidence: &Evidence) -> Step {
+    let (full, alone) = (evidence.full(), evidence.alone());
     // A service that is full may refuse what is too much for it: then it is full, not failing.
     let shed = if alone.status_share(&[503]) < 0.5 { full.status_share(&[503]) } else { 0.0 };
     let (share, alone_share) = (full.failed_share() - shed, alone.failed_share());
     let nothing = full.run.requests == 0 && alone.run.requests == 0;
-    if share < MANY && !nothing {
+    if share < MANY_FAILED && !nothing {
         return Ok(None);
     }
-    if nothing && share < MANY {
+    if nothing && share < MANY_FAILED {
         let waited = time(full.run.duration_s);
         return Ok(Some(
             Verdict::new(Factor::Errors, Confidence::Certain, "Not one request was answered.")
@@ -247,11 +235,11 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 .because("one request at a time got none either")
                 .advice(format!(
                     "see whether the service answers at all: {}",
-                    ward.lab.assignment.again.press(&[("-c", &1), ("-n", &1)])
+                    evidence.setting.commands.press(&[("-c", &1), ("-n", &1)])
                 )),
         ));
     }
-    let shortened = ward.lab.plan().timeout < ward.lab.assignment.plan.timeout;
+    let shortened = evidence.setting.experiment_timeout_s() < evidence.setting.timeout_s;
     if shortened && full.run.errors.timeout * 2 > full.run.errors.total() {
         let summary = "Requests take longer than the budget leaves them, so nothing can be told of what limits them.";
         return Ok(Some(
@@ -261,7 +249,7 @@ pub fn errors(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     full.run.errors.timeout,
                     time(full.run.plan.timeout_s)
                 ))
-                .because(format!("one at a time took {}", time(ward.figures.alone_mean_s)))
+                .because(format!("one at a time took {}", time(evidence.figures.alone_mean_s)))
                 .advice("give it a longer --budget, six times as long as --timeout at least"),
         ));
     }

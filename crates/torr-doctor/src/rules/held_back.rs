@@ -1,49 +1,45 @@
 //! Something gives out time: a quota of CPU, a link, a limiter that delays. Requests then wait though hardly any is worked
 //! on: with what one takes on its own, the service could do more than it does with a single one at a time.
 
-use crate::contrast::Contrast;
-use crate::figures::{LEAST_HELD, THROTTLED};
+use crate::evidence::Evidence;
+use crate::experiment::{Ask, Experiment, Request, Warmup};
 use crate::gain;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::rules::Step;
+use crate::thresholds::{LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, THROTTLED};
 use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
 use torr_gauge::signals::{QuotaUse, Signals};
 use torr_gauge::{Confidence, Factor, Verdict};
-use torr_press::Plan;
 
-/// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
-const LINK_DELAY_S: f64 = 0.001;
-/// The same, as a multiple of what it takes otherwise.
-const LINK_DELAY: f64 = 9.0;
-/// A link carries one thing at a time, so that no more requests than this can be said to be on it.
-const ON_A_LINK: f64 = 1.5;
-
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    if let Some(verdict) = quota(ward)? {
+pub fn rule(evidence: &Evidence) -> Step {
+    if let Some(verdict) = quota(evidence)? {
         return Ok(Some(verdict));
     }
-    if let Some(verdict) = link(ward)? {
+    if let Some(verdict) = link(evidence)? {
         return Ok(Some(verdict));
     }
-    limiter(ward)
+    limiter(evidence)
 }
 
-fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let quota = ward.figures.signals.as_ref().and_then(Signals::quota).cloned();
+fn quota(evidence: &Evidence) -> Step {
+    let quota = evidence.figures.signals.as_ref().and_then(Signals::quota).cloned();
     let Some(quota) = quota.filter(|quota| quota.throttled_share() >= THROTTLED) else {
         return Ok(None);
     };
-    let used = ward.figures.server_cores().unwrap_or(quota.cores);
+    let used = evidence.figures.server_cores().unwrap_or(quota.cores);
     // Gently enough that the quota should not matter.
-    let gentle = ward.figures.rps() * 0.4;
-    let Some(plan) = super::failing::open(ward, gentle.max(1.0), 1.5) else { return Ok(None) };
-    let name = format!("an offered rate of {}", rate(gentle));
-    let observation = ward.lab.run(&name, "whether the quota still throttles at less than half the load", &plan)?;
+    let gentle = evidence.figures.rps() * 0.4;
+    let (name, why) = (
+        format!("an offered rate of {}", rate(gentle)),
+        "whether the quota still throttles at less than half the load",
+    );
+    let Some(experiment) = evidence.setting.open(gentle.max(1.0), name, why, 1.5) else { return Ok(None) };
+    let observation = evidence.observe(experiment)?;
     let relieved = observation.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
     let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / 2.0);
     let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
-    let machine = ward.figures.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
+    let machine =
+        evidence.figures.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
     Ok(Some(
         Verdict::new(Factor::CpuQuota, confidence, "A quota of CPU time stops the server again and again.")
             .because(format!(
@@ -55,13 +51,13 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             ))
             .because(format!(
                 "the server used {used:.2} CPUs, and the machine {}",
-                ward.figures.machine_share().map_or("more than it shows".into(), percent)
+                evidence.figures.machine_share().map_or("more than it shows".into(), percent)
             ))
             .because_if(
                 relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))),
             )
             .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
-            .gain(ward.bounds().gain(
+            .gain(evidence.bounds().gain(
                 gain::in_proportion(machine as f64 / quota.cores),
                 "with all of the machine's CPU, in proportion to the quota",
             )),
@@ -69,34 +65,33 @@ fn quota(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 }
 
 /// The link is full: the time to connect grows, which the kernel alone answers for, and smaller answers pass more often.
-fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    if !ward.is_read_only() || ward.figures.wants_cpu() || ward.figures.full_threads() > 0 {
+fn link(evidence: &Evidence) -> Step {
+    if !evidence.setting.is_read_only || evidence.figures.wants_cpu() || evidence.figures.full_threads() > 0 {
         // Without CPU, connecting is late as well; and what changes something is not asked for its head.
         return Ok(None);
     }
-    let delay = ward.figures.connect_delay_s().unwrap_or(0.0);
-    let alone = ward.figures.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
-    let full = ward.full_observation();
+    let delay = evidence.figures.connect_delay_s().unwrap_or(0.0);
+    let alone = evidence.figures.cheap.as_ref().map_or(0.0, |cheap| cheap.connect_s);
+    let full = evidence.full();
     let queueing = full.run.sockets.as_ref().and_then(|sockets| {
         let (rtt, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
         // An acknowledgement that waits for its answer comes up to 40 ms late.
         (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
     });
-    if ward.figures.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none() {
+    if evidence.figures.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none()
+    {
         return Ok(None);
     }
     let received = full.run.received_per_s();
     let sent = full.run.bytes.sent as f64 / full.run.duration_s;
     let size = full.bytes_per_request();
-    let head = ward.heads(0.7)?;
-    let usual = ward.user_plan(0.7);
-    let contrast = Contrast::of(
-        &mut ward.lab,
-        ("whole answers", &usual),
-        ("heads alone", &head),
-        "whether smaller answers pass more often",
-    )?;
-    let smaller = ward.lab.trail.last().map_or(size, |observation| observation.bytes_per_request());
+    let way = |name, request| {
+        let why = "whether smaller answers pass more often";
+        evidence.setting.user(name, why, 0.7).with(|load| load.request = request)
+    };
+    let ways = [way("whole answers", Request::Target), way("heads alone", Request::Head)];
+    let contrast = evidence.in_turns(ways.clone())?;
+    let smaller = evidence.last(&ways[1].name, ways[1].why).map_or(size, |seen| seen.bytes_per_request());
     if !contrast.is_above(1.3) {
         return Ok(None);
     }
@@ -116,14 +111,18 @@ fn link(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             )
             .because(format!("with {smaller:.0} bytes per answer instead of {size:.0}: {contrast}"))
             .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
-            .gain(ward.bounds().gain((2.0, contrast.of.high.min(2.0)), "with half the bytes, or a link twice as fast")),
+            .gain(
+                evidence
+                    .bounds()
+                    .gain((2.0, contrast.of.high.min(2.0)), "with half the bytes, or a link twice as fast"),
+            ),
     ))
 }
 
 /// A limiter that delays rather than refuses: throughput is the same with any number of connections, and far below what one
 /// could have.
-fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let figures = &ward.figures;
+fn limiter(evidence: &Evidence) -> Step {
+    let figures = &evidence.figures;
     let held = figures.parallelism();
     if held >= LEAST_HELD || figures.full_threads() > 0 || figures.wants_cpu() {
         return Ok(None);
@@ -137,13 +136,13 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     if !idle {
         return Ok(None);
     }
-    let burst = burst(ward)?;
+    let burst = burst(evidence)?;
     if !even && burst.is_none() {
         return Ok(None);
     }
-    let steady = ward.figures.rps();
-    let apart = super::addresses::second(ward, steady)?;
-    let figures = &ward.figures;
+    let steady = evidence.figures.rps();
+    let apart = super::addresses::second(evidence, steady)?;
+    let figures = &evidence.figures;
     let confidence = if seen.is_some() { Confidence::Certain } else { Confidence::Likely };
     let fewest = figures.ladder.0.first().map_or(1, |rung| rung.connections);
     Ok(Some(
@@ -168,26 +167,24 @@ fn limiter(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 "raise the limit, or exempt the load generator from it, if it is the service itself \
                  that you want to measure",
             )
-            .gain(super::failing::without_limiter(ward))
+            .gain(super::failing::without_limiter(evidence))
             .verify(
-                ward.lab
-                    .assignment
-                    .again
+                evidence
+                    .setting
+                    .commands
                     .press(&[("-c", &figures.connections), ("-r", &(figures.rps() * 0.9).max(1.0).round())]),
             ),
     ))
 }
 
 /// A bucket of tokens fills while nothing is asked: then the first requests pass faster than the rate.
-fn burst(ward: &mut Ward<'_>) -> Result<Option<String>, Halt> {
-    let steady = ward.figures.rps();
-    let rest = Duration::from_secs_f64((ward.lab.assignment.budget.as_secs_f64() / 40.0).min(2.0));
-    ward.lab.rest(rest, "whether more passes after a pause")?;
-    let plan = Plan { warmup: Duration::ZERO, interval: Duration::from_millis(50), ..ward.user_plan(1.0) };
-    let observation = ward.lab.run("the same after a pause", "whether more passes after a pause", &plan)?;
-    let first =
-        observation.run.series.iter().take_while(|point| point.t <= 0.101).map(|point| point.requests).sum::<u64>()
-            as f64;
+fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
+    let steady = evidence.figures.rps();
+    let rest = Duration::from_secs_f64((evidence.setting.budget_s / 40.0).min(2.0));
+    let after = evidence.setting.user("the same after a pause", "whether more passes after a pause", 1.0);
+    let after = after.with(|load| load.interval = Some(Duration::from_millis(50)));
+    let seen = evidence.observe(Experiment { rest: Some(rest), warmup: Warmup::None, ..after })?;
+    let first = seen.times.first_tenth as f64;
     let expected = steady * 0.1;
     Ok((first > 2.0 * expected + 3.0).then(|| {
         format!(

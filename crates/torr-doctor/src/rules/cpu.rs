@@ -1,50 +1,40 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
-use crate::figures::{FULL_THREAD, Figures, THROTTLED, server_fills};
+use crate::evidence::Evidence;
+use crate::figures::{Figures, server_fills};
 use crate::gain;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::rules::Step;
+use crate::thresholds::{
+    FREE_CPU, FULL_THREAD, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES, THROTTLED,
+};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
-/// The share of the CPUs that count as all of them.
-const ALL: f64 = 0.93;
-const NEARLY_ALL: f64 = 0.85;
-/// CPU that counts as one, if it is that of several threads which share it: what was wanted is at least the one, what was got at most
-/// the other.
-const ONE_CORE: (f64, f64) = (0.85, 1.15);
-/// The share of the server's CPU that a thread must use to be the one that does the work: others only help it.
-const MOSTLY: f64 = 0.65;
-/// What is left of a machine's CPU for it to be free.
-const FREE: f64 = 0.1;
-
 /// The change that a busy database's gain is for.
 const HALF_THE_COST: &str = "with queries that cost half";
-/// The factor by which one query that does the work of many may bring less than a query that does its own.
-const QUERY_VARIES: f64 = 3.0;
 
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    if let Some(verdict) = database(ward) {
+pub fn rule(evidence: &Evidence) -> Step {
+    if let Some(verdict) = database(evidence) {
         return Ok(Some(verdict));
     }
     let (Some(used), Some(cores), Some(machine)) =
-        (ward.figures.server_cores(), ward.figures.cores(), ward.figures.machine_share())
+        (evidence.figures.server_cores(), evidence.figures.cores(), evidence.figures.machine_share())
     else {
         return Ok(None);
     };
-    let full = ward.figures.full_threads();
-    let (is_free, wants) = (machine < 1.0 - FREE, ward.figures.wants_cpu());
-    let flat = flatness(ward);
+    let full = evidence.figures.full_threads();
+    let (is_free, wants) = (machine < 1.0 - FREE_CPU, evidence.figures.wants_cpu());
+    let flat = flatness(evidence);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
     let mostly_one = full == 1
-        && ward.figures.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY * used)
-        && !ward.figures.another_starves();
-    let shared = used >= ONE_CORE.0 && ward.figures.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
+        && evidence.figures.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY_ONE_THREAD * used)
+        && !evidence.figures.another_starves();
+    let shared = used >= ONE_CORE.0 && evidence.figures.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
     let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
-    let verdict = if one && cores > 1 && full == 1 && ward.figures.idle_workers > 0 {
-        uneven(&ward.figures, used, cores).because_if(told)
+    let verdict = if one && cores > 1 && full == 1 && evidence.figures.idle_workers > 0 {
+        uneven(&evidence.figures, used, cores).because_if(told)
     } else if one && cores > 1 {
-        if full == 0 && ward.figures.others_wait() == Some(false) {
+        if full == 0 && evidence.figures.others_wait() == Some(false) {
             // Many threads of which one at a time works: they take turns at something that others do not need.
             return Ok(None);
         }
@@ -61,16 +51,16 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(gain::by_workers(&ward.figures, cores as f64 / used.max(1.0)))
-    } else if used >= ALL * cores as f64
-        || (full >= cores && used >= NEARLY_ALL * cores as f64)
-        || (machine >= NEARLY_ALL && wants && server_fills(used, ward.figures.generator_there()))
+            .gain(gain::by_workers(&evidence.figures, cores as f64 / used.max(1.0)))
+    } else if used >= MACHINE_FULL * cores as f64
+        || (full >= cores && used >= NEARLY_ALL_CPU * cores as f64)
+        || (machine >= NEARLY_ALL_CPU && wants && server_fills(used, evidence.figures.generator_there()))
     {
         let (generator, others) =
-            (ward.figures.generator_there(), machine * cores as f64 - used - ward.figures.generator_there());
+            (evidence.figures.generator_there(), machine * cores as f64 - used - evidence.figures.generator_there());
         let shared = generator > 0.15 * cores as f64;
-        let nothing_better = ward.figures.null_rps.is_some_and(|null| ward.figures.rps() > 0.6 * null);
-        let doubtful = nothing_better || machine < ALL || others > 0.25 * cores as f64;
+        let nothing_better = evidence.figures.null_rps.is_some_and(|null| evidence.figures.rps() > 0.6 * null);
+        let doubtful = nothing_better || machine < MACHINE_FULL || others > 0.25 * cores as f64;
         let confidence = if doubtful { Confidence::Likely } else { sure };
         Verdict::new(Factor::ServerCpu, confidence, "The server uses all CPU that there is for it.")
             .because(format!(
@@ -79,8 +69,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                 percent(machine)
             ))
             .because_if(told)
-            .because_if(ward.figures.yardstick_told())
-            .because_if(handler(ward))
+            .because_if(evidence.figures.yardstick_told())
+            .because_if(handler(evidence))
             .advice("make requests cheaper, or give the server more CPU")
             .advice(if shared {
                 "run the generator on another machine, where it takes no CPU from the server"
@@ -95,11 +85,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             } else {
                 gain::by_half(
                     used,
-                    used + generator + ward.figures.peer_cores(),
+                    used + generator + evidence.figures.peer_cores(),
                     "with requests that cost half the CPU",
                 )
             })
-    } else if machine >= ALL && wants && ward.figures.generator_there() > used {
+    } else if machine >= MACHINE_FULL && wants && evidence.figures.generator_there() > used {
         Verdict::new(
             Factor::Generator,
             Confidence::Likely,
@@ -107,11 +97,11 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )
         .because(format!(
             "the generator used {:.2} of {}, the server {used:.2}",
-            ward.figures.generator_there(),
+            evidence.figures.generator_there(),
             counted(cores, "CPU")
         ))
         .because_if(told)
-        .because_if(ward.figures.yardstick_told())
+        .because_if(evidence.figures.yardstick_told())
         .advice("run the generator on another machine, where it takes no CPU from the server")
         .gain(super::generator::not_at_its_limit())
     } else if full >= 2 && is_free {
@@ -120,13 +110,15 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             .because_if(told)
             .because(format!("the machine's CPUs were used to {} only", percent(machine)))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
-            .gain(gain::by_workers(&ward.figures, cores as f64 / full as f64))
+            .gain(gain::by_workers(&evidence.figures, cores as f64 / full as f64))
     } else {
         return Ok(None);
     };
-    let asks =
-        ward.figures.databases().any(|peer| ward.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5));
-    Ok(Some(match orm(ward, used) {
+    let asks = evidence
+        .figures
+        .databases()
+        .any(|peer| evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5));
+    Ok(Some(match orm(evidence, used) {
         Some(orm) if verdict.factor != Factor::Generator => orm,
         // Which part of the CPU is the way to the database's is not known.
         _ if asks => Verdict { confidence: Confidence::Likely, ..verdict }
@@ -153,10 +145,10 @@ fn uneven(figures: &Figures, used: f64, cores: usize) -> Verdict {
 }
 
 /// What doubling the connections did, if it was tried, and whether it brought nothing.
-fn flatness(ward: &Ward<'_>) -> Option<(bool, String)> {
-    let (first, last) = (ward.figures.ladder.saturated_from()?, ward.figures.ladder.0.last()?);
-    let flat = (0.6..1.15).contains(&(last.rps / ward.figures.rps().max(1e-9)));
-    let (most, first_told) = (rate(ward.figures.ladder.most()), counted(first, "connection"));
+fn flatness(evidence: &Evidence) -> Option<(bool, String)> {
+    let (first, last) = (evidence.figures.ladder.saturated_from()?, evidence.figures.ladder.0.last()?);
+    let flat = (0.6..1.15).contains(&(last.rps / evidence.figures.rps().max(1e-9)));
+    let (most, first_told) = (rate(evidence.figures.ladder.most()), counted(first, "connection"));
     let told = match last.connections {
         last if last > first => format!("from {first_told} on throughput stays at {most}, up to {last}"),
         _ => format!("throughput reached {most}, with {first_told}"),
@@ -169,25 +161,28 @@ fn sure(flat: Option<&(bool, String)>) -> Confidence {
 }
 
 /// What the server can do where the handler does nothing.
-fn handler(ward: &Ward<'_>) -> Option<String> {
-    let cheap = ward.figures.cheap.as_ref().filter(|cheap| cheap.alone_s < 0.5 * ward.figures.alone_median_s)?;
+fn handler(evidence: &Evidence) -> Option<String> {
+    let cheap =
+        evidence.figures.cheap.as_ref().filter(|cheap| cheap.alone_s < 0.5 * evidence.figures.alone_median_s)?;
     Some(format!(
         "{} takes {} where the target takes {}: it is the handler's work",
         cheap.what,
         time(cheap.alone_s),
-        time(ward.figures.alone_median_s)
+        time(evidence.figures.alone_median_s)
     ))
 }
 
 /// The database is what is busy.
-fn database(ward: &Ward<'_>) -> Option<Verdict> {
-    let figures = &ward.figures;
+fn database(evidence: &Evidence) -> Option<Verdict> {
+    let figures = &evidence.figures;
     let peer = figures.databases().max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
     let (theirs, ours) = (peer.cores(), figures.server_cores().unwrap_or(0.0));
     let cores = figures.cores().unwrap_or(1) as f64;
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
     let full = threads.filter(|thread| thread.cores >= FULL_THREAD).count();
-    let fills = theirs >= NEARLY_ALL * cores || figures.machine_share().is_some_and(|share| share > ALL) || full > 0;
+    let fills = theirs >= NEARLY_ALL_CPU * cores
+        || figures.machine_share().is_some_and(|share| share > MACHINE_FULL)
+        || full > 0;
     // A quota of its own stops a database as well: it uses that up, or has not answered on most of its connections.
     let waits = peer.waiting.is_some_and(|waiting| waiting > 0.5 * peer.connections && waiting > 0.5);
     let quotas = peer.processes.iter().filter_map(|process| process.quota.as_ref());
@@ -196,11 +191,11 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
     if !(throttled || fills && theirs > ours && theirs > figures.generator_there()) {
         return None;
     }
-    if let Some(verdict) = round_trips(ward) {
+    if let Some(verdict) = round_trips(evidence) {
         return Some(verdict);
     }
-    let contrast = handler(ward);
-    let confidence = if contrast.is_some() && flatness(ward).is_some_and(|(flat, _)| flat) {
+    let contrast = handler(evidence);
+    let confidence = if contrast.is_some() && flatness(evidence).is_some_and(|(flat, _)| flat) {
         Confidence::Certain
     } else {
         Confidence::Likely
@@ -209,21 +204,21 @@ fn database(ward: &Ward<'_>) -> Option<Verdict> {
         Verdict::new(Factor::Database, confidence, "The database behind the service is busy with its queries.")
             .because(format!("{} used {theirs:.2} of {cores} CPUs, the server itself {ours:.2}", peer.label()))
             .because_if(throttled.then(|| "a CPU quota of its own throttled it".into()))
-            .because_if(flatness(ward).map(|told| told.1))
+            .because_if(flatness(evidence).map(|told| told.1))
             .because_if(contrast)
             .advice("look at what its slowest queries do (EXPLAIN), and at missing indexes")
             .advice("ask for less: cache what is read often")
             .gain(match fills && full == 0 {
                 true => gain::by_half(theirs, theirs + ours + figures.generator_there(), HALF_THE_COST),
-                false => ward.bounds().gain((2.0, 2.0), HALF_THE_COST),
+                false => evidence.bounds().gain((2.0, 2.0), HALF_THE_COST),
             }),
     )
 }
 
 /// One query for each row of another.
-pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
-    let (peer, trips) = ward.figures.many_trips()?;
-    let each = ward.figures.service_s() / trips;
+pub fn round_trips(evidence: &Evidence) -> Option<Verdict> {
+    let (peer, trips) = evidence.figures.many_trips()?;
+    let each = evidence.figures.service_s() / trips;
     let verdict = Verdict::new(
         Factor::Orm,
         Confidence::Likely,
@@ -232,39 +227,39 @@ pub fn round_trips(ward: &Ward<'_>) -> Option<Verdict> {
     .because(format!("{trips:.0} messages went to {} for each request", peer.address))
     .because(format!(
         "a request on its own takes {}, which is {} for each of them",
-        time(ward.figures.service_s()),
+        time(evidence.figures.service_s()),
         time(each)
     ))
-    .because_if(ward.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
+    .because_if(evidence.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
     .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
-    .gain(with_one_query(ward, trips));
+    .gain(with_one_query(evidence, trips));
     Some(verdict)
 }
 
 /// Returns the gain of one query instead of `trips`. Of a request's time the part that a cheap path takes too remains, and one of the
 /// queries, which may cost as much as the rest together.
-fn with_one_query(ward: &Ward<'_>, trips: f64) -> Gain {
+fn with_one_query(evidence: &Evidence, trips: f64) -> Gain {
     let change = "with one query for each request";
-    let Some(cheap) = &ward.figures.cheap else {
+    let Some(cheap) = &evidence.figures.cheap else {
         return Gain::unknown(
             format!("more throughput {change}"),
             "what a request costs without its queries was not measured",
         );
     };
-    let service = ward.figures.service_s();
+    let service = evidence.figures.service_s();
     let most = service / (cheap.alone_s + service / trips).min(service);
-    gain::promised(most / QUERY_VARIES, most.min(ward.bounds().null.unwrap_or(f64::INFINITY)), change)
+    gain::promised(most / QUERY_VARIES, most.min(evidence.bounds().null.unwrap_or(f64::INFINITY)), change)
 }
 
 /// The server's CPU goes into what it makes of the database's rows.
-fn orm(ward: &Ward<'_>, used: f64) -> Option<Verdict> {
-    let figures = &ward.figures;
-    if let Some(verdict) = round_trips(ward) {
+fn orm(evidence: &Evidence, used: f64) -> Option<Verdict> {
+    let figures = &evidence.figures;
+    if let Some(verdict) = round_trips(evidence) {
         return Some(verdict);
     }
-    let answered = ward.full_observation().bytes_per_request();
+    let answered = evidence.full().bytes_per_request();
     let (peer, fetched) = figures.much_fetched(answered)?;
-    let contrast = handler(ward)?;
+    let contrast = handler(evidence)?;
     Some(
         Verdict::new(
             Factor::Orm,

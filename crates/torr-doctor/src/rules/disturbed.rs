@@ -1,25 +1,20 @@
 //! Others use the machine, so that neither service nor generator can show what it can do.
 
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::evidence::Evidence;
+use crate::rules::Step;
+use crate::thresholds::{DISTURBED_FULL, OTHERS_DISTURB, STOLEN_DISTURBS};
 use crate::words::percent;
 use torr_gauge::{Confidence, Factor, Verdict};
 
-/// The share of the machine's CPU in use from which somebody else may be in the way.
-const FULL: f64 = 0.9;
-/// The share that others may use before experiments mean nothing.
-const OTHERS: f64 = 0.25;
-/// The share that the hypervisor may give to others.
-const STOLEN: f64 = 0.2;
-
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let figures = &ward.figures;
+pub fn rule(evidence: &Evidence) -> Step {
+    let figures = &evidence.figures;
     let Some(machine) = figures.signals.as_ref().and_then(|signals| signals.machine) else { return Ok(None) };
     let cores = machine.cores as f64;
     let known = figures.server_cores().unwrap_or(0.0) + figures.peer_cores() + figures.generator_there();
     let others = (machine.cpu_share - known / cores).max(0.0);
     let stolen = figures.stolen_share();
-    if machine.cpu_share < FULL || !figures.wants_cpu() || others < OTHERS && stolen < STOLEN {
+    if machine.cpu_share < DISTURBED_FULL || !figures.wants_cpu() || others < OTHERS_DISTURB && stolen < STOLEN_DISTURBS
+    {
         return Ok(None);
     }
     let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";

@@ -1,21 +1,14 @@
 //! The load generator itself.
 
-use crate::contrast::Contrast;
-use crate::figures::SERVED;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::evidence::Evidence;
+use crate::rules::Step;
+use crate::thresholds::{
+    GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_THREADS_BETTER, NULL_AS_GOOD, NULL_NO_BETTER, SERVED,
+};
+use crate::words::counted;
 use crate::words::{percent, rate};
 use torr_gauge::generator::SATURATED;
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
-use torr_press::Plan;
-
-/// The share of the time without a CPU from which the generator was kept from its work.
-const STARVED: f64 = 0.25;
-/// A service that does nothing and reaches no more than this times the target shows what the generator can do.
-const NO_BETTER: f64 = 1.25;
-/// A service that does nothing and reaches less than this times the target was slower than it, and so was its own limit: throughput
-/// varies by as much from run to run.
-const AS_GOOD: f64 = 0.9;
 
 /// Why the generator's being the limit promises nothing of the service.
 const NOT_AT_ITS_LIMIT: &str = "the service was not at its limit";
@@ -25,20 +18,21 @@ pub fn not_at_its_limit() -> Gain {
     Gain::unknown("more throughput from a generator with more CPU", NOT_AT_ITS_LIMIT)
 }
 
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let generator = ward.full_observation().run.generator;
-    let starved = generator.queued_share.filter(|&share| share >= STARVED);
+pub fn rule(evidence: &Evidence) -> Step {
+    let generator = evidence.full().run.generator;
+    let starved = generator.queued_share.filter(|&share| share >= GENERATOR_STARVED);
     let busy = generator.busy_share >= SATURATED;
-    let quota = ward.figures.own_quota.clone().filter(|quota| quota.throttled_share() >= 0.2);
+    let quota = evidence.figures.own_quota.clone().filter(|quota| quota.throttled_share() >= GENERATOR_THROTTLED);
     // A server that is full as well is told of by another rule, and one whose machine is full shares it.
-    let is_shared = ward.figures.same_machine && ward.figures.machine_share().is_some_and(|share| share > 0.93);
-    let alone_starved = starved.is_some() && ward.figures.server_waits_for_cpu().is_none_or(|share| share < SERVED);
-    let is_limit = quota.is_some() || ward.figures.full_threads() == 0 && (alone_starved || busy && !is_shared);
+    let is_shared =
+        evidence.figures.same_machine && evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL);
+    let alone_starved = starved.is_some() && evidence.figures.server_waits_for_cpu().is_none_or(|share| share < SERVED);
+    let is_limit = quota.is_some() || evidence.figures.full_threads() == 0 && (alone_starved || busy && !is_shared);
     if !is_limit {
         return Ok(None);
     }
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let again = &ward.lab.assignment.again;
+    let cpus = evidence.setting.generator_cpus;
+    let again = &evidence.setting.commands;
     let verdict = Verdict::new(
         Factor::Generator,
         Confidence::Likely,
@@ -47,7 +41,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     .because(format!(
         "its busiest thread had work {} of the time, and used {:.2} CPUs in all",
         percent(generator.busy_share),
-        ward.figures.generator_cores
+        evidence.figures.generator_cores
     ))
     .because_if(
         starved.map(|share| format!("its threads were ready to run but without a CPU {} of the time", percent(share))),
@@ -60,47 +54,45 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         )
     }))
     .because_if(
-        ward.figures
+        evidence
+            .figures
             .server_cores()
             .map(|cores| format!("the server used {cores:.2} CPUs, and none of its threads was full")),
     )
-    .advice(match ward.figures.generator_threads < cpus {
+    .advice(match evidence.figures.generator_threads < cpus {
         true => "give it more threads with -t, more CPU, or a machine of its own",
         false => "give it more CPU, or a machine of its own",
     });
     // Where it was slower than the target, it was itself the limit, and shows nothing of the generator.
-    let alike = AS_GOOD * ward.figures.rps()..NO_BETTER * ward.figures.rps();
-    let null = ward.figures.null_rps.filter(|null| alike.contains(null));
+    let alike = NULL_AS_GOOD * evidence.figures.rps()..NULL_NO_BETTER * evidence.figures.rps();
+    let null = evidence.figures.null_rps.filter(|null| alike.contains(null));
     if let Some(null) = null {
         let verdict = verdict
             .because(format!(
                 "a service that does nothing reached {} here, the target {}",
                 rate(null),
-                rate(ward.figures.rps())
+                rate(evidence.figures.rps())
             ))
             .gain(not_at_its_limit())
             .advice("run the command below on another machine, or where the generator has more CPU")
-            .verify(again.press(&[("-c", &ward.figures.connections)]));
+            .verify(again.press(&[("-c", &evidence.setting.connections)]));
         return Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }));
     }
-    let threads = ward.figures.generator_threads;
-    if quota.is_some() || threads >= cpus || threads >= ward.figures.connections {
+    let threads = evidence.figures.generator_threads;
+    if quota.is_some() || threads >= cpus || threads >= evidence.figures.connections {
         return Ok(Some(verdict.gain(not_at_its_limit())));
     }
-    let (one, more) = (ward.user_plan(0.7), Plan { threads: threads + 1, ..ward.user_plan(0.7) });
-    let names = (crate::words::counted(threads, "thread"), crate::words::counted(threads + 1, "thread"));
-    let contrast = Contrast::of(
-        &mut ward.lab,
-        (&names.0, &one),
-        (&names.1, &more),
-        "whether another thread of the generator brings more",
-    )?;
-    if !contrast.is_above(1.05) {
+    let way = |threads| {
+        let why = "whether another thread of the generator brings more";
+        evidence.setting.user(counted(threads, "thread"), why, 0.7).with(|load| load.threads = threads)
+    };
+    let contrast = evidence.in_turns([way(threads), way(threads + 1)])?;
+    if !contrast.is_above(MORE_THREADS_BETTER) {
         return Ok(None);
     }
     let verdict = verdict
         .because(format!("with another thread {contrast}"))
         .gain(Gain::at_least(contrast.of.low, "with another thread", NOT_AT_ITS_LIMIT))
-        .verify(again.press(&[("-c", &ward.figures.connections), ("-t", &(threads + 1))]));
+        .verify(again.press(&[("-c", &evidence.setting.connections), ("-t", &(threads + 1))]));
     Ok(Some(Verdict { confidence: Confidence::Certain, ..verdict }))
 }

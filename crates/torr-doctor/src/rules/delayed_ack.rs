@@ -1,36 +1,30 @@
 //! Nagle's algorithm against delayed acknowledgements, where that limits the user's load and not only single requests.
 
-use crate::contrast::Contrast;
+use crate::evidence::Evidence;
 use crate::gain;
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::rules::Step;
+use crate::thresholds::{ACKS_BIND, ACKS_MATTER};
 use crate::words::time;
 use torr_gauge::{Confidence, Factor, Verdict};
-use torr_press::Plan;
 
-/// How many times as many answers acknowledging at once must bring under the user's load to be a limit, and to be the one that
-/// matters most.
-const BINDS: f64 = 1.1;
-const MATTERS: f64 = 1.3;
-
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let Some(acks) = ward.acks else { return Ok(None) };
-    let at_once = ward.user_plan(0.7);
-    let usual = Plan { quick_ack: false, ..at_once.clone() };
-    let contrast = Contrast::of(
-        &mut ward.lab,
-        ("your load, acknowledged as usual", &usual),
-        ("your load, acknowledged at once", &at_once),
-        "whether your load waits for acknowledgements",
-    )?;
+pub fn rule(evidence: &Evidence) -> Step {
+    let Some(acks) = evidence.acks else { return Ok(None) };
+    let way = |name, quick_ack| {
+        let why = "whether your load waits for acknowledgements";
+        evidence.setting.user(name, why, 0.7).with(|load| load.quick_ack = Some(quick_ack))
+    };
+    let ways = [way("your load, acknowledged as usual", false), way("your load, acknowledged at once", true)];
+    let contrast = evidence.in_turns(ways.clone())?;
+    let at_once = evidence.last(&ways[1].name, ways[1].why);
     let (before, after) = acks.medians_s;
     // The first answers of each run come later by the delay, whatever limits the others.
-    let length = at_once.duration.map_or(1.0, |length| length.as_secs_f64());
+    let length = at_once.and_then(|seen| seen.run.plan.duration_s).unwrap_or(1.0);
     let begins_late = length / (length - (before - after)).max(length / 2.0);
-    if !contrast.is_above(BINDS * begins_late) {
+    if !contrast.is_above(ACKS_BIND * begins_late) {
         return Ok(None);
     }
-    let confidence = if contrast.is_above(MATTERS * begins_late) { Confidence::Certain } else { Confidence::Likely };
+    let confidence =
+        if contrast.is_above(ACKS_MATTER * begins_late) { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(
         Verdict::new(
             Factor::DelayedAck,

@@ -1,31 +1,19 @@
 //! Throughput still grows with connections: nobody queues. What makes up the time of a single request is the limit.
 
+use crate::evidence::Evidence;
 use crate::gain::{self, Bounds};
-use crate::laboratory::Halt;
-use crate::ward::Ward;
+use crate::rules::Step;
+use crate::thresholds::{ALL_AT_WORK, LEAST_REST, MOSTLY_NETWORK, PACED, STILL_GROWS, UNSURE_REST};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
-/// The share of connections that must be at work rather than in a queue.
-const AT_WORK: f64 = 0.7;
-/// By what factor a doubling of connections must raise throughput to be one more piece of evidence.
-const GROWS: f64 = 1.4;
-/// The share of a request's time that makes it the network's.
-const MOSTLY: f64 = 0.5;
-/// The share of the time between the first byte and the last that makes an answer one that is held back while it is sent.
-const PACED: f64 = 0.7;
-
-/// The least share of a response's time that is left without the way, and the share from which what is left can be told.
-const LEAST_REST: f64 = 0.02;
-const UNSURE_REST: f64 = 0.1;
-
-pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
-    let (figures, asked) = (&ward.figures, ward.figures.connections);
+pub fn rule(evidence: &Evidence) -> Step {
+    let (figures, asked) = (&evidence.figures, evidence.figures.connections);
     let double = figures.ladder.0.iter().find(|rung| rung.connections > asked).map(|rung| {
         let doublings = (rung.connections as f64 / asked as f64).log2();
         (rung.rps / figures.rps()).powf(1.0 / doublings)
     });
-    if figures.utilisation() < AT_WORK || double.is_some_and(|growth| growth < GROWS) {
+    if figures.utilisation() < ALL_AT_WORK || double.is_some_and(|growth| growth < STILL_GROWS) {
         return Ok(None);
     }
     let confidence = if double.is_some() { Confidence::Certain } else { Confidence::Likely };
@@ -33,7 +21,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
     let growth = figures.ladder.growth_per_doubling(1, asked).filter(|_| asked > 1);
     let way = figures.round_trip_s.unwrap_or(0.0);
     let share = way / figures.alone_median_s.max(1e-9);
-    let evidence = |verdict: Verdict| {
+    let told = |verdict: Verdict| {
         verdict
             .because(format!(
                 "{} reach {}, which is {} of what they would reach if no request waited for another",
@@ -52,8 +40,8 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     .map(|(used, cores)| format!("the server used {used:.2} of {cores} CPUs")),
             )
     };
-    let verify = ward.lab.assignment.again.press(&[("-c", &(4 * asked))]);
-    if share >= MOSTLY {
+    let verify = evidence.setting.commands.press(&[("-c", &(4 * asked))]);
+    if share >= MOSTLY_NETWORK {
         // With as much in flight as the way is long, throughput is what the service can do.
         let verdict =
             Verdict::new(Factor::NetworkDelay, confidence, "The way to the service takes most of each request's time.")
@@ -64,17 +52,15 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
                     time(figures.alone_median_s)
                 ));
         return Ok(Some(
-            evidence(verdict)
+            told(verdict)
                 .advice("load it from nearer, or raise connections until throughput stops to grow")
                 .advice("serve users from nearer: a cache or a replica at their end")
-                .gain(without_the_way(ward))
+                .gain(without_the_way(evidence))
                 .verify(verify),
         ));
     }
-    let alone = ward.alone_observation();
-    let apart = |latency: &torr_gauge::Latency| latency.sum() / 1e6 / alone.sample.answered.count().max(1) as f64;
-    let sending =
-        (apart(&alone.sample.last_apart) - apart(&alone.sample.first_apart)).max(0.0) / figures.alone_mean_s.max(1e-9);
+    let alone = evidence.alone();
+    let sending = alone.times.sending_s / figures.alone_mean_s.max(1e-9);
     if sending >= PACED && share < 0.1 {
         let per_connection = alone.bytes_per_request() / figures.alone_mean_s;
         let verdict = Verdict::new(
@@ -89,7 +75,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
             time(way)
         ));
         return Ok(Some(
-            evidence(verdict).advice("raise the limit per connection (limit_rate and the like)").verify(verify),
+            told(verdict).advice("raise the limit per connection (limit_rate and the like)").verify(verify),
         ));
     }
     let verdict = Verdict::new(
@@ -98,7 +84,7 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
         "More connections bring more: nothing is full, and no request waits for another.",
     );
     Ok(Some(
-        evidence(verdict)
+        told(verdict)
             .because_if((share > 0.05).then(|| format!("the round trip is {} of a request's time", percent(share))))
             .advice(format!("press with more connections, {} to begin with", 4 * asked))
             .gain(match figures.ladder.at(up_to).filter(|_| double.is_some()) {
@@ -111,10 +97,10 @@ pub fn rule(ward: &mut Ward<'_>) -> Result<Option<Verdict>, Halt> {
 
 /// Returns the gain of a way that takes no time. What is left of a response's time then cannot be told where it is a small part of
 /// it.
-fn without_the_way(ward: &Ward<'_>) -> Gain {
-    let (median, way) = (ward.figures.alone_median_s, ward.figures.round_trip_s.unwrap_or(0.0));
+fn without_the_way(evidence: &Evidence) -> Gain {
+    let (median, way) = (evidence.figures.alone_median_s, evidence.figures.round_trip_s.unwrap_or(0.0));
     let rest = (median - way).max(LEAST_REST * median);
-    let bounds = ward.bounds();
+    let bounds = evidence.bounds();
     let low = bounds.connections * median / rest;
     let high = if rest > UNSURE_REST * median { low } else { f64::INFINITY };
     Bounds { connections: f64::INFINITY, ..bounds }.gain((low, high), "of the same connections without the way")

@@ -1,0 +1,255 @@
+//! The procedure of a diagnosis: asks the rules in their order, carries out what they ask for, adds what is observed and asks again.
+//!
+//! Budget, permission, interruption and the trail are the driver's alone.
+
+use crate::contrast::Contrast;
+use crate::evidence::Evidence;
+use crate::experiment::{Ask, Experiment, Length, Warmup};
+use crate::halt::Halt;
+use crate::keep_alive;
+use crate::lab::{Lab, Order};
+use crate::observation::{ExperimentStart, Observation};
+use crate::rules::{self, RULES, Rule, SURVEY};
+use crate::setting::Setting;
+use crate::thresholds::{
+    FEW_PAIRS, LAST_RULE, LEAST_PAIRS, LITTLE_BUDGET, LONG_RESPONSE_S, MOST_PAIRS, NARROW_PAIRS, NO_BUDGET,
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use torr_gauge::{FailureKind, Verdict};
+use torr_press::RunError;
+
+/// The shortest experiment that means anything, and what it is where there is time.
+const SHORTEST: Duration = Duration::from_millis(120);
+const SHORT: Duration = Duration::from_millis(400);
+/// The experiments that are planned as if they took a second each fit a budget of this many seconds.
+const PLANNED_S: f64 = 60.0;
+/// At least so many experiments fit into what is left of the budget.
+const SHARED_BY: u32 = 6;
+/// How many responses a slow experiment lasts.
+const RESPONSES: u32 = 8;
+/// The longest experiment as a share of the budget.
+const LONGEST: u32 = 8;
+/// How long connections are opened before it counts, unless responses take so long that it hardly matters.
+const WARMUP: Duration = Duration::from_millis(100);
+/// When all but a few connections that found an accept queue full have come about.
+const SYN_AGAIN: Duration = Duration::from_millis(1300);
+/// The parts of the highest rate that two loads at the same time share.
+const RATE_PARTS: [f64; 2] = [0.9, 0.1];
+
+/// What a diagnosis ends with.
+#[derive(Debug)]
+pub struct Finding {
+    /// What limits. `None` if no rule told.
+    pub verdict: Option<Verdict>,
+    /// All that is known.
+    pub evidence: Evidence,
+    /// Whether there was no time for further experiments.
+    pub is_out_of_time: bool,
+}
+
+/// Carries out a diagnosis in a lab. `tell` is told each experiment before it begins; `stop` ends the diagnosis.
+///
+/// # Errors
+/// [`Halt`]: an interruption, or that the service cannot be reached.
+pub fn diagnose(
+    setting: Setting,
+    lab: &mut dyn Lab,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(ExperimentStart<'_>),
+) -> Result<Finding, Halt> {
+    let mut driver = Driver { evidence: Evidence::new(setting), lab, stop, tell };
+    let verdict = match driver.ask_all() {
+        Ok(verdict) => verdict,
+        // Not even one connection came about, after others had taken all ports.
+        Err(Halt::Run(RunError::Unreachable { failure, .. }))
+            if failure.kind == FailureKind::Ports && !driver.evidence.observations().is_empty() =>
+        {
+            Some(rules::out_of_ports().because(failure.what.to_string()))
+        }
+        Err(halt) => return Err(halt),
+    };
+    let is_out_of_time = !driver.has_time_for(Duration::ZERO);
+    match driver.look_at_idle() {
+        // What is known by now is not to be lost.
+        Ok(()) | Err(Halt::Interrupted) => {}
+        Err(halt) => return Err(halt),
+    }
+    Ok(Finding { verdict, evidence: driver.evidence, is_out_of_time })
+}
+
+struct Driver<'d> {
+    evidence: Evidence,
+    lab: &'d mut dyn Lab,
+    stop: &'d AtomicBool,
+    tell: &'d mut dyn FnMut(ExperimentStart<'_>),
+}
+
+impl Driver<'_> {
+    fn ask_all(&mut self) -> Result<Option<Verdict>, Halt> {
+        for rule in SURVEY {
+            if let Some(verdict) = self.ask(rule)? {
+                return Ok(Some(verdict));
+            }
+        }
+        for rule in RULES {
+            if !self.has_time_for(Duration::ZERO) {
+                break;
+            }
+            if let Some(verdict) = self.ask(rule)? {
+                return Ok(Some(verdict));
+            }
+        }
+        // What fails needs no further experiment to be told, however little time there was.
+        self.ask(rules::errors)
+    }
+
+    /// Asks a rule until it gives a verdict or passes.
+    fn ask(&mut self, rule: Rule) -> Result<Option<Verdict>, Halt> {
+        loop {
+            match rule(&self.evidence) {
+                Ok(verdict) => return Ok(verdict),
+                Err(ask) => self.carry_out(*ask)?,
+            }
+        }
+    }
+
+    fn carry_out(&mut self, ask: Ask) -> Result<(), Halt> {
+        match ask {
+            Ask::Run { experiment, must_connect } => match self.run(&experiment) {
+                Err(Halt::Run(RunError::Unreachable { .. })) if !must_connect => {
+                    self.evidence.add_unreached(&experiment);
+                    Ok(())
+                }
+                outcome => outcome,
+            },
+            Ask::InTurns(ways) => self.run_in_turns(ways),
+            Ask::Beside { load, light } => self.run_beside(&load, &light),
+        }
+    }
+
+    fn run(&mut self, experiment: &Experiment) -> Result<(), Halt> {
+        if let Some(rest) = experiment.rest {
+            self.begin("a pause", experiment.why)?;
+            self.lab.rest(rest)?;
+        }
+        self.begin(&experiment.name, experiment.why)?;
+        let order = self.order(experiment, self.evidence.setting.max_rate);
+        let observation = self.lab.run(&order)?;
+        self.add(observation)
+    }
+
+    /// Runs A B A B ... until their difference is told from noise, or hardly any of the budget is left.
+    fn run_in_turns(&mut self, ways: [Experiment; 2]) -> Result<(), Halt> {
+        for round in 1.. {
+            for way in &ways {
+                self.run(way)?;
+            }
+            let Contrast { of, .. } = self.evidence.pairs(&ways[0], &ways[1]);
+            let spent = self.spent();
+            let least = if spent > LITTLE_BUDGET { FEW_PAIRS } else { LEAST_PAIRS };
+            let is_narrow = of.high <= of.ratio * NARROW_PAIRS;
+            if round >= MOST_PAIRS || round >= least && (is_narrow || spent > NO_BUDGET) {
+                break;
+            }
+        }
+        self.evidence.add_contrast(ways);
+        Ok(())
+    }
+
+    fn run_beside(&mut self, load: &Experiment, light: &Experiment) -> Result<(), Halt> {
+        self.begin(&load.name, load.why)?;
+        let part = |share: f64| self.evidence.setting.max_rate.map(|rate| rate * share);
+        let order = self.order(load, part(RATE_PARTS[0]));
+        let light = Order { experiment: light, max_rate: part(RATE_PARTS[1]), ..order };
+        match self.lab.run_beside(&order, &light) {
+            Ok([full, beside]) => {
+                self.add(beside)?;
+                self.add(full)
+            }
+            Err(Halt::Run(RunError::Unreachable { .. })) => {
+                self.evidence.add_unreached(load);
+                Ok(())
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Looks how long the server keeps an idle connection, if there is time to wait for it.
+    fn look_at_idle(&mut self) -> Result<(), Halt> {
+        let is_kept =
+            keep_alive::found(&self.evidence).is_some_and(|found| found.kept && found.most_requests != Some(1));
+        let Some(experiment) = keep_alive::idle(&self.evidence).filter(|_| is_kept) else { return Ok(()) };
+        if !self.has_time_for(self.order(&experiment, None).duration) {
+            return Ok(());
+        }
+        self.carry_out(Ask::Run { experiment, must_connect: false })
+    }
+
+    fn begin(&mut self, experiment: &str, why: &str) -> Result<(), Halt> {
+        self.go_on()?;
+        let spent = self.spent();
+        (self.tell)(ExperimentStart { experiment, why, spent });
+        Ok(())
+    }
+
+    fn add(&mut self, observation: Observation) -> Result<(), Halt> {
+        self.go_on()?;
+        let ended_s = self.lab.elapsed().as_secs_f64();
+        self.evidence.add(Observation { ended_s, ..observation });
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), Halt> {
+        if self.stop.load(Ordering::Relaxed) { Err(Halt::Interrupted) } else { Ok(()) }
+    }
+
+    /// Returns the share of the budget that is spent, 0 to 1 and beyond.
+    fn spent(&self) -> f64 {
+        self.lab.elapsed().as_secs_f64() / self.evidence.setting.budget_s
+    }
+
+    fn has_time_for(&self, time: Duration) -> bool {
+        (self.lab.elapsed() + time).as_secs_f64() <= LAST_RULE * self.evidence.setting.budget_s
+    }
+
+    fn order<'e>(&self, experiment: &'e Experiment, max_rate: Option<f64>) -> Order<'e> {
+        Order {
+            experiment,
+            duration: self.length(experiment.length),
+            warmup: self.warmup(experiment),
+            quick_ack: experiment.load.quick_ack.unwrap_or(self.evidence.acks.is_some()),
+            max_rate: max_rate.filter(|_| experiment.load.rate.is_none()),
+            timeout: Duration::from_secs_f64(self.evidence.setting.experiment_timeout_s()),
+        }
+    }
+
+    /// Returns how long an experiment takes: in proportion to the budget, and as far as the rest of the budget goes.
+    fn length(&self, length: Length) -> Duration {
+        let budget = Duration::from_secs_f64(self.evidence.setting.budget_s);
+        let response = Duration::from_secs_f64(self.evidence.figures.alone_mean_s);
+        let (seconds, response) = match length {
+            Length::Share(share) => return budget.mul_f64(share),
+            Length::Seconds(seconds) => (seconds, Duration::ZERO),
+            Length::Responses(seconds) => (seconds, response),
+        };
+        let planned = Duration::from_secs_f64(budget.as_secs_f64() / PLANNED_S * seconds);
+        let least = (budget / 40).clamp(SHORTEST, SHORT);
+        let left = budget.saturating_sub(self.lab.elapsed());
+        planned.max(least).max(response * RESPONSES).min(budget / LONGEST).min((left / SHARED_BY).max(SHORTEST))
+    }
+
+    fn warmup(&self, experiment: &Experiment) -> Duration {
+        let figures = &self.evidence.figures;
+        let queued = experiment.load.connections as f64 / figures.ladder.most().max(1e-3);
+        // What is begun while warming up does not count, and where requests queue for long that would be nearly all.
+        let is_slow = figures.alone_mean_s.max(queued.min(60.0)) > LONG_RESPONSE_S;
+        let unless_slow = if is_slow { Duration::ZERO } else { WARMUP };
+        match experiment.warmup {
+            Warmup::None => Duration::ZERO,
+            Warmup::Short => WARMUP,
+            Warmup::UnlessSlow => unless_slow,
+            Warmup::Connected => unless_slow + SYN_AGAIN,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! All that is known during a diagnosis: the load that the user means, and the observations so far.
+
+use crate::acks::{self, Acks};
+use crate::contrast::Contrast;
+use crate::experiment::{Ask, Experiment};
+use crate::figures::Figures;
+use crate::gain::Bounds;
+use crate::observation::Observation;
+use crate::setting::Setting;
+use crate::survey;
+use std::rc::Rc;
+
+/// What a rule reads.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// The load of the user, and what may be varied.
+    pub setting: Setting,
+    /// The figures that follow from the observations.
+    pub figures: Figures,
+    /// What acknowledging at once brought, if responses wait for acknowledgements.
+    pub acks: Option<Acks>,
+    observations: Rc<Vec<Observation>>,
+    /// Name and reason of each experiment in which not one connection came about.
+    unreached: Vec<(String, String)>,
+    contrasts: Vec<[Experiment; 2]>,
+}
+
+impl Evidence {
+    /// Returns the evidence before any experiment.
+    pub fn new(setting: Setting) -> Self {
+        let mut evidence = Self { setting, ..Self::default() };
+        evidence.conclude();
+        evidence
+    }
+
+    /// Adds what came of an experiment.
+    pub fn add(&mut self, observation: Observation) {
+        Rc::make_mut(&mut self.observations).push(observation);
+        self.conclude();
+    }
+
+    /// Adds that not one connection came about.
+    pub fn add_unreached(&mut self, experiment: &Experiment) {
+        self.unreached.push((experiment.name.clone(), experiment.why.to_owned()));
+        self.conclude();
+    }
+
+    /// Adds that two experiments have been carried out in turns as often as they need to be.
+    pub fn add_contrast(&mut self, ways: [Experiment; 2]) {
+        self.contrasts.push(ways);
+        self.conclude();
+    }
+
+    fn conclude(&mut self) {
+        self.acks = acks::found(self);
+        self.figures = survey::figures(self);
+    }
+
+    /// Returns all observations in their order.
+    pub fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+
+    /// Returns all observations in their order.
+    pub fn into_observations(self) -> Vec<Observation> {
+        Rc::unwrap_or_clone(self.observations)
+    }
+
+    /// Returns the evidence with other figures.
+    pub fn with_figures(&self, figures: Figures) -> Self {
+        Self { figures, ..self.clone() }
+    }
+
+    /// Returns where in the order of observations the last one of this name and reason stands.
+    pub fn position(&self, name: &str, why: &str) -> Option<usize> {
+        self.observations.iter().rposition(|observation| observation.experiment == name && observation.why == why)
+    }
+
+    /// Returns the last observation of this name and reason.
+    pub fn last(&self, name: &str, why: &str) -> Option<&Observation> {
+        self.position(name, why).map(|at| &self.observations[at])
+    }
+
+    /// Whether not one connection came about in the experiment of this name and reason.
+    pub fn is_unreached(&self, name: &str, why: &str) -> bool {
+        self.unreached.iter().any(|(unreached, reason)| unreached == name && reason == why)
+    }
+
+    /// Returns the observation of an experiment without which the diagnosis means nothing.
+    ///
+    /// # Errors
+    /// The experiment, as long as it has not been carried out.
+    pub fn observe(&self, experiment: Experiment) -> Result<&Observation, Box<Ask>> {
+        match self.last(&experiment.name, experiment.why) {
+            Some(observation) => Ok(observation),
+            None => Err(Box::new(Ask::Run { experiment, must_connect: true })),
+        }
+    }
+
+    /// Returns the observation of an experiment, or nothing if not one connection came about.
+    ///
+    /// # Errors
+    /// The experiment, as long as it has not been carried out.
+    pub fn observe_if_reached(&self, experiment: Experiment) -> Result<Option<&Observation>, Box<Ask>> {
+        match self.last(&experiment.name, experiment.why) {
+            Some(observation) => Ok(Some(observation)),
+            None if self.is_unreached(&experiment.name, experiment.why) => Ok(None),
+            None => Err(Box::new(Ask::Run { experiment, must_connect: false })),
+        }
+    }
+
+    /// Returns the throughput of the second experiment as a ratio to the first one's, measured in turns.
+    ///
+    /// # Errors
+    /// Both experiments, as long as they have not been carried out.
+    pub fn in_turns(&self, ways: [Experiment; 2]) -> Result<Contrast, Box<Ask>> {
+        match self.contrast(&ways) {
+            Some(contrast) => Ok(contrast),
+            None => Err(Box::new(Ask::InTurns(ways))),
+        }
+    }
+
+    /// Returns the ratio between two experiments that have been carried out in turns.
+    pub fn contrast(&self, [a, b]: &[Experiment; 2]) -> Option<Contrast> {
+        let is_done = |[first, second]: &[Experiment; 2]| {
+            first.name == a.name && second.name == b.name && (first.why, second.why) == (a.why, b.why)
+        };
+        self.contrasts.iter().any(is_done).then(|| self.pairs(a, b))
+    }
+
+    /// Returns the ratio over all pairs of two experiments so far, of which there is at least one.
+    pub fn pairs(&self, a: &Experiment, b: &Experiment) -> Contrast {
+        let rates = |way: &Experiment| -> Vec<f64> {
+            let of_way = self.observations.iter().filter(|seen| seen.experiment == way.name && seen.why == way.why);
+            of_way.map(Observation::good_rps).collect()
+        };
+        Contrast::over(&rates(a).into_iter().zip(rates(b)).collect::<Vec<_>>())
+    }
+
+    /// Returns the observations of a load and of a light load at the same time, or nothing if not one connection of either came about.
+    ///
+    /// # Errors
+    /// Both experiments, as long as they have not been carried out.
+    pub fn beside(&self, load: Experiment, light: Experiment) -> Result<Option<[&Observation; 2]>, Box<Ask>> {
+        match (self.last(&load.name, load.why), self.last(&light.name, light.why)) {
+            (Some(full), Some(beside)) => Ok(Some([full, beside])),
+            _ if self.is_unreached(&load.name, load.why) => Ok(None),
+            _ => Err(Box::new(Ask::Beside { load, light })),
+        }
+    }
+
+    /// Returns the observation of one request at a time.
+    ///
+    /// # Panics
+    /// Before the survey.
+    pub fn alone(&self) -> &Observation {
+        survey::alone(self).expect("the survey begins with one request at a time")
+    }
+
+    /// Returns the observation of the load of the user.
+    ///
+    /// # Panics
+    /// Before the survey.
+    pub fn full(&self) -> &Observation {
+        let at = survey::full(self).expect("the survey presses as the user means to");
+        &self.observations[at]
+    }
+
+    /// Returns what bounds throughput once the present limit is lifted. The load of the user acknowledges as usual.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::of(&self.figures, self.acks.map_or(self.figures.alone_mean_s, |acks| acks.medians_s.0))
+    }
+}

@@ -1,0 +1,139 @@
+//! Experiments as values: what a rule asks for, without a socket or a clock.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// An experiment that would tell something. Its name and its reason together identify it within one diagnosis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// What is done.
+    pub name: String,
+    /// What it is to tell.
+    pub why: &'static str,
+    /// How the load of the user is changed.
+    pub load: Load,
+    /// How long it takes.
+    pub length: Length,
+    /// How long connections are opened before anything counts.
+    pub warmup: Warmup,
+    /// The time in which nothing is sent before the experiment begins.
+    pub rest: Option<Duration>,
+}
+
+/// A load, as changes of the load that the user means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Load {
+    /// Connections at a time.
+    pub connections: usize,
+    /// Whether one request at a time is sent, by one thread and without pipelining.
+    pub single: bool,
+    /// Threads of the generator.
+    pub threads: usize,
+    /// What is requested.
+    pub request: Request,
+    /// Whether connections are used again.
+    pub keep_alive: bool,
+    /// Requests per second in an open loop. `None` for a closed loop.
+    pub rate: Option<f64>,
+    /// The number of requests after which the experiment ends.
+    pub requests: Option<u64>,
+    /// The shortest and the longest pause between a response and the next request.
+    pub think: Option<(Duration, Duration)>,
+    /// The interval at which throughput is sampled, where the default is too long.
+    pub interval: Option<Duration>,
+    /// Whether acknowledgements are sent at once. `None` leaves that to the driver.
+    pub quick_ack: Option<bool>,
+    /// Whether connections come from two addresses in turn.
+    pub two_sources: bool,
+    /// The addresses behind a proxy to which requests are sent directly. Empty for the target's own address.
+    pub direct: Vec<SocketAddr>,
+}
+
+/// What a load requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// The request of the user.
+    Target,
+    /// The header section of the target alone.
+    Head,
+    /// The target, compressed with gzip if the server likes.
+    Gzip,
+    /// The target with an explicit `Connection: keep-alive`.
+    ExplicitKeepAlive,
+    /// The target without compression.
+    Identity,
+    /// The target over HTTP/1.0 with keep-alive.
+    Http10,
+    /// A path that does not exist.
+    Absent,
+    /// A request without a `Host` field, which a server rejects before it looks at the path.
+    WithoutHost,
+    /// Content of so many bytes from a service that does nothing.
+    Null(u64),
+}
+
+/// The length of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    /// So many seconds of a budget of a minute.
+    Seconds(f64),
+    /// So many seconds of a budget of a minute, and longer where single requests are slow.
+    Responses(f64),
+    /// A share of the budget.
+    Share(f64),
+}
+
+/// The warm-up of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warmup {
+    /// Everything counts.
+    None,
+    /// A short warm-up.
+    Short,
+    /// A short warm-up, unless responses take so long that nearly all requests would be excluded.
+    UnlessSlow,
+    /// As [`Warmup::UnlessSlow`], and long enough that connections which found a full accept queue have been retried.
+    Connected,
+}
+
+/// What a rule asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// One experiment. The diagnosis ends if it `must_connect` and not one connection comes about.
+    Run {
+        /// The experiment.
+        experiment: Experiment,
+        /// Whether the diagnosis means nothing without it.
+        must_connect: bool,
+    },
+    /// Two experiments in turns: A B A B ..., as often as their difference needs to be told from noise.
+    InTurns([Experiment; 2]),
+    /// A load with a second, light one at the same time.
+    Beside {
+        /// The load.
+        load: Experiment,
+        /// The light load, whose length and warm-up are those of the load.
+        light: Experiment,
+    },
+}
+
+impl Experiment {
+    /// Changes the load.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Load)) -> Self {
+        change(&mut self.load);
+        self
+    }
+
+    /// Returns the experiment under another name.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Returns the experiment for another reason.
+    #[must_use]
+    pub fn to_tell(self, why: &'static str) -> Self {
+        Self { why, ..self }
+    }
+}

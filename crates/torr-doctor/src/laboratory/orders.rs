@@ -1,0 +1,138 @@
+//! The orders of the driver as real load.
+
+use super::Laboratory;
+use crate::experiment::Request;
+use crate::halt::Halt;
+use crate::lab::{Lab, Order};
+use crate::observation::{Observation, Seen};
+use std::net::{IpAddr, Ipv4Addr};
+use std::thread;
+use std::time::Duration;
+use torr_press::{Arrivals, Pace, Plan, ProtocolConfig, Requests, Schedule, ThinkTime};
+
+/// The two addresses that a service on this machine is asked from. All of 127.0.0.0/8 is this machine (RFC 1122, section 3.2.1.3).
+const SOURCES: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2))];
+
+impl Lab for Laboratory<'_> {
+    fn elapsed(&self) -> Duration {
+        Self::elapsed(self)
+    }
+
+    fn run(&mut self, order: &Order<'_>) -> Result<Observation, Halt> {
+        self.let_drain()?;
+        let plan = self.plan_of(order)?;
+        let (measured, seen) = self.observed(self.observer, |stop| torr_press::run(&plan, stop, |_| {}));
+        self.taken(order, measured?, seen)
+    }
+
+    fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
+        self.let_drain()?;
+        let (plan, light_plan) = (self.plan_of(order)?, self.plan_of(light)?);
+        let ((measured, other), seen) = self.observed(self.observer, |stop| {
+            thread::scope(|scope| {
+                let other = scope.spawn(|| torr_press::run(&light_plan, stop, |_| {}));
+                let measured = torr_press::run(&plan, stop, |_| {});
+                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                (measured, other)
+            })
+        });
+        let other = self.taken(light, other?, Seen::default())?;
+        Ok([self.taken(order, measured?, seen)?, other])
+    }
+
+    fn rest(&mut self, time: Duration) -> Result<(), Halt> {
+        self.pause(time)
+    }
+}
+
+impl Laboratory<'_> {
+    fn taken(
+        &mut self,
+        order: &Order<'_>,
+        measured: torr_gauge::collector::Measurement,
+        seen: Seen,
+    ) -> Result<Observation, Halt> {
+        self.keep(&order.experiment.name, order.experiment.why, measured, seen)?;
+        let mut observation = self.trail.pop().expect("it was just kept");
+        // A run's course is most of its result, and no rule reads it.
+        observation.run.series.clear();
+        Ok(observation)
+    }
+
+    fn plan_of(&self, order: &Order<'_>) -> Result<Plan, Halt> {
+        let load = &order.experiment.load;
+        let requested = self.requested(load.request, load.keep_alive)?;
+        let is_null = matches!(load.request, Request::Null(_));
+        let plan = Plan {
+            connections: load.connections,
+            threads: if load.single { 1 } else { load.threads },
+            depth: if load.single { 1 } else { requested.depth },
+            keep_alive: load.keep_alive,
+            duration: Some(order.duration),
+            warmup: order.warmup,
+            requests: load.requests,
+            think: load.think.map(|(least, most)| ThinkTime { range: least..=most }),
+            interval: load.interval.unwrap_or(requested.interval),
+            quick_ack: order.quick_ack,
+            max_rate: order.max_rate.filter(|_| !is_null),
+            timeout: if is_null { requested.timeout } else { order.timeout },
+            ..requested
+        };
+        let plan = if load.two_sources { Plan { sources: SOURCES.into(), ..plan } } else { plan };
+        let plan = match load.direct[..] {
+            [] => plan,
+            // Nobody expects TLS behind a proxy.
+            _ => Plan {
+                addresses: load.direct.iter().map(|&address| address.into()).collect(),
+                protocol: ProtocolConfig { tls: None, ..plan.protocol.clone() },
+                ..plan
+            },
+        };
+        match load.rate {
+            None => Ok(plan),
+            Some(rate) => {
+                let schedule = Schedule::constant(rate).expect("a setting gives rates that a schedule takes");
+                Ok(Plan { pace: Pace::Open(schedule, Arrivals::Constant), ..plan })
+            }
+        }
+    }
+
+    /// Returns a plan with what is requested, without an end.
+    fn requested(&self, request: Request, keep_alive: bool) -> Result<Plan, Halt> {
+        let user = &self.assignment.plan;
+        let path = user.target.path();
+        match request {
+            Request::Target if keep_alive == user.keep_alive => Ok(self.plan()),
+            Request::Target => self.plan_for(path, |options| options.keep_alive = keep_alive),
+            Request::Head => self.plan_for(path, |options| options.method = Some("HEAD".into())),
+            Request::Gzip => self.plan_for(path, |options| options.compressed = true),
+            Request::ExplicitKeepAlive => {
+                self.plan_for(path, |options| options.headers.push("Connection: keep-alive".into()))
+            }
+            Request::Identity => self.plan_for(path, |options| {
+                options.compressed = false;
+                options.headers.push("Accept-Encoding: identity".into());
+            }),
+            Request::Http10 => {
+                let authority = user.target.authority();
+                let old = format!("GET {path} HTTP/1.0\r\nHost: {authority}\r\nConnection: keep-alive\r\n\r\n");
+                let request = Requests::raw(&user.target, "GET", old.into_bytes())?;
+                Ok(Plan { request, ..self.plan() })
+            }
+            Request::Absent => self.plan_for("/torr-looks-for-what-is-not-there", |options| {
+                options.keep_alive = keep_alive;
+                (options.method, options.body) = (None, None);
+            }),
+            Request::WithoutHost => {
+                let request = Requests::raw(&user.target.at("/"), "GET", b"GET / HTTP/1.1\r\n\r\n".to_vec())?;
+                Ok(Plan { request, ..self.plan() })
+            }
+            Request::Null(body) => {
+                let null = self.null.map(|null| null(body));
+                let null = null.ok_or_else(|| Halt::Command("there is no service that does nothing here".into()))??;
+                let request = Requests::get(&null.target, keep_alive)?;
+                Ok(Plan { request, ..null })
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The load that the user means and what may be varied, as facts that rules read.
+
+use crate::assignment::Assignment;
+use crate::experiment::{Experiment, Length, Load, Request, Warmup};
+use crate::invocation::Invocation;
+use crate::thresholds::TIMEOUT_SHARE;
+use serde::{Deserialize, Serialize};
+
+/// The highest rate of a schedule, in requests per second.
+const HIGHEST_RATE: f64 = 1e9;
+
+/// The setting of a diagnosis.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Setting {
+    /// Connections that the user means to load the service with, at most as many as are allowed.
+    pub connections: usize,
+    /// Connections that are never exceeded.
+    pub max_connections: usize,
+    /// Requests in flight on each connection.
+    pub depth: u16,
+    /// Threads of the generator.
+    pub threads: usize,
+    /// CPUs that the generator may use.
+    pub generator_cpus: usize,
+    /// Whether connections are used again.
+    pub keep_alive: bool,
+    /// Whether requests go over HTTP/2.
+    pub http2: bool,
+    /// Whether requests go over TLS.
+    pub tls: bool,
+    /// Whether the request changes nothing, as far as its method tells (RFC 9110, section 9.2.1).
+    pub is_read_only: bool,
+    /// Whether the client accepts compressed content.
+    pub accepts_compressed: bool,
+    /// Whether the path has placeholders, which only the request of the user fills in.
+    pub has_placeholders: bool,
+    /// Whether the load can come from two addresses: all of 127.0.0.0/8 is this machine (RFC 1122, section 3.2.1.3).
+    pub has_second_source: bool,
+    /// Whether the service is reached over TCP and HTTP/1.1, so that the flags of the user mean the same for another address.
+    pub is_plain: bool,
+    /// Whether the server's machine is seen, and is the generator's.
+    pub same_machine: bool,
+    /// Whether there is a service that does nothing to compare with: it speaks neither TLS nor HTTP/2.
+    pub has_null: bool,
+    /// Requests per second that are never exceeded.
+    pub max_rate: Option<f64>,
+    /// How long the diagnosis may take, in seconds.
+    pub budget_s: f64,
+    /// After how many seconds a request of the user has failed.
+    pub timeout_s: f64,
+    /// The URL.
+    pub url: String,
+    /// The path of the URL.
+    pub path: String,
+    /// What the user gave, for the commands that are printed. Not recorded.
+    #[serde(skip)]
+    pub commands: Invocation,
+}
+
+impl Setting {
+    /// Returns the setting of an assignment. `same_machine` tells whether the server's machine is seen and is this one.
+    pub fn of(assignment: &Assignment, same_machine: bool, has_null: bool) -> Self {
+        let Assignment { plan, options, .. } = assignment;
+        let connections = plan.connections.min(assignment.max_connections);
+        let loopback = plan
+            .addresses
+            .iter()
+            .all(|address| matches!(address.tcp(), Some(to) if to.is_ipv4() && to.ip().is_loopback()));
+        Self {
+            connections,
+            max_connections: assignment.max_connections,
+            depth: plan.depth,
+            threads: plan.threads.clamp(1, connections),
+            generator_cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            keep_alive: plan.keep_alive,
+            http2: plan.protocol.http2,
+            tls: plan.target.tls,
+            is_read_only: options.body.is_none()
+                && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method)),
+            accepts_compressed: options.compressed,
+            has_placeholders: plan.target.path().contains('{'),
+            has_second_source: loopback && plan.sources.is_empty() && connections >= 2,
+            is_plain: !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some()),
+            same_machine,
+            has_null: has_null && !plan.protocol.http2 && plan.depth == 1,
+            max_rate: assignment.max_rate,
+            budget_s: assignment.budget.as_secs_f64(),
+            timeout_s: plan.timeout.as_secs_f64(),
+            url: plan.target.url.clone(),
+            path: plan.target.path().to_owned(),
+            commands: assignment.again.clone(),
+        }
+    }
+
+    /// Returns how long a request of an experiment may take, in seconds: no longer than a share of the budget.
+    pub fn experiment_timeout_s(&self) -> f64 {
+        self.timeout_s.min(self.budget_s * TIMEOUT_SHARE)
+    }
+
+    /// Returns the load of the user for so many seconds of a budget of a minute.
+    pub fn user(&self, name: impl Into<String>, why: &'static str, seconds: f64) -> Experiment {
+        self.with_connections(self.connections, name, why, seconds)
+    }
+
+    /// Returns the load of the user with another number of connections.
+    pub fn with_connections(
+        &self,
+        connections: usize,
+        name: impl Into<String>,
+        why: &'static str,
+        seconds: f64,
+    ) -> Experiment {
+        Experiment {
+            name: name.into(),
+            why,
+            load: Load {
+                connections,
+                single: false,
+                threads: self.threads,
+                request: Request::Target,
+                keep_alive: self.keep_alive,
+                rate: None,
+                requests: None,
+                think: None,
+                interval: None,
+                quick_ack: None,
+                two_sources: false,
+                direct: vec![],
+            },
+            length: Length::Responses(seconds),
+            warmup: Warmup::UnlessSlow,
+            rest: None,
+        }
+    }
+
+    /// Returns one request at a time, all of which count.
+    pub fn single(&self, name: impl Into<String>, why: &'static str, length: Length) -> Experiment {
+        let experiment = self.with_connections(1, name, why, 0.0).with(|load| load.single = true);
+        Experiment { length, warmup: Warmup::None, ..experiment }
+    }
+
+    /// Returns an open loop of the user's requests, if its rate is allowed.
+    pub fn open(&self, per_second: f64, name: String, why: &'static str, seconds: f64) -> Option<Experiment> {
+        let allowed =
+            self.max_rate.is_none_or(|most| per_second <= most) && per_second > 0.0 && per_second <= HIGHEST_RATE;
+        allowed.then(|| self.user(name, why, seconds).with(|load| load.rate = Some(per_second)))
+    }
+}

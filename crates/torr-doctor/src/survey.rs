@@ -1,0 +1,334 @@
+//! The experiments that every diagnosis begins with, gentle ones first, as rules that only ask; and the figures that follow from
+//! them.
+
+use crate::evidence::Evidence;
+use crate::experiment::{Experiment, Length, Request, Warmup};
+use crate::figures::{Beside, Cheap, Figures};
+use crate::ladder::{Ladder, Rung, rungs};
+use crate::observation::Observation;
+use crate::rules::Step;
+use crate::spread;
+use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
+use crate::words::counted;
+use std::time::Duration;
+use torr_gauge::Signals;
+
+/// Pauses between requests that are to meet an idle server, unless those take longer.
+const PAUSE: Duration = Duration::from_millis(12);
+/// How often a cheap request is tried.
+const TRIES: u64 = 12;
+/// The share of the budget for which a disturbed machine is left alone: other programs may have something to do for a moment only.
+const REST: f64 = 1.0 / 30.0;
+
+const ALONE: &str = "one request at a time";
+const ALONE_LONGER: &str = "one request at a time, longer";
+const WHAT_IT_TAKES: &str = "what a request takes when nothing else is asked";
+const WHAT_IT_TAKES_ACKED: &str = "what a request takes when nothing else is asked, acknowledged at once";
+const TOO_SHORT: &str = "hardly one was answered in so short a time";
+const TOO_SHORT_ACKED: &str = "hardly one was answered in so short a time, acknowledged at once";
+const COSTS_LITTLE: &str = "whether there is a request that costs the server little";
+const GROWS: &str = "where throughput stops to grow";
+const YOUR_LOAD: &str = "what the service does under your load";
+const DISTURBED: &str = "again, since other programs used the machine";
+const UNEVEN: &str = "again, since one of the server's workers had nearly all connections";
+const MORE: &str = "whether more connections bring more";
+const MORE_CONNECTED: &str = "again, once all of them have come about";
+const NULL: &str = "a service that does nothing";
+const NULL_CONNECTING: &str = "a service that does nothing, a connection for each request";
+const GENERATOR_REACHES: &str = "what this generator reaches where the service costs nothing";
+const CONNECTION_COSTS: &str = "what a connection costs here";
+const OTHERS_WAIT: &str = "whether others wait while the target is saturated";
+
+/// One request at a time.
+pub fn alone_rule(evidence: &Evidence) -> Step {
+    look_alone(evidence, WHAT_IT_TAKES, TOO_SHORT)
+}
+
+/// One request at a time again, where responses wait for acknowledgements as usual.
+pub fn alone_acked(evidence: &Evidence) -> Step {
+    match evidence.acks {
+        Some(_) => look_alone(evidence, WHAT_IT_TAKES_ACKED, TOO_SHORT_ACKED),
+        None => Ok(None),
+    }
+}
+
+fn look_alone(evidence: &Evidence, why: &'static str, longer_why: &'static str) -> Step {
+    let one = |name, why, length| {
+        evidence.setting.single(name, why, length).with(|load| load.think = Some((PAUSE / 2, PAUSE)))
+    };
+    let first = evidence.observe(one(ALONE, why, Length::Seconds(1.2)))?;
+    if first.times.answered.is_none_or(|answered| answered.count < 3) {
+        // So slow a service needs longer to show itself.
+        evidence.observe(one(ALONE_LONGER, longer_why, Length::Share(1.0 / 8.0)))?;
+    }
+    Ok(None)
+}
+
+/// Returns the observation of one request at a time, as it was acknowledged first.
+pub fn alone_as_usual(evidence: &Evidence) -> Option<&Observation> {
+    evidence.last(ALONE_LONGER, TOO_SHORT).or_else(|| evidence.last(ALONE, WHAT_IT_TAKES))
+}
+
+/// Returns the observation of one request at a time that figures rest on.
+pub fn alone(evidence: &Evidence) -> Option<&Observation> {
+    let acked = evidence.last(ALONE_LONGER, TOO_SHORT_ACKED).or_else(|| evidence.last(ALONE, WHAT_IT_TAKES_ACKED));
+    acked.or_else(|| alone_as_usual(evidence))
+}
+
+/// Requests that the server may answer without the target's work.
+pub fn cheap_rule(evidence: &Evidence) -> Step {
+    for experiment in cheap_experiments(evidence) {
+        let seen = evidence.observe_if_reached(experiment)?;
+        if seen.and_then(cheap).is_some_and(|cheap| cheap.alone_s < CHEAP * evidence.figures.alone_median_s) {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// What may be cheap: a path that is not there, and a request that a server refuses before it looks at the path.
+fn cheap_experiments(evidence: &Evidence) -> Vec<Experiment> {
+    let setting = &evidence.setting;
+    let light = |name, request| {
+        setting.single(name, COSTS_LITTLE, Length::Seconds(0.6)).with(|load| {
+            load.request = request;
+            load.keep_alive = false;
+            load.requests = Some(TRIES);
+            load.think = Some((PAUSE / 3, PAUSE / 2));
+        })
+    };
+    let mut experiments = vec![light("a path that is not there", Request::Absent)];
+    if !setting.http2 {
+        experiments.push(light("a request without a Host", Request::WithoutHost));
+    }
+    experiments
+}
+
+fn cheap(seen: &Observation) -> Option<Cheap> {
+    Some(Cheap { what: seen.experiment.clone(), alone_s: seen.median_s()?, connect_s: seen.connect_median_s()? })
+}
+
+/// Ever more connections, up to twice as many as the user means.
+pub fn ladder_rule(evidence: &Evidence) -> Step {
+    let (setting, asked) = (&evidence.setting, evidence.setting.connections);
+    let climb = |connections, why, seconds| {
+        setting.with_connections(connections, counted(connections, "connection"), why, seconds)
+    };
+    let mut rates = vec![];
+    for connections in rungs(asked).into_iter().filter(|&connections| connections != asked) {
+        rates.push(evidence.observe(climb(connections, GROWS, 0.7))?.good_rps());
+        if let [.., before, _, last] = rates[..]
+            && last < FLAT_LADDER * before
+        {
+            break;
+        }
+    }
+    let full = evidence.observe(climb(asked, YOUR_LOAD, 2.5))?;
+    if setting.same_machine && disturbance(full) > RUN_DISTURBED {
+        let rest = Some(Duration::from_secs_f64(setting.budget_s * REST));
+        evidence.observe(Experiment { rest, ..climb(asked, DISTURBED, 2.5) })?;
+    }
+    if first_full(evidence).is_some_and(|at| idle_workers(evidence, at) > 0) {
+        // Other connections may fall to other workers.
+        evidence.observe(climb(asked, UNEVEN, 2.5))?;
+    }
+    let double = (2 * asked).min(setting.max_connections);
+    if double > asked {
+        let came = evidence.observe(climb(double, MORE, 1.0))?.run.connections.peak;
+        if (came as f64) < MOST_CONNECTED * double as f64 {
+            // A full accept queue drops connections, and those come again after a second: this was not the load that was meant.
+            evidence.observe(Experiment { warmup: Warmup::Connected, ..climb(double, MORE_CONNECTED, 1.0) })?;
+        }
+    }
+    Ok(None)
+}
+
+/// Returns where the observation of the user's load stands, with the connections that came first.
+fn first_full(evidence: &Evidence) -> Option<usize> {
+    let name = counted(evidence.setting.connections, "connection");
+    evidence.position(&name, DISTURBED).or_else(|| evidence.position(&name, YOUR_LOAD))
+}
+
+/// Returns where the observation of the user's load stands.
+pub fn full(evidence: &Evidence) -> Option<usize> {
+    let name = counted(evidence.setting.connections, "connection");
+    evidence.position(&name, UNEVEN).or_else(|| first_full(evidence))
+}
+
+/// Returns the number of workers that idled in an observation while another was full.
+fn idle_workers(evidence: &Evidence, at: usize) -> usize {
+    let (others, seen) = (&evidence.observations()[..at], &evidence.observations()[at]);
+    let others = others.iter().filter_map(|other| other.signals.as_ref());
+    seen.signals.as_ref().map_or(0, |seen| spread::idle_workers(seen, others))
+}
+
+/// A service that does nothing, with connections that are kept and with one for each request.
+pub fn null_rule(evidence: &Evidence) -> Step {
+    if !evidence.setting.has_null {
+        return Ok(None);
+    }
+    let run = &evidence.full().run;
+    let body = run.bytes.body / run.requests.max(1);
+    for (name, why, keep_alive) in [(NULL, GENERATOR_REACHES, true), (NULL_CONNECTING, CONNECTION_COSTS, false)] {
+        let experiment = evidence.setting.user(name, why, 0.0).with(|load| {
+            load.request = Request::Null(body);
+            load.keep_alive = keep_alive;
+        });
+        evidence.observe_if_reached(Experiment {
+            length: Length::Seconds(0.8),
+            warmup: Warmup::Short,
+            ..experiment
+        })?;
+    }
+    Ok(None)
+}
+
+/// A light load on the cheap path while the target is just saturated: with few connections more than it needs, so that not all that
+/// the server has is taken by those that wait.
+pub fn beside_rule(evidence: &Evidence) -> Step {
+    if let Some([load, light]) = beside_experiments(evidence, &evidence.figures) {
+        evidence.beside(load, light)?;
+    }
+    Ok(None)
+}
+
+fn beside_experiments(evidence: &Evidence, figures: &Figures) -> Option<[Experiment; 2]> {
+    let setting = &evidence.setting;
+    let (cheap, from) = (figures.cheap.as_ref()?, figures.ladder.saturated_from()?);
+    // With the light load's own.
+    let most = setting.max_connections.saturating_sub(1).min(setting.connections.max(from));
+    let connections = (from + from / 2 + 1).min(most);
+    if connections == 0 {
+        return None;
+    }
+    let name = format!("{} and beside them {}", counted(connections, "connection"), cheap.what);
+    let light = cheap_experiments(evidence).into_iter().find(|light| light.name == cheap.what)?;
+    let light = light.named(format!("{name}: the light load")).to_tell(OTHERS_WAIT);
+    Some([setting.with_connections(connections, name, OTHERS_WAIT, 1.2), light.with(|load| load.requests = None)])
+}
+
+fn beside(evidence: &Evidence, figures: &Figures) -> Option<Beside> {
+    let is_of_light = |seen: &&Observation| seen.why == OTHERS_WAIT && seen.experiment.ends_with(": the light load");
+    if let Some(light) = evidence.observations().iter().find(is_of_light) {
+        let load = evidence.observations().iter().find(|seen| seen.why == OTHERS_WAIT && !is_of_light(seen))?;
+        return Some(Beside {
+            connections: load.run.plan.connections,
+            connect_s: light.connect_median_s().unwrap_or(0.0),
+            response_s: light.median_s(),
+        });
+    }
+    let [load, _] = beside_experiments(evidence, figures)?;
+    let unreached = evidence.is_unreached(&load.name, load.why);
+    unreached.then_some(Beside { connections: load.load.connections, connect_s: 0.0, response_s: None })
+}
+
+/// Returns the figures that follow from the observations so far.
+pub fn figures(evidence: &Evidence) -> Figures {
+    let setting = &evidence.setting;
+    let good_rps = |name, why| evidence.last(name, why).map(Observation::good_rps);
+    let figures = Figures {
+        connections: setting.connections,
+        in_flight: setting.connections * usize::from(setting.depth),
+        generator_threads: setting.threads,
+        same_machine: setting.same_machine,
+        round_trip_s: round_trip_s(evidence),
+        cheap: cheapest(evidence),
+        ladder: ladder(evidence),
+        null_rps: good_rps(NULL, GENERATOR_REACHES),
+        null_rps_connecting: good_rps(NULL_CONNECTING, CONNECTION_COSTS),
+        ..Figures::default()
+    };
+    let figures = with_alone(figures, evidence);
+    let figures = with_full(figures, evidence);
+    Figures { beside: beside(evidence, &figures), ..figures }
+}
+
+fn with_alone(figures: Figures, evidence: &Evidence) -> Figures {
+    let Some(alone) = alone(evidence) else { return figures };
+    let Some(times) = alone.times.answered.or(alone.times.unanswered) else { return figures };
+    let (mean_s, median_s) = (times.mean_us / 1e6, times.median_us / 1e6);
+    Figures {
+        alone_least_s: times.min_us as f64 / 1e6,
+        alone_mean_s: unpaused(mean_s, median_s, alone.stolen_s() / times.count.max(1) as f64),
+        alone_median_s: median_s,
+        ..figures
+    }
+}
+
+fn with_full(figures: Figures, evidence: &Evidence) -> Figures {
+    let Some(at) = full(evidence) else { return figures };
+    let seen = &evidence.observations()[at];
+    let stretch = seen.signals.as_ref().filter(|_| figures.same_machine).map_or(1.0, Signals::steal_factor);
+    let is_again = seen.why == UNEVEN;
+    let idle_workers = if is_again { idle_workers(evidence, at) } else { 0 };
+    let uneven = first_full(evidence).filter(|_| is_again && idle_workers == 0);
+    Figures {
+        generator_busy: seen.run.generator.busy_share,
+        generator_cores: seen.generator_cores() * stretch,
+        signals: seen.signals.clone().map(Signals::without_steal),
+        own_quota: seen.own_quota.clone(),
+        idle_workers,
+        uneven_rps: uneven.map(|at| evidence.observations()[at].good_rps()),
+        ..figures
+    }
+}
+
+/// Returns the least that any connection took to come about or TCP has seen before the service was loaded: a single one may have met
+/// a busy machine.
+fn round_trip_s(evidence: &Evidence) -> Option<f64> {
+    let gentle = evidence.observations().iter().take_while(|seen| ![GROWS, YOUR_LOAD].contains(&seen.why.as_str()));
+    let seen = gentle.flat_map(|seen| {
+        let connect = seen.times.connect.map(|connect| connect.min_us);
+        connect.into_iter().chain(seen.run.sockets.and_then(|sockets| sockets.min_rtt_us))
+    });
+    seen.min().map(|us| us as f64 / 1e6)
+}
+
+fn cheapest(evidence: &Evidence) -> Option<Cheap> {
+    let tried = cheap_experiments(evidence).into_iter().filter_map(|tried| evidence.last(&tried.name, tried.why));
+    tried.filter_map(cheap).min_by(|a, b| a.alone_s.total_cmp(&b.alone_s))
+}
+
+fn ladder(evidence: &Evidence) -> Ladder {
+    let rung = |seen: &Observation| Rung {
+        connections: seen.run.plan.connections,
+        rps: seen.good_rps(),
+        median_s: seen.median_s().unwrap_or(0.0),
+    };
+    let seen = evidence.observations();
+    let mut rungs: Vec<_> = seen.iter().filter(|seen| seen.why == GROWS).map(rung).collect();
+    rungs.extend(full(evidence).map(|at| rung(&seen[at])));
+    let more = |why| seen.iter().rfind(|seen| seen.why == why);
+    rungs.extend(more(MORE_CONNECTED).or_else(|| more(MORE)).map(rung));
+    Ladder(rungs)
+}
+
+/// A mean response time without the hypervisor's pauses, which are not the service's: they delayed a request by as much as was taken
+/// for each at most, and the median hardly at all.
+fn unpaused(mean_s: f64, median_s: f64, paused_s: f64) -> f64 {
+    (mean_s - paused_s).max(median_s.min(mean_s))
+}
+
+/// The share of the machine's CPU that neither server nor generator used, nor what the server talks to.
+fn disturbance(seen: &Observation) -> f64 {
+    let Some((signals, machine)) = seen.signals.as_ref().and_then(|signals| Some((signals, signals.machine?))) else {
+        return 0.0;
+    };
+    let known = signals.server_cores() + signals.peer_cores() + seen.generator_cores();
+    machine.cpu_share - known / machine.cores as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_loses_the_hypervisors_pauses_but_not_what_the_service_takes_now_and_then() {
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+        close(unpaused(0.005, 0.0004, 0.0036), 0.0014);
+        close(unpaused(0.005, 0.0004, 0.0), 0.005);
+        close(unpaused(0.005, 0.0004, 0.02), 0.0004);
+        // Mostly slow, and quick now and then.
+        close(unpaused(0.003, 0.004, 0.002), 0.003);
+    }
+}

@@ -1,0 +1,293 @@
+//! All thresholds of the rules, active and passive.
+
+// figures.rs
+/// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
+pub const FULL_THREAD: f64 = 0.85;
+/// A request counts as cheap at this share of what the target takes.
+pub const CHEAP: f64 = 0.6;
+/// The share of its periods from which a quota holds a process back.
+pub const THROTTLED: f64 = 0.15;
+/// Nothing that requests hold, be it a thread, a lock or a connection, is limited below so many at a time.
+pub const LEAST_HELD: f64 = 0.7;
+/// Below this parallelism there is one at a time.
+pub const ONE: f64 = 1.7;
+/// Messages to a database for each request from which they are an ORM's doing, which loads rows one by one.
+pub const MANY_TRIPS: f64 = 10.0;
+/// Bytes from a database for each request from which it may be asked what becomes of them.
+pub const MUCH_FETCHED: f64 = 2048.0;
+/// The kernel sends a SYN again after a second (RFC 6298, section 2).
+pub const SYN_TIMEOUT_US: u64 = 950_000;
+/// The least share of a request's time that is taken for the service's own.
+pub const LEAST_WORK: f64 = 0.15;
+/// The share of the time without a CPU below which a server gets the CPU that it asks for.
+pub const SERVED: f64 = 0.12;
+/// CPU in cores of a thread that has a part in the work, and is no mere helper.
+pub const WORKING_THREAD: f64 = 0.15;
+/// The share of the time without a CPU from which a thread is starved.
+pub const STARVED_THREAD: f64 = 0.3;
+/// CPU in cores from which another program on the server's machine is named.
+pub const WORTH_TELLING: f64 = 0.05;
+/// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
+pub const SERVERS_PART: f64 = 0.8;
+
+// doctor.rs
+/// The share of the highest rate that is allowed from which it is what limits.
+pub const MAX_RATE_REACHED: f64 = 0.85;
+
+// acks.rs
+/// Linux holds an acknowledgement back for 40 ms, and at most for 200.
+pub const ACK_DELAYS_S: [(f64, f64); 2] = [(0.036, 0.052), (0.19, 0.215)];
+/// The share of answers that must take as long as such a delay.
+pub const ACK_DELAYED: f64 = 0.2;
+/// Acknowledgements that were held back, for each answer, where answers take longer than that.
+pub const ACKS_HELD_BACK: f64 = 0.5;
+/// How many times as many answers acknowledging at once must bring.
+pub const ACKED_FASTER: f64 = 1.2;
+
+// contrast.rs
+/// Pairs of runs; as many as the difference needs to be told from noise.
+pub const LEAST_PAIRS: usize = 5;
+///
+pub const MOST_PAIRS: usize = 7;
+/// Where hardly any of the budget is left.
+pub const FEW_PAIRS: usize = 3;
+/// The half width of the interval, as a factor, below which more pairs would tell nothing new.
+pub const NARROW_PAIRS: f64 = 1.1;
+
+// turns.rs
+/// The ends of an interval are at most so far apart if it is to tell something.
+pub const VAGUE: f64 = 1.5;
+
+// spread.rs
+/// CPU in cores of a thread that does a worker's work.
+pub const WORKED_BEFORE: f64 = 0.3;
+/// What a thread wants of a CPU if it has far less to do than one that is full.
+pub const IDLE_WORKER: f64 = 0.5;
+
+// keep_alive.rs
+/// Connections per answer below which they are kept.
+pub const KEPT_ALIVE: f64 = 0.5;
+
+// ladder.rs
+/// The part of the best throughput from which the service counts as saturated.
+pub const SATURATED_FROM: f64 = 0.9;
+
+// ward.rs
+///
+pub const LONG_RESPONSE_S: f64 = 0.02;
+/// Once throughput has not grown by more than this over two doublings, the ladder goes on with the user's connections.
+pub const FLAT_LADDER: f64 = 1.08;
+/// The share of the machine that others may use before the decisive experiment is made again.
+pub const RUN_DISTURBED: f64 = 0.2;
+/// The share of the connections that must have come about for a load to be the one that was meant.
+pub const MOST_CONNECTED: f64 = 0.9;
+
+// gain.rs
+/// The spread of throughput from run to run, as a factor, by which a computed interval is widened on either side.
+pub const GAIN_SPREAD: f64 = 1.1;
+/// The ratio of an interval's ends from which it promises nothing: an order of magnitude.
+pub const WIDEST_GAIN: f64 = 10.0;
+/// The factor of throughput from which the lower end of such an interval is worth a promise of its own.
+pub const WORTH_PROMISING: f64 = 1.5;
+/// The CPU time of requests that a service answers without any work, which a request may cost more under a light load than under a
+/// full one: wake-ups, and system calls that serve one request instead of many.
+pub const LIGHT_LOAD_COST: f64 = 9.0;
+/// The factor by which CPU time for each request may fall under a full load, where no service that does nothing was measured.
+pub const CHEAPER_UNDER_LOAD: f64 = 2.0;
+/// The share of what adding CPU, threads or processes brings in proportion that is promised at least.
+pub const SCALES_AT_LEAST: f64 = 0.8;
+/// CPU in cores from which the generator's share of the server's machine is told.
+pub const GENERATOR_MATTERS: f64 = 0.05;
+/// Workers for each CPU that are advised where they wait.
+pub const WAITING_WORKERS: (f64, f64) = (4.0, 8.0);
+
+// factors.rs
+/// The share of the machine's CPU that the hypervisor may give to others before it is doubtful who was busy.
+pub const STOLEN_DOUBTFUL: f64 = 0.1;
+
+// factors/addresses.rs
+/// From how many times as many on the addresses are counted apart, and up to how many they are not.
+pub const SOURCES_APART: f64 = 1.6;
+///
+pub const SOURCES_TOGETHER: f64 = 1.25;
+
+// factors/connecting.rs
+/// Connections per answer from which they are not kept.
+pub const NOT_KEPT: f64 = 0.15;
+/// The share of connections that the server must have closed.
+pub const CLOSED_BY_SERVER: f64 = 0.5;
+/// The share of what a request takes from which connecting is what limits.
+pub const CONNECTING_LIMITS: f64 = 0.1;
+/// The same, from which there is no doubt: what a connection costs a service that does nothing is the least that it may cost.
+pub const CONNECTING_CERTAIN: f64 = 0.25;
+/// How many times apart an estimate and a measurement may be to stand beside each other.
+pub const ESTIMATE_AGREES: f64 = 2.0;
+
+// factors/cpu.rs
+/// The share of the CPUs that count as all of them.
+pub const MACHINE_FULL: f64 = 0.93;
+///
+pub const NEARLY_ALL_CPU: f64 = 0.85;
+/// CPU that counts as one, if it is that of several threads which share it: what was wanted is at least the one, what was got at most
+/// the other.
+pub const ONE_CORE: (f64, f64) = (0.85, 1.15);
+/// The share of the server's CPU that a thread must use to be the one that does the work: others only help it.
+pub const MOSTLY_ONE_THREAD: f64 = 0.65;
+/// What is left of a machine's CPU for it to be free.
+pub const FREE_CPU: f64 = 0.1;
+/// The factor by which one query that does the work of many may bring less than a query that does its own.
+pub const QUERY_VARIES: f64 = 3.0;
+
+// factors/delayed_ack.rs
+/// How many times as many answers acknowledging at once must bring under the user's load to be a limit, and to be the one that
+/// matters most.
+pub const ACKS_BIND: f64 = 1.1;
+///
+pub const ACKS_MATTER: f64 = 1.3;
+
+// factors/disturbed.rs
+/// The share of the machine's CPU in use from which somebody else may be in the way.
+pub const DISTURBED_FULL: f64 = 0.9;
+/// The share that others may use before experiments mean nothing.
+pub const OTHERS_DISTURB: f64 = 0.25;
+/// The share that the hypervisor may give to others.
+pub const STOLEN_DISTURBS: f64 = 0.2;
+
+// factors/failing.rs
+/// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
+pub const ONE_PACKET_BYTES: f64 = 1500.0;
+/// Overflows of the accept queue from which they are no accident.
+pub const OVERFLOWS: u64 = 10;
+/// The share of failed requests from which a run is about its failures.
+pub const MANY_FAILED: f64 = 0.01;
+
+// factors/generator.rs
+/// The share of the time without a CPU from which the generator was kept from its work.
+pub const GENERATOR_STARVED: f64 = 0.25;
+/// A service that does nothing and reaches no more than this times the target shows what the generator can do.
+pub const NULL_NO_BETTER: f64 = 1.25;
+/// A service that does nothing and reaches less than this times the target was slower than it, and so was its own limit: throughput
+/// varies by as much from run to run.
+pub const NULL_AS_GOOD: f64 = 0.9;
+
+// factors/held_back.rs
+/// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
+pub const LINK_DELAY_S: f64 = 0.001;
+/// The same, as a multiple of what it takes otherwise.
+pub const LINK_DELAY: f64 = 9.0;
+/// A link carries one thing at a time, so that no more requests than this can be said to be on it.
+pub const ON_A_LINK: f64 = 1.5;
+
+// factors/proxy.rs
+/// The share of connections that must be kept between two looks, for them to be kept alive.
+pub const UPSTREAM_KEPT: f64 = 0.6;
+/// Answers directly for each through the proxy, from which the proxy is what limits.
+pub const DIRECT_BETTER: f64 = 1.25;
+/// CPU in cores from which somebody behind the server does the work rather than it, if the server does not use half as much.
+pub const WORKS_BEHIND: f64 = 0.5;
+
+// factors/rising.rs
+/// The share of connections that must be at work rather than in a queue.
+pub const ALL_AT_WORK: f64 = 0.7;
+/// By what factor a doubling of connections must raise throughput to be one more piece of evidence.
+pub const STILL_GROWS: f64 = 1.4;
+/// The share of a request's time that makes it the network's.
+pub const MOSTLY_NETWORK: f64 = 0.5;
+/// The share of the time between the first byte and the last that makes an answer one that is held back while it is sent.
+pub const PACED: f64 = 0.7;
+/// The least share of a response's time that is left without the way, and the share from which what is left can be told.
+pub const LEAST_REST: f64 = 0.02;
+///
+pub const UNSURE_REST: f64 = 0.1;
+
+// factors/waiting.rs
+/// CPUs that are used for each request that goes on, from which it computes rather than waits.
+pub const COMPUTES: f64 = 0.5;
+/// Workers for each CPU that are many already, for work that waits.
+pub const MANY_WAITING_WORKERS: f64 = 8.0;
+/// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
+pub const POOL_IN_USE: f64 = 0.8;
+
+// passive.rs
+/// The share from which a machine's CPU counts as fully used, or as nearly so. Sampling and the scheduler take the rest.
+pub const PASSIVE_FULL: f64 = 0.95;
+///
+pub const PASSIVE_NEARLY_FULL: f64 = 0.9;
+/// The share of the machine's CPU below which server and generator were not kept from more by want of it.
+pub const LITTLE_CPU: f64 = 0.5;
+/// The share of connections that must be at work rather than wait.
+pub const PASSIVE_AT_WORK: f64 = 0.5;
+/// Connections per second from which opening them is a good part of what a CPU can do.
+pub const MANY_CONNECTIONS_PER_S: f64 = 3000.0;
+/// Connections that the server closes for each answer from which opening new ones costs more than the answers.
+pub const OFTEN_CLOSED: f64 = 0.3;
+/// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
+pub const UNQUEUED: f64 = 2.0;
+///
+pub const JITTER_US: f64 = 50.0;
+
+// passive/behind.rs
+/// The share of the connections that must have a request under way on average, for requests to wait for each other.
+pub const MOST_IN_FLIGHT: f64 = 0.5;
+/// The mean response time as a multiple of the least, from which requests wait.
+pub const WAITED: f64 = 2.0;
+/// The mean response time as a multiple of the least, from which a limiter may hold requests back.
+pub const HELD_BACK: f64 = 10.0;
+/// Connections per second from which they are a server's under load rather than other programs' on its machine.
+pub const MANY_OPENED_PER_S: f64 = 200.0;
+
+// passive/kept.rs
+/// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
+/// backlog is steady, and 2 where it has grown from nothing throughout the run.
+pub const BACKLOG_GREW: f64 = 1.6;
+/// The backlog at the end of a run in stages as such a multiple. Stages may end at their highest rate, with more than the average in
+/// flight.
+pub const BACKLOG_GREW_IN_STAGES: f64 = 3.0;
+/// Standard deviations of a random count that are no growth.
+pub const BACKLOG_DEVIATIONS: f64 = 3.0;
+/// Requests beyond that which may be in flight when a run ends, whatever its rate.
+pub const FEW_IN_FLIGHT: f64 = 2.0;
+/// The share of all requests that bounds a steady backlog, where response times show that it had grown for a while.
+pub const BACKLOG_SHARE: f64 = 0.01;
+/// The requests of so many seconds bound a steady backlog as well, however long the run.
+pub const BACKLOG_S: f64 = 1.0;
+/// The share of all requests that bounds a backlog however fast the others were answered: beyond it the service has stalled.
+pub const STALLED: f64 = 0.05;
+/// The requests of so many seconds, or of such a share of a shorter run, are no backlog: the machine paused, as it does while other
+/// programs use its CPU.
+pub const MACHINE_PAUSE: (f64, f64) = (0.2, 0.2);
+/// The 90th percentile of response times as a share of the time by which responses are behind, from which a backlog has grown for a
+/// while.
+pub const BACKLOG_LATE: f64 = 0.25;
+/// The share of `--max-rate` from which a closed loop ran at it.
+pub const AT_THE_CAP: f64 = 0.95;
+/// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.
+pub const ALL_IN_USE: f64 = 0.95;
+
+// passive/wire.rs
+/// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
+pub const PASSIVE_ACK_DELAY_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
+/// The share of segments that were sent again from which a way loses packets.
+pub const LOSSY: f64 = 0.001;
+/// Bytes that must wait on a full link: two packets of Ethernet.
+pub const LINK_QUEUE_BYTES: f64 = 3000.0;
+/// The share of the time that TLS handshakes must take.
+pub const MOSTLY_TLS: f64 = 0.3;
+
+// added
+/// The share of the budget that a single request may take before it has failed.
+pub const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
+/// The share of the budget after which no further rule is asked.
+pub const LAST_RULE: f64 = 0.9;
+/// The share of the budget after which fewer pairs must do.
+pub const LITTLE_BUDGET: f64 = 0.6;
+/// The share of the budget after which the fewest pairs must do, however they vary.
+pub const NO_BUDGET: f64 = 0.8;
+/// The share of its periods in which the generator's own quota throttles it.
+pub const GENERATOR_THROTTLED: f64 = 0.2;
+/// The ratio that another thread of the generator must bring.
+pub const MORE_THREADS_BETTER: f64 = 1.05;
+/// Connections that a proxy opens for each request, from which it keeps none.
+pub const UPSTREAM_OPENS: f64 = 0.3;
+/// The ratio of requests that two loads must have, for what differs between them to be put down to requests.
+pub const LOADS_APART: f64 = 2.0;

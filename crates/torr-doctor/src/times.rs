@@ -1,0 +1,102 @@
+//! The times of an experiment's requests and connections, as the few figures that rules read: they fit into a recording, which
+//! histograms do not.
+
+use crate::thresholds::{ACK_DELAYS_S, SYN_TIMEOUT_US};
+use serde::{Deserialize, Serialize};
+use torr_gauge::{Latency, RunResult, Sample};
+
+/// The time after the begin of a run within which its first responses are counted, in seconds. Samples are taken every 50 ms.
+const BEGIN_S: f64 = 0.101;
+
+/// Times of one experiment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Response times of requests that were answered in full.
+    pub answered: Option<Spread>,
+    /// Ages of requests that were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unanswered: Option<Spread>,
+    /// Times to connect.
+    pub connect: Option<Spread>,
+    /// Times of TLS handshakes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Spread>,
+    /// The time between first and last byte, in seconds, as a mean over all responses.
+    #[serde(default)]
+    pub sending_s: f64,
+    /// Connections that took longer than the time after which a SYN is sent again.
+    #[serde(default)]
+    pub late_connects: u64,
+    /// Responses that took as long as an acknowledgement is held back, beside the round trip.
+    #[serde(default)]
+    pub ack_delayed: u64,
+    /// Responses within the first tenth of a second; 0 if they were not sampled so often.
+    #[serde(default)]
+    pub first_tenth: u64,
+    /// The life of an idle connection that the server closed, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_idle_s: Option<f64>,
+}
+
+/// The figures of a distribution in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// How many there are.
+    pub count: u64,
+    /// The least.
+    pub min_us: u64,
+    /// The mean.
+    pub mean_us: f64,
+    /// The median, however few there are.
+    pub median_us: f64,
+}
+
+impl Spread {
+    /// Returns the figures of a histogram. `None` if nothing was recorded in it.
+    pub fn of(latency: &Latency) -> Option<Self> {
+        let histogram = latency.histogram();
+        (latency.count() > 0).then(|| Self {
+            count: latency.count(),
+            min_us: histogram.min(),
+            mean_us: histogram.mean(),
+            median_us: histogram.value_at_quantile(0.5) as f64,
+        })
+    }
+
+    /// Returns the sum in seconds.
+    pub fn sum_s(&self) -> f64 {
+        self.mean_us * self.count as f64 / 1e6
+    }
+}
+
+impl Times {
+    /// Returns the times of a run.
+    pub fn of(run: &RunResult, sample: &Sample) -> Self {
+        let connect = Spread::of(&sample.connect);
+        let least = [connect.map(|connect| connect.min_us), run.sockets.and_then(|sockets| sockets.min_rtt_us)];
+        let round_trip_s = least.into_iter().flatten().min().unwrap_or(0) as f64 / 1e6;
+        let begin = run.series.iter().take_while(|point| point.t <= BEGIN_S);
+        Self {
+            answered: Spread::of(&sample.answered),
+            unanswered: Spread::of(&sample.unanswered),
+            connect,
+            tls: Spread::of(&sample.tls),
+            sending_s: (sample.last_apart.sum() - sample.first_apart.sum()).max(0.0)
+                / 1e6
+                / sample.answered.count().max(1) as f64,
+            late_connects: sample.connect.count() - sample.connect.up_to(SYN_TIMEOUT_US),
+            ack_delayed: ack_delayed(&sample.answered, round_trip_s),
+            first_tenth: begin.map(|point| point.requests).sum(),
+            ended_idle_s: sample.ended_idle.map(|nanos| nanos as f64 / 1e9),
+        }
+    }
+}
+
+/// Returns the number of responses that took as long as an acknowledgement is held back.
+fn ack_delayed(answered: &Latency, round_trip_s: f64) -> u64 {
+    let within = ACK_DELAYS_S.iter().map(|(from, to)| {
+        let us = |s: f64| ((s + round_trip_s) * 1e6) as u64;
+        answered.up_to(us(*to)) - answered.up_to(us(*from))
+    });
+    within.sum()
+}
