@@ -43,6 +43,9 @@ pub struct Diagnosis {
     pub figures: Figures,
     /// What keep-alive depends on.
     pub keep_alive: Option<KeepAlive>,
+    /// Name and reason of each experiment in which not one connection came about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<(String, String)>,
     /// All experiments in their order.
     pub trail: Vec<Observation>,
 }
@@ -103,6 +106,7 @@ impl Diagnosis {
             setting: evidence.setting.clone(),
             figures: evidence.figures.clone(),
             keep_alive,
+            unreached: evidence.unreached().to_vec(),
             trail: evidence.into_observations(),
         }
     }

@@ -81,6 +81,11 @@ impl Evidence {
         self.position(name, why).map(|at| &self.observations[at])
     }
 
+    /// Returns name and reason of each experiment in which not one connection came about.
+    pub fn unreached(&self) -> &[(String, String)] {
+        &self.unreached
+    }
+
     /// Whether not one connection came about in the experiment of this name and reason.
     pub fn is_unreached(&self, name: &str, why: &str) -> bool {
         self.unreached.iter().any(|(unreached, reason)| unreached == name && reason == why)

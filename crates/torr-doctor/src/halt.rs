@@ -33,6 +33,14 @@ pub enum Halt {
     /// The server that was to be started cannot be.
     #[error("{0}")]
     Command(String),
+    /// A recording has no observation of this experiment.
+    #[error("'{experiment}' was not recorded, which would tell {why}")]
+    NotRecorded {
+        /// Its name.
+        experiment: String,
+        /// What it would tell.
+        why: &'static str,
+    },
     /// It was started, but does not answer.
     #[error("{0}")]
     Silent(String),

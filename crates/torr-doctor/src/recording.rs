@@ -1,0 +1,135 @@
+//! Recordings: the observations of a diagnosis in a file, and a lab that answers experiments from them.
+//!
+//! A recording is JSON, `torr.recording/1`: the `expected` factor, the `setting` of the diagnosis and its `trail`, both as in
+//! `torr.doctor/1`, and the names and reasons of experiments in which not one connection came about (`unreached`). A diagnosis as JSON
+//! is a recording but for `expected`. The trail has neither series nor histograms, so that a recording takes some tens of kilobytes.
+
+use crate::diagnosis::Diagnosis;
+use crate::driver::{self, Finding};
+use crate::experiment::Experiment;
+use crate::halt::Halt;
+use crate::lab::{Lab, Order};
+use crate::observation::Observation;
+use crate::setting::Setting;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use torr_gauge::{Factor, Failure, Kind, Side};
+use torr_press::RunError;
+
+/// The version of [`Recording`].
+pub const SCHEMA: &str = "torr.recording/1";
+
+/// The observations of a diagnosis.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Recording {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The factor that a diagnosis of this service should name.
+    pub expected: Factor,
+    /// The load that was meant, and what could be varied.
+    pub setting: Setting,
+    /// Name and reason of each experiment in which not one connection came about.
+    #[serde(default)]
+    pub unreached: Vec<(String, String)>,
+    /// All observations in their order.
+    pub trail: Vec<Observation>,
+}
+
+impl Recording {
+    /// Returns the recording of a diagnosis of a service that `expected` limits.
+    pub fn of(diagnosis: &Diagnosis, expected: Factor) -> Self {
+        Self {
+            schema: SCHEMA.into(),
+            expected,
+            setting: diagnosis.setting.clone(),
+            unreached: diagnosis.unreached.clone(),
+            trail: diagnosis.trail.clone(),
+        }
+    }
+
+    /// Returns the recording of a diagnosis that was written as JSON (`torr doctor --json`), of a service that `expected` limits.
+    ///
+    /// # Errors
+    /// What JSON without a `setting` and a `trail` has.
+    pub fn of_json(diagnosis: &str, expected: Factor) -> serde_json::Result<Self> {
+        let mut fields: serde_json::Value = serde_json::from_str(diagnosis)?;
+        fields["schema"] = SCHEMA.into();
+        fields["expected"] = serde_json::to_value(expected)?;
+        serde_json::from_value(fields)
+    }
+
+    /// Writes the recording into a file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        std::fs::write(path, serde_json::to_string(self)? + "\n")
+    }
+
+    /// Reads a recording from a file.
+    ///
+    /// # Errors
+    /// Those of the file, and of what is no recording.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
+    }
+
+    /// Diagnoses the service again from what was observed of it.
+    ///
+    /// # Errors
+    /// [`Halt::NotRecorded`] if a rule asks for an experiment that was not carried out then.
+    pub fn diagnose(&self) -> Result<Diagnosis, Halt> {
+        let mut lab =
+            Replay { left: self.trail.iter().cloned().collect(), unreached: &self.unreached, elapsed: Duration::ZERO };
+        let finding: Finding = driver::diagnose(self.setting.clone(), &mut lab, &AtomicBool::new(false), &mut |_| {})?;
+        Ok(Diagnosis::of(finding, lab.elapsed.as_secs_f64()))
+    }
+}
+
+/// A lab in which each experiment has the outcome that was recorded.
+struct Replay<'r> {
+    left: VecDeque<Observation>,
+    unreached: &'r [(String, String)],
+    elapsed: Duration,
+}
+
+impl Replay<'_> {
+    /// Takes the first observation of an experiment that has not been taken yet.
+    fn take(&mut self, experiment: &Experiment) -> Result<Observation, Halt> {
+        let is_it = |seen: &Observation| seen.experiment == experiment.name && seen.why == experiment.why;
+        if let Some(at) = self.left.iter().position(is_it) {
+            let observation = self.left.remove(at).expect("its position was just found");
+            self.elapsed = self.elapsed.max(Duration::from_secs_f64(observation.ended_s));
+            return Ok(observation);
+        }
+        let is_it = |(name, why): &(String, String)| *name == experiment.name && why == experiment.why;
+        if self.unreached.iter().any(is_it) {
+            let failure = Failure::new(Kind::Connect, Side::Server, "recorded as unreachable");
+            return Err(Halt::Run(RunError::Unreachable { target: "the recorded service".into(), failure }));
+        }
+        Err(Halt::NotRecorded { experiment: experiment.name.clone(), why: experiment.why })
+    }
+}
+
+impl Lab for Replay<'_> {
+    fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    fn run(&mut self, order: &Order<'_>) -> Result<Observation, Halt> {
+        self.take(order.experiment)
+    }
+
+    fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
+        let full = self.take(order.experiment)?;
+        Ok([full, self.take(light.experiment)?])
+    }
+
+    fn rest(&mut self, _: Duration) -> Result<(), Halt> {
+        Ok(())
+    }
+}
