@@ -1,0 +1,220 @@
+//! A simulated service, so that whole diagnoses run in milliseconds: a closed queueing network of which each fault is one station, as a
+//! lab. Throughput follows from the bounds of operational analysis (Denning and Buzen, 1978): the population over the response time
+//! without queues, and the capacity of each station.
+
+mod service;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+use crate::experiment::Request;
+use crate::halt::Halt;
+use crate::lab::{Lab, Order};
+use crate::observation::Observation;
+use crate::setting::Setting;
+use crate::times::{Spread, Times};
+use serde_json::json;
+use service::{Fault, Service};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a simulated experiment did.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    /// Connections at a time.
+    connections: f64,
+    /// Responses per second.
+    rps: f64,
+    /// The share of them that a limiter refused.
+    refused: f64,
+    /// The mean response time in seconds.
+    response_s: f64,
+    /// Connections opened for each request.
+    opened: f64,
+}
+
+/// The lab of a simulated service. Its clock advances by the length of each experiment.
+struct Simulation {
+    service: Service,
+    elapsed: Duration,
+    random: fastrand::Rng,
+}
+
+impl Simulation {
+    fn new(service: Service, seed: u64) -> Self {
+        Self { service, elapsed: Duration::ZERO, random: fastrand::Rng::with_seed(seed) }
+    }
+
+    /// Returns a factor that varies from run to run by some percent.
+    fn noise(&mut self) -> f64 {
+        let spread = self.service.noise;
+        1.0 + spread * (self.random.f64() + self.random.f64() - 1.0)
+    }
+
+    /// Returns what an order's load does.
+    fn load(&mut self, order: &Order<'_>) -> Load {
+        let load = &order.experiment.load;
+        let service = &self.service;
+        let alone_s = service.alone_s(load, order.quick_ack);
+        let think_s = load.think.map_or(0.0, |(least, most)| (least + most).as_secs_f64() / 2.0);
+        let connections = load.connections as f64;
+        let is_target = !matches!(load.request, Request::Absent | Request::WithoutHost | Request::Null(_));
+        let capacity = if is_target { service.capacity(load) } else { service.empty_capacity(load) };
+        // Where population and capacity are near each other, some requests wait for others by chance.
+        let offered = load.rate.unwrap_or(connections / (alone_s + think_s));
+        let ratio = offered / capacity;
+        let rps = offered / (1.0 + ratio.powi(8)).powf(1.0 / 8.0);
+        let opened = if service.keeps(load) { 0.0 } else { 1.0 };
+        let noise = self.noise();
+        if let (Fault::Refuses { per_second, .. }, true) = (self.service.fault, is_target) {
+            // Refusals come at once.
+            let refusal_s = self.service.rtt_s + 0.000_1;
+            let all = load.rate.unwrap_or(connections / (refusal_s + think_s)).min(self.service.empty_capacity(load));
+            if offered > per_second {
+                let refused = 1.0 - per_second / all.max(per_second);
+                return Load { connections, rps: all * noise, refused, response_s: refusal_s, opened };
+            }
+        }
+        let rps = rps * noise;
+        let response_s = match load.rate {
+            Some(_) if ratio < 0.8 => alone_s,
+            Some(_) => alone_s * 3.0,
+            None => (connections / rps - think_s).max(alone_s * noise.clamp(0.99, 1.01)),
+        };
+        Load { connections, rps, refused: 0.0, response_s, opened }
+    }
+
+    fn observation(&mut self, order: &Order<'_>, load: Load, is_light: bool) -> Observation {
+        let plan = &order.experiment.load;
+        let longest = order.duration.as_secs_f64();
+        let requests = (load.rps * longest).floor().min(plan.requests.map_or(f64::INFINITY, |requests| requests as f64));
+        let duration_s = if plan.requests.is_some() { (requests / load.rps).clamp(1e-3, longest) } else { longest };
+        let service = &self.service;
+        let body = match plan.request {
+            Request::Target | Request::Gzip | Request::Identity | Request::ExplicitKeepAlive | Request::Http10 => service.body,
+            Request::Null(body) => body as f64,
+            Request::Head | Request::Absent | Request::WithoutHost => 0.0,
+        };
+        let refused = (requests * load.refused).round();
+        let failed = if plan.request == Request::Target { (requests * service.failing).round() } else { 0.0 };
+        let absent = matches!(plan.request, Request::Absent | Request::WithoutHost);
+        let status = match () {
+            () if absent => json!({"404": requests}),
+            () => json!({"200": requests - refused - failed, "429": refused, "500": failed}),
+        };
+        let errors = if absent { requests } else { refused + failed };
+        let opened = (load.connections + requests * load.opened).round();
+        let generator_s = service.generator_s + load.opened * service.connect_cpu_s;
+        let threads = if plan.single { 1 } else { plan.threads };
+        let busy = (load.rps * generator_s / threads as f64).min(1.0);
+        let run = json!({
+            "schema": "torr.run/1", "torr": "0", "target": "http://simulated/", "started_at": "",
+            "plan": {"connections": plan.connections, "threads": threads, "keep_alive": plan.keep_alive, "protocol": "http/1.1",
+                "method": "GET", "timeout_s": order.timeout.as_secs_f64(), "duration_s": longest, "rate": plan.rate},
+            "asked": requests, "requests": requests, "rps": requests / duration_s, "duration_s": duration_s,
+            "status": status, "unfinished": 0,
+            "bytes": {"sent": requests * 100.0, "received": requests * (body + 200.0), "body": requests * body},
+            "errors": {"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": errors, "ports": 0},
+            "latency_us": null, "phases_us": {"connect": null, "tls": null, "first_byte": null},
+            "connections": {"opened": opened, "peak": plan.connections,
+                "closed_by_server": if plan.keep_alive { requests * load.opened } else { 0.0 },
+                "requests_per_connection": requests / opened.max(1.0)},
+            "series": [],
+            "generator": {"cpu_us_per_request": generator_s * 1e6, "cpu_share": busy, "busy_share": busy, "saturated": busy > 0.9}
+        });
+        let spread = |seconds: f64, count: f64| Spread {
+            count: count as u64,
+            min_us: (seconds * 0.9 * 1e6) as u64,
+            mean_us: seconds * 1e6,
+            median_us: seconds * 1e6,
+        };
+        let connect_s = service.connect_s(if is_light { load.connections } else { 0.0 });
+        let delays = requests * f64::from(u8::from(service.waits_for_acks(order.quick_ack) && !absent));
+        let signals = (service.is_seen && !is_light).then(|| signals::of(service, plan, load, duration_s));
+        Observation {
+            experiment: order.experiment.name.clone(),
+            why: order.experiment.why.into(),
+            run: serde_json::from_value(whole(run)).expect("it has the schema's form"),
+            signals,
+            own_quota: None,
+            times: Times {
+                answered: (requests >= 1.0).then(|| spread(load.response_s, requests)),
+                connect: Some(spread(connect_s, opened)),
+                ack_delayed: delays as u64,
+                first_tenth: self.service.burst(plan, load.rps, order.experiment.rest) as u64,
+                ..Times::default()
+            },
+            ended_s: 0.0,
+            sample: Arc::default(),
+        }
+    }
+}
+
+/// Makes counts whole numbers, as they are in results.
+fn whole(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    const COUNTS: [&str; 14] = [
+        "asked", "requests", "200", "404", "429", "500", "sent", "received", "body", "status", "opened", "peak",
+        "closed_by_server", "unfinished",
+    ];
+    match value {
+        Value::Object(fields) => Value::Object(
+            fields
+                .into_iter()
+                .map(|(name, value)| match value.as_f64().filter(|_| COUNTS.contains(&name.as_str())) {
+                    Some(count) => (name, (count.max(0.0).round() as u64).into()),
+                    None => (name, whole(value)),
+                })
+                .collect(),
+        ),
+        other => other,
+    }
+}
+
+impl Lab for Simulation {
+    fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    fn run(&mut self, order: &Order<'_>) -> Result<Observation, Halt> {
+        self.elapsed += order.duration + order.warmup;
+        let load = self.load(order);
+        Ok(self.observation(order, load, false))
+    }
+
+    fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
+        self.elapsed += order.duration + order.warmup;
+        let load = self.load(order);
+        let alone_s = self.service.alone_s(&light.experiment.load, false);
+        let response_s = alone_s + self.service.held_up_s(load.connections, load.response_s);
+        let beside = Load { rps: 1.0 / (response_s + 0.005), response_s, ..load };
+        Ok([self.observation(order, load, false), self.observation(light, beside, true)])
+    }
+
+    fn rest(&mut self, time: Duration) -> Result<(), Halt> {
+        self.elapsed += time;
+        Ok(())
+    }
+}
+
+/// Returns the setting of a simulated service.
+fn setting(service: &Service) -> Setting {
+    Setting {
+        connections: service.connections,
+        max_connections: 2 * service.connections,
+        depth: 1,
+        threads: service.generator_threads,
+        generator_cpus: service.cores,
+        keep_alive: true,
+        is_read_only: true,
+        has_second_source: false,
+        is_plain: true,
+        same_machine: service.is_seen,
+        has_null: true,
+        budget_s: 60.0,
+        timeout_s: 10.0,
+        url: "http://simulated/".into(),
+        path: "/".into(),
+        ..Setting::default()
+    }
+}
