@@ -2,8 +2,8 @@
 
 use crate::ladder::Ladder;
 use crate::thresholds::{
-    CHEAP, FULL_THREAD, LEAST_WORK, MANY_TRIPS, MUCH_FETCHED, SERVED, SERVERS_PART, STARVED_THREAD, WORKING_THREAD,
-    WORTH_TELLING,
+    CHEAP, FULL_THREAD, LEAST_WORK, MACHINE_FULL, MANY_TRIPS, MUCH_FETCHED, SERVED, SERVERS_PART, STARVED_THREAD,
+    WORKING_THREAD, WORTH_TELLING,
 };
 use crate::words::rate;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use torr_gauge::signals::{PeerUse, ProcessUse, QuotaUse, Role, Signals, ThreadUs
 const LOCKS: [&str; 5] = ["futex", "lock", "flock", "sem", "mutex"];
 
 /// The same for waiting for something to do.
-const IDLE: [&str; 5] = ["epoll", "accept", "poll_schedule", "select", "sigsuspend"];
+const IDLE: [&str; 6] = ["epoll", "ep_poll", "accept", "poll_schedule", "select", "sigsuspend"];
 
 /// Whether it is the server rather than the load generator that fills a machine which they share, by the CPU of each in cores. The
 /// verdict of a single run and that of the doctor both ask here, so that they agree on one load.
@@ -244,7 +244,7 @@ impl Figures {
     /// Whether the server wants more CPU than it gets: the machine is full, and its threads wait for a CPU. Where others use the
     /// machine but the server gets what it asks for, they do not matter to it.
     pub fn wants_cpu(&self) -> bool {
-        self.machine_share().is_some_and(|share| share > 0.85)
+        self.machine_share().is_some_and(|share| share >= MACHINE_FULL)
             && self.server_waits_for_cpu().is_none_or(|share| share >= SERVED)
     }
 

@@ -31,6 +31,8 @@ mod recording;
 pub mod remote;
 mod rules;
 mod setting;
+#[cfg(test)]
+mod simulation;
 mod spread;
 mod survey;
 mod thresholds;

@@ -9,8 +9,8 @@ mod wire;
 
 use crate::figures::server_fills;
 use crate::thresholds::{
-    FULL_THREAD, JITTER_US, LITTLE_CPU, MANY_CONNECTIONS_PER_S, MANY_FAILED, OFTEN_CLOSED, OTHERS_DISTURB,
-    PASSIVE_AT_WORK, PASSIVE_FULL, PASSIVE_NEARLY_FULL, UNQUEUED, WORTH_TELLING,
+    FULL_THREAD, JITTER_US, LITTLE_CPU, MACHINE_FULL, MANY_CONNECTIONS_PER_S, MANY_FAILED, OFTEN_CLOSED,
+    OTHERS_DISTURB, PASSIVE_AT_WORK, UNQUEUED, WORTH_TELLING,
 };
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::host::Host;
@@ -61,7 +61,7 @@ fn undecided(summary: &str) -> Verdict {
 
 /// Whether a thread of the server was full, or its machine was.
 fn server_is_full(run: &RunResult) -> bool {
-    a_thread_is_full(run) || run.host.as_ref().is_some_and(|host| host.cpu_share >= PASSIVE_FULL)
+    a_thread_is_full(run) || run.host.as_ref().is_some_and(|host| host.cpu_share >= MACHINE_FULL)
 }
 
 /// Whether a thread of the server was full.
@@ -135,7 +135,7 @@ fn keep_alive(run: &RunResult) -> Option<Verdict> {
 
 /// Others use so much of the machine that neither side could show what it can do.
 fn disturbed(run: &RunResult) -> Option<Verdict> {
-    let host = run.host.as_ref().filter(|host| host.cpu_share >= PASSIVE_NEARLY_FULL)?;
+    let host = run.host.as_ref().filter(|host| host.cpu_share >= MACHINE_FULL)?;
     let ours = ours(run, host);
     let behind = run.signals.as_ref().map_or(0.0, Signals::peer_cores);
     let others = host.cpu_share - ours - behind / host.cores as f64;
@@ -166,7 +166,7 @@ fn generator_cores(run: &RunResult) -> f64 {
 
 /// The server runs here, and all CPU of the machine is used: whoever uses most of it is the limit.
 fn full_machine(run: &RunResult) -> Option<Verdict> {
-    let host = run.host.as_ref().filter(|host| host.cpu_share >= PASSIVE_FULL)?;
+    let host = run.host.as_ref().filter(|host| host.cpu_share >= MACHINE_FULL)?;
     let generator = generator_cores(run);
     let cores = host.cores as f64;
     let part = |cores_used: f64| percent(cores_used / cores);
@@ -216,7 +216,7 @@ fn one_side(run: &RunResult) -> Option<Verdict> {
 }
 
 fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdict {
-    if full >= cores || used >= PASSIVE_NEARLY_FULL * cores as f64 {
+    if full >= cores || used >= MACHINE_FULL * cores as f64 {
         return likely(Factor::ServerCpu, "The server uses all CPU that this machine has.")
             .because(format!("{full} of its threads were full and it used {used:.2} of {cores} CPUs"))
             .advice("make requests cheaper or give the server more CPU");
@@ -235,8 +235,7 @@ fn server_threads(full: usize, cores: usize, used: f64, spare: String) -> Verdic
 fn connections(run: &RunResult) -> Option<Verdict> {
     let latency = run.latency_us?;
     let (min, median) = (latency.min as f64, latency.p50? as f64);
-    let idle =
-        run.host.as_ref().is_none_or(|host| host.cpu_share < PASSIVE_NEARLY_FULL || ours(run, host) < LITTLE_CPU);
+    let idle = run.host.as_ref().is_none_or(|host| host.cpu_share < MACHINE_FULL || ours(run, host) < LITTLE_CPU);
     // A thread that is full may take all connections in turns, so that each waits alike for the others.
     let nothing_is_full = idle && !run.generator.saturated && !a_thread_is_full(run);
     // On a schedule, response times have the time in them for which a request waited for a free connection on this side.

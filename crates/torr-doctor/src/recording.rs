@@ -17,7 +17,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use torr_gauge::{Factor, Failure, Kind, Side};
+use torr_gauge::{Factor, Failure, FailureKind, FailureSide};
 use torr_press::RunError;
 
 /// The version of [`Recording`].
@@ -108,7 +108,7 @@ impl Replay<'_> {
         }
         let is_it = |(name, why): &(String, String)| *name == experiment.name && why == experiment.why;
         if self.unreached.iter().any(is_it) {
-            let failure = Failure::new(Kind::Connect, Side::Server, "recorded as unreachable");
+            let failure = Failure::new(FailureKind::Connect, FailureSide::Server, "recorded as unreachable");
             return Err(Halt::Run(RunError::Unreachable { target: "the recorded service".into(), failure }));
         }
         Err(Halt::NotRecorded { experiment: experiment.name.clone(), why: experiment.why })

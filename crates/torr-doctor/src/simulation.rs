@@ -77,6 +77,7 @@ impl Simulation {
         }
         let rps = rps * noise;
         let response_s = match load.rate {
+            _ if ratio < 0.1 => alone_s * noise.clamp(0.99, 1.01),
             Some(_) if ratio < 0.8 => alone_s,
             Some(_) => alone_s * 3.0,
             None => (connections / rps - think_s).max(alone_s * noise.clamp(0.99, 1.01)),
@@ -87,11 +88,14 @@ impl Simulation {
     fn observation(&mut self, order: &Order<'_>, load: Load, is_light: bool) -> Observation {
         let plan = &order.experiment.load;
         let longest = order.duration.as_secs_f64();
-        let requests = (load.rps * longest).floor().min(plan.requests.map_or(f64::INFINITY, |requests| requests as f64));
+        let requests =
+            (load.rps * longest).floor().min(plan.requests.map_or(f64::INFINITY, |requests| requests as f64));
         let duration_s = if plan.requests.is_some() { (requests / load.rps).clamp(1e-3, longest) } else { longest };
         let service = &self.service;
         let body = match plan.request {
-            Request::Target | Request::Gzip | Request::Identity | Request::ExplicitKeepAlive | Request::Http10 => service.body,
+            Request::Target | Request::Gzip | Request::Identity | Request::ExplicitKeepAlive | Request::Http10 => {
+                service.body
+            }
             Request::Null(body) => body as f64,
             Request::Head | Request::Absent | Request::WithoutHost => 0.0,
         };
@@ -154,8 +158,20 @@ impl Simulation {
 fn whole(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     const COUNTS: [&str; 14] = [
-        "asked", "requests", "200", "404", "429", "500", "sent", "received", "body", "status", "opened", "peak",
-        "closed_by_server", "unfinished",
+        "asked",
+        "requests",
+        "200",
+        "404",
+        "429",
+        "500",
+        "sent",
+        "received",
+        "body",
+        "status",
+        "opened",
+        "peak",
+        "closed_by_server",
+        "unfinished",
     ];
     match value {
         Value::Object(fields) => Value::Object(

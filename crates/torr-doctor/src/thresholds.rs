@@ -1,6 +1,9 @@
 //! All thresholds of the rules, active and passive.
+//!
+//! A share is 0 to 1, CPU is in cores, a ratio is a factor of throughput unless a unit is in the name. Most were chosen with the services
+//! of the clinic, whose faults are known, as the widest gap between those that have a fault and those that look alike.
 
-// figures.rs
+// Witnesses.
 /// A thread that used so much of a CPU was full: the scheduler and sampling take the rest.
 pub const FULL_THREAD: f64 = 0.85;
 /// A request counts as cheap at this share of what the target takes.
@@ -30,11 +33,11 @@ pub const WORTH_TELLING: f64 = 0.05;
 /// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
 pub const SERVERS_PART: f64 = 0.8;
 
-// doctor.rs
+// What the user allows.
 /// The share of the highest rate that is allowed from which it is what limits.
 pub const MAX_RATE_REACHED: f64 = 0.85;
 
-// acks.rs
+// Acknowledgements.
 /// Linux holds an acknowledgement back for 40 ms, and at most for 200.
 pub const ACK_DELAYS_S: [(f64, f64); 2] = [(0.036, 0.052), (0.19, 0.215)];
 /// The share of answers that must take as long as such a delay.
@@ -44,36 +47,34 @@ pub const ACKS_HELD_BACK: f64 = 0.5;
 /// How many times as many answers acknowledging at once must bring.
 pub const ACKED_FASTER: f64 = 1.2;
 
-// contrast.rs
+// Experiments in turns.
 /// Pairs of runs; as many as the difference needs to be told from noise.
 pub const LEAST_PAIRS: usize = 5;
-///
+/// The most pairs of runs.
 pub const MOST_PAIRS: usize = 7;
 /// Where hardly any of the budget is left.
 pub const FEW_PAIRS: usize = 3;
 /// The half width of the interval, as a factor, below which more pairs would tell nothing new.
 pub const NARROW_PAIRS: f64 = 1.1;
 
-// turns.rs
 /// The ends of an interval are at most so far apart if it is to tell something.
 pub const VAGUE: f64 = 1.5;
 
-// spread.rs
+// Workers.
 /// CPU in cores of a thread that does a worker's work.
 pub const WORKED_BEFORE: f64 = 0.3;
 /// What a thread wants of a CPU if it has far less to do than one that is full.
 pub const IDLE_WORKER: f64 = 0.5;
 
-// keep_alive.rs
+// Keep-alive.
 /// Connections per answer below which they are kept.
 pub const KEPT_ALIVE: f64 = 0.5;
 
-// ladder.rs
+// The ladder of connections.
 /// The part of the best throughput from which the service counts as saturated.
 pub const SATURATED_FROM: f64 = 0.9;
 
-// ward.rs
-///
+/// The response time in seconds from which a warm-up would exclude nearly all requests.
 pub const LONG_RESPONSE_S: f64 = 0.02;
 /// Once throughput has not grown by more than this over two doublings, the ladder goes on with the user's connections.
 pub const FLAT_LADDER: f64 = 1.08;
@@ -82,7 +83,7 @@ pub const RUN_DISTURBED: f64 = 0.2;
 /// The share of the connections that must have come about for a load to be the one that was meant.
 pub const MOST_CONNECTED: f64 = 0.9;
 
-// gain.rs
+// Gains.
 /// The spread of throughput from run to run, as a factor, by which a computed interval is widened on either side.
 pub const GAIN_SPREAD: f64 = 1.1;
 /// The ratio of an interval's ends from which it promises nothing: an order of magnitude.
@@ -101,17 +102,17 @@ pub const GENERATOR_MATTERS: f64 = 0.05;
 /// Workers for each CPU that are advised where they wait.
 pub const WAITING_WORKERS: (f64, f64) = (4.0, 8.0);
 
-// factors.rs
+// The hypervisor.
 /// The share of the machine's CPU that the hypervisor may give to others before it is doubtful who was busy.
 pub const STOLEN_DOUBTFUL: f64 = 0.1;
 
-// factors/addresses.rs
-/// From how many times as many on the addresses are counted apart, and up to how many they are not.
+// Limiters that count addresses.
+/// The ratio of requests accepted from two addresses from which a limiter counts each apart.
 pub const SOURCES_APART: f64 = 1.6;
-///
+/// The ratio of requests accepted from two addresses up to which a limiter counts them together.
 pub const SOURCES_TOGETHER: f64 = 1.25;
 
-// factors/connecting.rs
+// Connecting.
 /// Connections per answer from which they are not kept.
 pub const NOT_KEPT: f64 = 0.15;
 /// The share of connections that the server must have closed.
@@ -123,37 +124,35 @@ pub const CONNECTING_CERTAIN: f64 = 0.25;
 /// How many times apart an estimate and a measurement may be to stand beside each other.
 pub const ESTIMATE_AGREES: f64 = 2.0;
 
-// factors/cpu.rs
-/// The share of the CPUs that count as all of them.
-pub const MACHINE_FULL: f64 = 0.93;
-///
+// CPU.
+/// The share of a machine's CPU from which the machine is full, for every rule: below it CPU is free. A machine that the clinic's servers
+/// fill shows 0.93 to 1.00, and 0.85 to 0.95 where a scheduler or a hypervisor takes some; one with a CPU of two to spare shows 0.5 to 0.7.
+pub const MACHINE_FULL: f64 = 0.9;
+/// The share of the CPUs from which a server has all of them.
+pub const ALL_CPU: f64 = 0.93;
+/// The share of the CPUs from which a server with as many full threads has nearly all of them.
 pub const NEARLY_ALL_CPU: f64 = 0.85;
 /// CPU that counts as one, if it is that of several threads which share it: what was wanted is at least the one, what was got at most
 /// the other.
 pub const ONE_CORE: (f64, f64) = (0.85, 1.15);
 /// The share of the server's CPU that a thread must use to be the one that does the work: others only help it.
 pub const MOSTLY_ONE_THREAD: f64 = 0.65;
-/// What is left of a machine's CPU for it to be free.
-pub const FREE_CPU: f64 = 0.1;
 /// The factor by which one query that does the work of many may bring less than a query that does its own.
 pub const QUERY_VARIES: f64 = 3.0;
 
-// factors/delayed_ack.rs
-/// How many times as many answers acknowledging at once must bring under the user's load to be a limit, and to be the one that
-/// matters most.
+// Acknowledgements under load.
+/// The ratio that acknowledging at once must bring under the user's load for delayed acknowledgements to limit it.
 pub const ACKS_BIND: f64 = 1.1;
-///
+/// The ratio from which delayed acknowledgements matter most under the user's load.
 pub const ACKS_MATTER: f64 = 1.3;
 
-// factors/disturbed.rs
-/// The share of the machine's CPU in use from which somebody else may be in the way.
-pub const DISTURBED_FULL: f64 = 0.9;
+// Other programs.
 /// The share that others may use before experiments mean nothing.
 pub const OTHERS_DISTURB: f64 = 0.25;
 /// The share that the hypervisor may give to others.
 pub const STOLEN_DISTURBS: f64 = 0.2;
 
-// factors/failing.rs
+// Failures.
 /// An answer of so many bytes, head and body, is a packet: no smaller one would pass more easily.
 pub const ONE_PACKET_BYTES: f64 = 1500.0;
 /// Overflows of the accept queue from which they are no accident.
@@ -161,7 +160,7 @@ pub const OVERFLOWS: u64 = 10;
 /// The share of failed requests from which a run is about its failures.
 pub const MANY_FAILED: f64 = 0.01;
 
-// factors/generator.rs
+// The generator.
 /// The share of the time without a CPU from which the generator was kept from its work.
 pub const GENERATOR_STARVED: f64 = 0.25;
 /// A service that does nothing and reaches no more than this times the target shows what the generator can do.
@@ -170,7 +169,7 @@ pub const NULL_NO_BETTER: f64 = 1.25;
 /// varies by as much from run to run.
 pub const NULL_AS_GOOD: f64 = 0.9;
 
-// factors/held_back.rs
+// Links.
 /// By how much connecting must be delayed for the link to be full: the kernel answers it, not the service.
 pub const LINK_DELAY_S: f64 = 0.001;
 /// The same, as a multiple of what it takes otherwise.
@@ -178,7 +177,7 @@ pub const LINK_DELAY: f64 = 9.0;
 /// A link carries one thing at a time, so that no more requests than this can be said to be on it.
 pub const ON_A_LINK: f64 = 1.5;
 
-// factors/proxy.rs
+// Proxies.
 /// The share of connections that must be kept between two looks, for them to be kept alive.
 pub const UPSTREAM_KEPT: f64 = 0.6;
 /// Answers directly for each through the proxy, from which the proxy is what limits.
@@ -186,7 +185,7 @@ pub const DIRECT_BETTER: f64 = 1.25;
 /// CPU in cores from which somebody behind the server does the work rather than it, if the server does not use half as much.
 pub const WORKS_BEHIND: f64 = 0.5;
 
-// factors/rising.rs
+// Throughput that grows.
 /// The share of connections that must be at work rather than in a queue.
 pub const ALL_AT_WORK: f64 = 0.7;
 /// By what factor a doubling of connections must raise throughput to be one more piece of evidence.
@@ -195,12 +194,12 @@ pub const STILL_GROWS: f64 = 1.4;
 pub const MOSTLY_NETWORK: f64 = 0.5;
 /// The share of the time between the first byte and the last that makes an answer one that is held back while it is sent.
 pub const PACED: f64 = 0.7;
-/// The least share of a response's time that is left without the way, and the share from which what is left can be told.
+/// The least share of a response's time that is left without the network.
 pub const LEAST_REST: f64 = 0.02;
-///
+/// The share of a response's time from which what is left without the network can be told.
 pub const UNSURE_REST: f64 = 0.1;
 
-// factors/waiting.rs
+// Requests that wait.
 /// CPUs that are used for each request that goes on, from which it computes rather than waits.
 pub const COMPUTES: f64 = 0.5;
 /// Workers for each CPU that are many already, for work that waits.
@@ -208,11 +207,7 @@ pub const MANY_WAITING_WORKERS: f64 = 8.0;
 /// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
 pub const POOL_IN_USE: f64 = 0.8;
 
-// passive.rs
-/// The share from which a machine's CPU counts as fully used, or as nearly so. Sampling and the scheduler take the rest.
-pub const PASSIVE_FULL: f64 = 0.95;
-///
-pub const PASSIVE_NEARLY_FULL: f64 = 0.9;
+// A single run.
 /// The share of the machine's CPU below which server and generator were not kept from more by want of it.
 pub const LITTLE_CPU: f64 = 0.5;
 /// The share of connections that must be at work rather than wait.
@@ -223,10 +218,9 @@ pub const MANY_CONNECTIONS_PER_S: f64 = 3000.0;
 pub const OFTEN_CLOSED: f64 = 0.3;
 /// A median within this factor of the least response time, plus the jitter of a wake-up, means that nothing queues.
 pub const UNQUEUED: f64 = 2.0;
-///
+/// The jitter of a wake-up in microseconds.
 pub const JITTER_US: f64 = 50.0;
 
-// passive/behind.rs
 /// The share of the connections that must have a request under way on average, for requests to wait for each other.
 pub const MOST_IN_FLIGHT: f64 = 0.5;
 /// The mean response time as a multiple of the least, from which requests wait.
@@ -236,7 +230,7 @@ pub const HELD_BACK: f64 = 10.0;
 /// Connections per second from which they are a server's under load rather than other programs' on its machine.
 pub const MANY_OPENED_PER_S: f64 = 200.0;
 
-// passive/kept.rs
+// Schedules that were kept.
 /// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
 /// backlog is steady, and 2 where it has grown from nothing throughout the run.
 pub const BACKLOG_GREW: f64 = 1.6;
@@ -264,7 +258,7 @@ pub const AT_THE_CAP: f64 = 0.95;
 /// The share of the slots with a request in flight from which the connections, and not the cap, may have held a closed loop back.
 pub const ALL_IN_USE: f64 = 0.95;
 
-// passive/wire.rs
+// The network in a single run.
 /// A delayed acknowledgement takes 40 ms, and what it delays hardly more.
 pub const PASSIVE_ACK_DELAY_US: std::ops::RangeInclusive<u64> = 38_000..=50_000;
 /// The share of segments that were sent again from which a way loses packets.
@@ -274,7 +268,7 @@ pub const LINK_QUEUE_BYTES: f64 = 3000.0;
 /// The share of the time that TLS handshakes must take.
 pub const MOSTLY_TLS: f64 = 0.3;
 
-// added
+// The procedure.
 /// The share of the budget that a single request may take before it has failed.
 pub const TIMEOUT_SHARE: f64 = 1.0 / 6.0;
 /// The share of the budget after which no further rule is asked.

@@ -4,7 +4,7 @@ use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecid
 use crate::figures::Figures;
 use crate::ladder::{Ladder, Rung};
 use crate::thresholds::{
-    FULL_THREAD, HELD_BACK, MANY_OPENED_PER_S, MOST_IN_FLIGHT, ONE, THROTTLED, UPSTREAM_KEPT, WAITED,
+    FULL_THREAD, HELD_BACK, MACHINE_FULL, MANY_OPENED_PER_S, MOST_IN_FLIGHT, ONE, THROTTLED, UPSTREAM_KEPT, WAITED,
 };
 use crate::words::{mean, time};
 use torr_gauge::signals::{PeerUse, Role};
@@ -45,7 +45,7 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
     let generator = generator_cores(run);
     let most =
         peer.cores() > signals.server_cores() && peer.cores() > generator && peer.cores() > 0.25 * machine.cores as f64;
-    (most && (full || machine.cpu_share > 0.93)).then(|| {
+    (most && (full || machine.cpu_share >= MACHINE_FULL)).then(|| {
         likely(Factor::Database, "The database behind the service is busy with its queries.")
             .because(format!("it used {:.2} CPUs, the server {:.2}", peer.cores(), signals.server_cores()))
             .advice("look at its slowest queries, and at missing indexes")

@@ -3,7 +3,9 @@
 use crate::evidence::Evidence;
 use crate::experiment::Request;
 use crate::rules::Step;
-use crate::thresholds::{CLOSED_BY_SERVER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES, NOT_KEPT};
+use crate::thresholds::{
+    CLOSED_BY_SERVER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES, MACHINE_FULL, NOT_KEPT,
+};
 use crate::times::Spread;
 use crate::words::{percent, rate, time};
 use crate::{gain, keep_alive};
@@ -77,8 +79,8 @@ fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
     let full = evidence.full();
     let tls = full.run.tls.clone().unwrap_or_default();
     let of = tls.full + tls.resumed;
-    let is_busy =
-        evidence.figures.full_threads() > 0 || evidence.figures.machine_share().is_some_and(|share| share > 0.9);
+    let is_busy = evidence.figures.full_threads() > 0
+        || evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL);
     let confidence = if is_busy && cost.securing > 0.6 { Confidence::Certain } else { Confidence::Likely };
     let summary =
         "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";

@@ -5,7 +5,8 @@ use crate::figures::{Figures, server_fills};
 use crate::gain;
 use crate::rules::Step;
 use crate::thresholds::{
-    FREE_CPU, FULL_THREAD, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES, THROTTLED,
+    ALL_CPU, FULL_THREAD, LINK_DELAY_S, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES,
+    THROTTLED,
 };
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
@@ -23,7 +24,7 @@ pub fn rule(evidence: &Evidence) -> Step {
         return Ok(None);
     };
     let full = evidence.figures.full_threads();
-    let (is_free, wants) = (machine < 1.0 - FREE_CPU, evidence.figures.wants_cpu());
+    let (is_free, wants) = (machine < MACHINE_FULL, evidence.figures.wants_cpu());
     let flat = flatness(evidence);
     let (sure, told) = (sure(flat.as_ref()), flat.map(|(_, told)| told));
     let mostly_one = full == 1
@@ -43,6 +44,9 @@ pub fn rule(evidence: &Evidence) -> Step {
             _ if is_free => "One thread of the server does all the work and is full, while other CPUs are free.",
             _ => "One thread of the server does all the work and is full: it can use one CPU only.",
         };
+        // The kernel answers connects: what delays them is a link, and the server's use of about one CPU an accident.
+        let is_delayed = full == 0 && evidence.figures.connect_delay_s().is_some_and(|delay| delay >= LINK_DELAY_S);
+        let sure = if is_delayed { Confidence::Likely } else { sure };
         Verdict::new(Factor::SingleCore, sure, summary)
             .because(match full {
                 0 => format!("the server used {used:.2} of {cores} CPUs, and none of its threads was full"),
@@ -52,9 +56,9 @@ pub fn rule(evidence: &Evidence) -> Step {
             .because_if(is_free.then(|| format!("the machine's CPUs were used to {} only", percent(machine))))
             .advice(format!("run more workers: one for each of the {cores} CPUs"))
             .gain(gain::by_workers(&evidence.figures, cores as f64 / used.max(1.0)))
-    } else if used >= MACHINE_FULL * cores as f64
+    } else if used >= ALL_CPU * cores as f64
         || (full >= cores && used >= NEARLY_ALL_CPU * cores as f64)
-        || (machine >= NEARLY_ALL_CPU && wants && server_fills(used, evidence.figures.generator_there()))
+        || (machine >= MACHINE_FULL && wants && server_fills(used, evidence.figures.generator_there()))
     {
         let (generator, others) =
             (evidence.figures.generator_there(), machine * cores as f64 - used - evidence.figures.generator_there());
@@ -181,7 +185,7 @@ fn database(evidence: &Evidence) -> Option<Verdict> {
     let threads = peer.processes.iter().flat_map(|process| &process.threads);
     let full = threads.filter(|thread| thread.cores >= FULL_THREAD).count();
     let fills = theirs >= NEARLY_ALL_CPU * cores
-        || figures.machine_share().is_some_and(|share| share > MACHINE_FULL)
+        || figures.machine_share().is_some_and(|share| share >= MACHINE_FULL)
         || full > 0;
     // A quota of its own stops a database as well: it uses that up, or has not answered on most of its connections.
     let waits = peer.waiting.is_some_and(|waiting| waiting > 0.5 * peer.connections && waiting > 0.5);

@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use crate::rules::Step;
-use crate::thresholds::{DISTURBED_FULL, OTHERS_DISTURB, STOLEN_DISTURBS};
+use crate::thresholds::{MACHINE_FULL, OTHERS_DISTURB, STOLEN_DISTURBS};
 use crate::words::percent;
 use torr_gauge::{Confidence, Factor, Verdict};
 
@@ -13,8 +13,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let known = figures.server_cores().unwrap_or(0.0) + figures.peer_cores() + figures.generator_there();
     let others = (machine.cpu_share - known / cores).max(0.0);
     let stolen = figures.stolen_share();
-    if machine.cpu_share < DISTURBED_FULL || !figures.wants_cpu() || others < OTHERS_DISTURB && stolen < STOLEN_DISTURBS
-    {
+    if machine.cpu_share < MACHINE_FULL || !figures.wants_cpu() || others < OTHERS_DISTURB && stolen < STOLEN_DISTURBS {
         return Ok(None);
     }
     let summary = "Other programs use this machine's CPU, so neither server nor generator can show what it can do.";

@@ -258,7 +258,10 @@ pub fn errors(evidence: &Evidence) -> Step {
         true => "Requests fail however gently they are sent, so throughput means little.",
         false => "Requests fail under load, so throughput means little.",
     };
-    let mut verdict = Verdict::new(Factor::Errors, Confidence::Certain, summary)
+    // A limiter's refusals are failures as well, and may be the limit even where a gentle load meets them.
+    let refused = full.status_share(&[429]) > share / 2.0;
+    let confidence = if refused { Confidence::Likely } else { Confidence::Certain };
+    let mut verdict = Verdict::new(Factor::Errors, confidence, summary)
         .because(format!("{} of the requests under your load failed", percent(share)))
         .because(format!("of those sent one at a time, with pauses, {} failed", percent(alone_share)));
     for cause in full.run.causes.iter().take(3) {

@@ -28,7 +28,9 @@ pub fn rule(evidence: &Evidence) -> Step {
     // Two witnesses that do not depend on each other, with the ladder as the intervention.
     let agreeing = [by_threads(evidence, held), figures.others_wait().map(|wait| !wait), by_hands(evidence, held)];
     let agree = agreeing.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
-    let confidence = if agree { Confidence::Certain } else { Confidence::Likely };
+    // A limiter of about one connection's rate looks like a lock, but for threads that take turns.
+    let is_seen = held >= ONE || !inside || by_threads(evidence, held) == Some(true);
+    let confidence = if agree && is_seen { Confidence::Certain } else { Confidence::Likely };
     let pool = pool(evidence, held).map(|peer| (peer, confidence));
     let pool = pool.or_else(|| Some((pool_of_as_many(evidence, held)?, Confidence::Likely)));
     let verdict = match (inside, pool) {

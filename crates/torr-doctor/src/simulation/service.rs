@@ -42,8 +42,6 @@ pub enum Fault {
     Acks,
     /// A share of the requests fails.
     Fails,
-    /// The accept queue takes so many connections.
-    AcceptQueue(usize),
 }
 
 /// A service, its machine and the generator.
@@ -89,7 +87,7 @@ impl Service {
         let noise = between(0.01, 0.06);
         let bucket = between(1.0, 200.0);
         let cores = [2, 4, 8][random.usize(..3)];
-        let fault = match random.u8(..14) {
+        let fault = match random.u8(..13) {
             0 => Fault::None,
             1 => Fault::Cpu,
             2 => Fault::SingleThread,
@@ -102,8 +100,7 @@ impl Service {
             9 => Fault::Link(wide),
             10 => Fault::Closes,
             11 => Fault::Acks,
-            12 => Fault::Fails,
-            _ => Fault::AcceptQueue(random.usize(1..8)),
+            _ => Fault::Fails,
         };
         Self {
             fault,
@@ -210,7 +207,7 @@ impl Service {
             Fault::Link(per_second) => beside * self.bytes(Request::Target) / per_second,
             _ => 0.0,
         };
-        self.rtt_s + 30e-6 + queue_s
+        self.rtt_s + queue_s
     }
 
     /// Returns by how much a light load on a cheap path is held up while `connections` have the responses of the target taking so long.
@@ -260,6 +257,10 @@ impl Service {
         match self.fault {
             Fault::Closes => truths.push(Factor::KeepAlive),
             Fault::Acks => truths.push(Factor::DelayedAck),
+            // A single worker that computes is a full thread.
+            Fault::Workers(1) if self.cpu_s > self.wait_s / 2.0 && truths.contains(&Factor::Workers) => {
+                truths.push(Factor::SingleCore);
+            }
             // A pool of one and a single worker are one thing at a time, whatever it is called.
             Fault::Pool(1, _) if truths.contains(&Factor::Database) => truths.push(Factor::Lock),
             _ => {}
