@@ -26,14 +26,13 @@ use std::future::Future;
 use std::net::SocketAddr;
 use tower_service::Service;
 
-/// The type of what [`App::metrics`] gives.
+/// The content type of [`App::metrics`].
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The body of a request.
 pub(crate) enum Content<'b> {
-    /// All of it.
     Whole(&'b [u8]),
-    /// What has come of it, and the rest as it comes: for a router.
+    /// A stream of the body, for the router.
     Coming(BodyReceiver),
 }
 
@@ -41,22 +40,22 @@ enum Handler {
     Direct(Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>),
     Async(Box<dyn Fn(&Request<'_>) -> Pending + Send + Sync>),
     Blocking(Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>),
-    /// What the server observes of itself.
+    /// The server's metrics.
     Metrics,
 }
 
-/// An application: what answers which requests.
+/// An application: its handlers by path and method, and its router.
 ///
 /// Paths may hold parameters: `/users/{id}` takes one part of a path, `/files/{*rest}` all that is left of it.
 #[derive(Default)]
 pub struct App {
-    /// From a path to the number of its route.
+    /// Patterns of paths, each with an index of `routes`.
     paths: Paths,
     routes: Vec<Route>,
-    /// What answers all that has no route here.
+    /// The service for all requests without a handler.
     router: Option<Router>,
     introduce: Option<Introduce>,
-    /// The application's own numbers.
+    /// The application's own metrics.
     metrics: Vec<Metric>,
 }
 

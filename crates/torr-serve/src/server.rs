@@ -16,8 +16,8 @@ use crate::process::notice;
 use crate::process::open_files::make_room;
 use crate::process::pid_file::PidFile;
 use crate::process::shutdown::{Ended, Shutdown};
-use crate::process::signals::{self, Duties, Signals};
-use crate::process::supervisor::{self, Orders, Program};
+use crate::process::signals::{self, SignalHandlers, Signals};
+use crate::process::supervisor::{self, Program, SupervisorOptions};
 use crate::process::systemd;
 use crate::settings::Settings;
 use crate::{callbacks, worker};
@@ -50,20 +50,20 @@ pub struct Bound {
     part: Part,
     address: SocketAddr,
     stop_signal: Arc<StopSignal>,
-    /// Those to mind, once they are watched for.
+    /// The watched signals, once [`Bound::watch_signals`] was called.
     signals: Option<Signals>,
     pid_file: Option<Arc<PidFile>>,
     hooks: Hooks,
 }
 
-/// What a program wants done besides.
+/// The program's callbacks.
 struct Hooks {
     ready: Vec<Box<dyn FnOnce() + Send>>,
     reload: Vec<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Hooks {
-    /// With what every server does on a reload: it reads its certificates anew, and begins its log anew.
+    /// Returns the callbacks of every server: a reload reads the certificates and opens the log again.
     fn new(tls: Option<TlsAcceptor>, log: Option<AccessLog>) -> Self {
         let reload = move || {
             if let Some(Err(error)) = tls.as_ref().map(TlsAcceptor::reload) {
@@ -83,10 +83,10 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// Where the threads of this process count what they do.
-struct Places {
+/// The rows of the metrics table in which the threads of this process count.
+struct TableRows {
     table: MetricsTable,
-    /// The first of them among those of all processes.
+    /// The number of the first thread, among the threads of all processes.
     first: usize,
     generation: usize,
 }
@@ -119,7 +119,7 @@ impl Drop for StopAtEnd {
     }
 }
 
-/// Waits for calls on the pool that are running, as long as they may.
+/// Waits for blocking calls that run, up to their time limit.
 fn end_threads(threads: BlockingThreads, shutdown: &Shutdown) {
     thread::scope(|scope| {
         let (tell_end, end) = mpsc::channel::<()>();
@@ -227,7 +227,7 @@ impl Bound {
                 // A supervisor of another version may have laid it out in another way.
                 let table =
                     MetricsTable::inherited(member.table, first + threads, metric::columns(self.app.own_metrics()))
-                        .map(|table| Places { table, first, generation: member.generation });
+                        .map(|table| TableRows { table, first, generation: member.generation });
                 member::obey(Arc::clone(&channel), Arc::clone(&self.stop_signal), self.settings.stop_timeout)?;
                 self.work(table, || member::tell_ready(&channel))
             }
@@ -266,12 +266,12 @@ impl Bound {
             reload.iter().for_each(|call| callbacks::survive("on_reload", call));
             systemd::ready(&status);
         };
-        let duties = Duties {
+        let handlers = SignalHandlers {
             leave: Box::new(move || stop.stop()),
             reload: Box::new(reload),
             last: Box::new(move || pid_file.iter().for_each(|file| file.remove())),
         };
-        let (handle, listener) = signals::mind(signals, duties)?;
+        let (handle, listener) = signals::mind(signals, handlers)?;
         let ended = self.run();
         handle.close();
         let _ = listener.join();
@@ -285,7 +285,7 @@ impl Bound {
         let mut listeners = std::mem::take(&mut self.listeners).into_iter();
         let of_one = |_| listeners.by_ref().take(self.settings.workers.max(1)).collect();
         let ready = std::mem::take(&mut self.hooks.ready);
-        supervisor::run(Orders {
+        supervisor::run(SupervisorOptions {
             program: Program::of_this_process()?,
             table: MetricsTable::new(
                 self.settings.processes * self.settings.workers.max(1),
@@ -301,7 +301,7 @@ impl Bound {
     }
 
     /// Runs worker threads, and tells when all of them accept connections.
-    fn work(self, places: Option<Places>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
+    fn work(self, rows: Option<TableRows>, when_ready: impl FnOnce()) -> Result<(), ServeError> {
         let Self { app, settings, tls, log, listeners, stop_signal, pid_file: _held, .. } = self;
         let room = make_room(&settings, listeners.len());
         let limits = ConnectionLimits::new(room.connections, settings.max_connections_per_address);
@@ -309,13 +309,13 @@ impl Bound {
         let (built, builds) = mpsc::channel();
         let count = listeners.len();
         let own = || {
-            Ok::<_, io::Error>(Places {
+            Ok::<_, io::Error>(TableRows {
                 table: MetricsTable::new(count, metric::columns(app.own_metrics()))?,
                 first: 0,
                 generation: 0,
             })
         };
-        let Places { table, first, generation } = places.map_or_else(own, Ok)?;
+        let TableRows { table, first, generation } = rows.map_or_else(own, Ok)?;
         let table = Arc::new(table);
         // A process's own, so at the place of its first thread.
         metric::keep(app.own_metrics(), &table, metrics_table::row(first, generation));

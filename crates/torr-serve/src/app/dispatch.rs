@@ -22,20 +22,20 @@ use torr_net::clock;
 use torr_wire::request::RequestHead;
 
 impl App {
-    /// Whether a request's body is passed on as it comes, rather than gathered for a handler of this application.
+    /// Returns whether a request's body is streamed to the router rather than gathered for a handler.
     pub(crate) fn takes_body_as_it_comes(&self, method: &str, path: &str, cx: &WorkerContext) -> bool {
         cx.router.is_some() && self.find(method, path).is_none()
     }
 
-    /// The handler of a request, with what its path holds.
+    /// Returns the handler of a request, with the parameters in the path.
     #[inline]
     fn find<'a, 'h>(&'a self, method: &str, path: &'h str) -> Option<(&'a Handler, Params<'a, 'h>)> {
         let (route, params) = self.paths.at(path)?;
         Some((handler_of(method, &self.routes[route].handlers)?, params))
     }
 
-    /// Calls the handler of a request, or the router, where there is no handler. One that waits is polled once, since
-    /// most have their answer at hand.
+    /// Calls the handler of a request, or the router where the request has no handler. A future is polled once, since most
+    /// responses are ready at once.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// The answer where neither a handler nor a router is there for it.
+    /// Returns the response to a request that has neither a handler nor a router.
     #[cold]
     fn no_handler(&self, head: &RequestHead<'_, '_>) -> Response {
         match self.paths.at(head.path()) {
@@ -68,7 +68,7 @@ impl App {
         }
     }
 
-    /// Calls a handler on a thread of the pool, which finds the request anew in bytes of its own.
+    /// Calls a blocking handler on a thread of the pool, with a copy of the request.
     fn call_blocking(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client, cx: &WorkerContext) -> Outcome {
         let (app, owned, body) = (Arc::clone(&cx.app), OwnedHead::new(head), body.to_vec());
         let (counts, client, asked) = (cx.meter.elsewhere(), client.clone(), Instant::now());
@@ -96,7 +96,7 @@ impl App {
         }
     }
 
-    /// Calls a handler that blocks.
+    /// Calls a blocking handler on this thread.
     fn block(&self, head: &RequestHead<'_, '_>, body: &[u8], client: &Client) -> Response {
         match self.find(head.method, head.path()) {
             Some((Handler::Blocking(handler), params)) => handler(&Request { head, params, body, client }),
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    /// Puts what is known of a client into a request's extensions.
+    /// Adds what is known of the client to a request's extensions.
     pub(crate) fn introduce(&self, client: &Client, extensions: &mut Extensions) {
         if let Some(tls) = &client.tls {
             extensions.insert(Arc::clone(tls));
@@ -146,7 +146,7 @@ impl App {
     }
 }
 
-/// Counts a call on the pool as done, be it that it has run or that nobody waits for it any more.
+/// Counts a call on the pool as done when dropped, whether the call has run or was taken back.
 struct Done(Counts);
 
 impl Drop for Done {
@@ -155,7 +155,7 @@ impl Drop for Done {
     }
 }
 
-/// A call on the pool. One that has not begun is taken back when nobody waits for it any more.
+/// A call on the pool. Dropping this takes back a call that has not begun.
 struct Called(JoinHandle<Response>);
 
 impl Drop for Called {
@@ -164,7 +164,7 @@ impl Drop for Called {
     }
 }
 
-/// Calls a handler. A panic is the handler's failure; what it leaves behind is the handler's own state only.
+/// Calls a handler and turns a panic into a response. Only the handler's own state can be inconsistent afterwards.
 #[inline]
 fn guarded(cx: &WorkerContext, call: impl FnOnce() -> Outcome) -> Outcome {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Outcome::Ready(panicked(cx)))
@@ -197,7 +197,7 @@ fn not_allowed(method: &str, handlers: &[(Method, Handler)]) -> Response {
     Response::error(405, "Method not allowed\n").header(ALLOW, allowed)
 }
 
-/// The answer for a handler that panicked.
+/// Counts a handler's panic and returns the response for it.
 #[cold]
 pub(crate) fn panicked(cx: &WorkerContext) -> Response {
     cx.meter.add(Count::Panicked, 1);

@@ -1,4 +1,4 @@
-//! The results of handlers, at once or later.
+//! The responses of handlers: ready, or futures of responses.
 
 use crate::callbacks;
 use crate::message::response::Response;
@@ -7,21 +7,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{self, Poll, Waker};
 
-/// A handler's answer that is still in the making.
+/// The future of a handler's response.
 pub(crate) type Pending = Pin<Box<dyn Future<Output = Response>>>;
 
-/// What calling a handler brings.
+/// The result of calling a handler.
 pub(crate) enum Outcome {
-    /// An answer.
     Ready(Response),
-    /// One that must be waited for, also if its client has ended its side.
+    /// A future that is driven to its end, also if the client has closed its side of the connection.
     Pending(Pending),
-    /// One of a router. It is dropped when its client ends its side, as hyper does: so those who work for clients that have
-    /// gone learn it.
+    /// A future of the router. It is dropped when the client closes its side, as hyper does, so that services stop working
+    /// for clients that are gone.
     Droppable(Pending),
 }
 
-/// Waits for an answer, or for what stands for it after a panic, in the same sense.
+/// Waits for a future's output. After a panic `panicked` returns an output instead.
 pub(crate) async fn survive<T>(mut future: Pin<Box<impl Future<Output = T> + ?Sized>>, panicked: impl Fn() -> T) -> T {
     let poll = |cx: &mut task::Context<'_>| {
         catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))).unwrap_or_else(|_| Poll::Ready(panicked()))
@@ -31,7 +30,7 @@ pub(crate) async fn survive<T>(mut future: Pin<Box<impl Future<Output = T> + ?Si
     outcome
 }
 
-/// Asks for an answer for the first time, with nobody to be woken.
+/// Polls a future for the first time, without a waker.
 #[inline]
 pub(crate) fn poll_once(mut future: Pending) -> Outcome {
     match future.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {

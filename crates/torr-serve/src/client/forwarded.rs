@@ -131,7 +131,7 @@ impl<'h> Forwarded<'h> {
     ) -> Self {
         let mut known = Self::direct(peer);
         if trusted.trusts(known.client.map(|client| client.ip())) {
-            let told = Told::gather(by, fields);
+            let told = ForwardedValues::gather(by, fields);
             match by {
                 ForwardedField::Forwarded => known.walk_forwarded(trusted, &told.clients),
                 ForwardedField::XForwardedFor => known.walk_x_forwarded_for(trusted, &told),
@@ -156,7 +156,7 @@ impl<'h> Forwarded<'h> {
         }
     }
 
-    fn walk_x_forwarded_for(&mut self, trusted: &Trusted, told: &Told<'h>) {
+    fn walk_x_forwarded_for(&mut self, trusted: &Trusted, told: &ForwardedValues<'h>) {
         let mut place = 0;
         for (number, text) in members(&told.clients).enumerate() {
             place = number;
@@ -171,7 +171,7 @@ impl<'h> Forwarded<'h> {
     }
 
     /// There is no chain here: a proxy replaces the field. If more than one address stands there, it did not.
-    fn take_x_real_ip(&mut self, told: &Told<'h>) {
+    fn take_x_real_ip(&mut self, told: &ForwardedValues<'h>) {
         if let [value] = told.clients[..]
             && let Node::Address(address) = Node::parse(value.trim_ascii())
         {
@@ -181,7 +181,7 @@ impl<'h> Forwarded<'h> {
     }
 
     /// `place` is the client's, counted from the right, among `count` addresses.
-    fn take_scheme_and_host(&mut self, told: &Told<'h>, place: usize, count: usize) {
+    fn take_scheme_and_host(&mut self, told: &ForwardedValues<'h>, place: usize, count: usize) {
         let pick = |values: &[&'h [u8]]| {
             let place = if members(values).count() == count { place } else { 0 };
             members(values).nth(place).map(unquoted)
@@ -193,13 +193,13 @@ impl<'h> Forwarded<'h> {
 
 /// The values of the fields that count, in their order.
 #[derive(Default)]
-struct Told<'h> {
+struct ForwardedValues<'h> {
     clients: Vec<&'h [u8]>,
     schemes: Vec<&'h [u8]>,
     hosts: Vec<&'h [u8]>,
 }
 
-impl<'h> Told<'h> {
+impl<'h> ForwardedValues<'h> {
     fn gather(by: ForwardedField, fields: impl IntoIterator<Item = (&'h str, &'h [u8])>) -> Self {
         let mut told = Self::default();
         for (name, value) in fields {

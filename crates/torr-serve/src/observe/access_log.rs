@@ -24,10 +24,10 @@ use std::time::Instant;
 
 /// A log that is open, of all workers.
 #[derive(Debug, Clone)]
-pub(crate) struct AccessLog(Arc<Shared>);
+pub(crate) struct AccessLog(Arc<OpenLog>);
 
 #[derive(Debug)]
-struct Shared {
+struct OpenLog {
     target: LogTarget,
     format: LogFormat,
     state: Mutex<State>,
@@ -44,7 +44,7 @@ impl AccessLog {
     /// If the file cannot be opened; a named pipe needs a reader.
     pub fn open(target: LogTarget, format: LogFormat) -> io::Result<Self> {
         let state = State { output: Output::open(&target)?, losses: Losses::default() };
-        Ok(Self(Arc::new(Shared { target, format, state: Mutex::new(state) })))
+        Ok(Self(Arc::new(OpenLog { target, format, state: Mutex::new(state) })))
     }
 
     /// Opens the file of this name again, for `logrotate` has given the former one another name. Standard output stays.
@@ -92,7 +92,7 @@ impl AccessLog {
     }
 }
 
-impl Drop for Shared {
+impl Drop for OpenLog {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = state.output.put(&mut Vec::new()) {

@@ -1,4 +1,4 @@
-//! What a worker process has from its supervisor: its number, a channel, and its listeners.
+//! The descriptors that a worker process inherits from its supervisor: a channel, the metrics table and listeners.
 //!
 //! A variable in the environment names the descriptors. It reaches programs too that a worker itself starts, for which it
 //! is not meant: so it also tells which file the channel is.
@@ -14,35 +14,35 @@ use torr_net::inherited;
 /// The variable.
 pub(crate) const VARIABLE: &str = "TORR_WORKER_PROCESS";
 
-/// What a worker tells its supervisor once it accepts connections.
+/// The worker's message that it accepts connections.
 pub(crate) const READY: u8 = b'r';
-/// What a supervisor tells its worker: to leave in its own time, since others have taken its place,
+/// The supervisor's message to stop without haste, since a new worker serves.
 pub(crate) const DRAIN: u8 = b'd';
-/// or to leave soon.
+/// The supervisor's message to stop within `stop_timeout`.
 pub(crate) const STOP: u8 = b's';
 
-/// All of it but the number.
+/// The descriptors, once they are taken.
 #[derive(Debug)]
 pub(crate) struct Inheritance {
     pub member: Member,
     pub listeners: Vec<OwnedFd>,
 }
 
-/// What makes a process one of several.
+/// The identity of a worker process among all workers.
 #[derive(Debug)]
 pub(crate) struct Member {
     pub channel: UnixStream,
-    /// The memory in which all count what they do.
+    /// The metrics table.
     pub table: OwnedFd,
-    /// Its number, from 1.
+    /// The number of the worker, from 1.
     pub number: usize,
     /// Which of its rows of the table the worker has.
     pub generation: usize,
 }
 
-/// What the variable says.
+/// The value of the variable.
 #[derive(Debug, PartialEq, Eq)]
-struct Note {
+struct Variable {
     number: usize,
     generation: usize,
     inode: u64,
@@ -58,18 +58,18 @@ pub(crate) fn note(number: usize, generation: usize, channel: &OwnedFd, others: 
     format!("{number}:{generation}:{inode}:{}", numbers.join(",")).into()
 }
 
-fn parse(text: &str) -> Option<Note> {
+fn parse(text: &str) -> Option<Variable> {
     let mut parts = text.splitn(4, ':');
     let (number, generation) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let inode = parts.next()?.parse().ok()?;
     let mut numbers = parts.next()?.split(',').map(|number| number.parse().ok());
     let (channel, table) = (numbers.next()??, numbers.next()??);
-    Some(Note { number, generation, inode, channel, table, listeners: numbers.collect::<Option<_>>()? })
+    Some(Variable { number, generation, inode, channel, table, listeners: numbers.collect::<Option<_>>()? })
 }
 
 /// What was left to this process, if it is a worker. From the first look on no other program gets it.
-fn ours() -> Option<&'static Note> {
-    static NOTE: OnceLock<Option<Note>> = OnceLock::new();
+fn ours() -> Option<&'static Variable> {
+    static NOTE: OnceLock<Option<Variable>> = OnceLock::new();
     let read = || {
         let note = parse(&std::env::var(VARIABLE).ok()?)?;
         let is_ours = inherited::inode(note.channel) == Some(note.inode);
@@ -123,7 +123,7 @@ mod tests {
         let (channel, table) = (OwnedFd::from(channel), listener.try_clone().expect("there is room for descriptors"));
         let others = [OwnedFd::from(table), OwnedFd::from(listener)];
         let inode = inherited::inode(channel.as_raw_fd()).expect("it is open");
-        let expected = Note {
+        let expected = Variable {
             number: 7,
             generation: 3,
             inode,

@@ -1,4 +1,4 @@
-//! The signals that a server minds, and a thread that minds them for a process with worker threads.
+//! The signals that a server handles, and the thread that handles them in a process with worker threads.
 
 use crate::callbacks;
 use crate::process::notice;
@@ -14,19 +14,18 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use torr_net::{Events, Interest, Poller, Token};
 
-/// How often signals are looked for where they cannot be waited for.
+/// The pause between two looks for signals where the poller fails.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a signal asks for.
+/// The action that a signal asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// To leave in order; a second time, to end at once.
+pub(crate) enum SignalAction {
+    /// A graceful stop; the second such signal ends the process at once.
     Leave,
-    /// To reload.
     Reload,
 }
 
-/// Signals that no longer do what they do by default, but wait to be minded.
+/// Watched signals, which are queued instead of having their default effects.
 #[derive(Debug)]
 pub(crate) struct Signals(SignalDelivery<UnixStream, SignalOnly>);
 
@@ -39,10 +38,11 @@ impl Signals {
         Ok(Self(SignalDelivery::with_pipe(read, write, SignalOnly, signals)?))
     }
 
-    /// Those that have come since the last call.
-    pub fn arrived(&mut self) -> Vec<(c_int, Asked)> {
-        let asked = |signal| if [SIGHUP, SIGUSR2].contains(&signal) { Asked::Reload } else { Asked::Leave };
-        self.0.pending().map(|signal| (signal, asked(signal))).collect()
+    /// Returns the signals since the last call.
+    pub fn arrived(&mut self) -> Vec<(c_int, SignalAction)> {
+        let action =
+            |signal| if [SIGHUP, SIGUSR2].contains(&signal) { SignalAction::Reload } else { SignalAction::Leave };
+        self.0.pending().map(|signal| (signal, action(signal))).collect()
     }
 
     fn handle(&self) -> Handle {
@@ -56,37 +56,37 @@ impl AsFd for Signals {
     }
 }
 
-/// Whether a signal that is the second one to ask for the end asks for it at once.
+/// Returns whether the signal, as the second one that asks for a stop, ends the process at once.
 pub(crate) fn is_urgent(signal: c_int) -> bool {
     [SIGTERM, SIGINT].contains(&signal)
 }
 
-/// Ends this process as the signal would have done.
+/// Ends this process by the signal's default effect.
 pub(crate) fn end_by(signal: c_int) {
     // It returns only where the signal does no harm, which none of these is.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
-/// What is done on signals.
-pub(crate) struct Duties {
+/// The callbacks of signals.
+pub(crate) struct SignalHandlers {
     pub leave: Box<dyn Fn() + Send>,
     pub reload: Box<dyn Fn() + Send>,
     /// Right before the process ends at once.
     pub last: Box<dyn Fn() + Send>,
 }
 
-/// Minds signals until the handle is closed, and tells systemd in between that the process lives.
-pub(crate) fn mind(signals: Signals, duties: Duties) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
+/// Handles signals until the handle is closed, and keeps systemd's watchdog alive meanwhile.
+pub(crate) fn mind(signals: Signals, handlers: SignalHandlers) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
     let poller = Poller::new()?;
     poller.add(&signals, Token::new(0, 0), Interest::Level)?;
-    mind_after(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, duties)
+    mind_after(move |timeout| poller.wait(&mut Events::with_capacity(1), timeout), signals, handlers)
 }
 
-/// Minds signals each time that `wait` returns.
+/// Handles signals each time that `wait` returns.
 fn mind_after(
     mut wait: impl FnMut(Option<Duration>) -> io::Result<()> + Send + 'static,
     mut signals: Signals,
-    duties: Duties,
+    handlers: SignalHandlers,
 ) -> io::Result<(Handle, std::thread::JoinHandle<()>)> {
     let handle = signals.handle();
     let closed = handle.clone();
@@ -106,19 +106,19 @@ fn mind_after(
                 }
                 std::thread::sleep(LOOK);
             }
-            for (signal, asked) in signals.arrived() {
-                match asked {
-                    Asked::Leave if leaving && is_urgent(signal) => {
-                        callbacks::survive("what is done before the end", &duties.last);
+            for (signal, action) in signals.arrived() {
+                match action {
+                    SignalAction::Leave if leaving && is_urgent(signal) => {
+                        callbacks::survive("what is done before the end", &handlers.last);
                         end_by(signal);
                     }
-                    Asked::Leave => {
+                    SignalAction::Leave => {
                         leaving = true;
                         systemd::stopping();
-                        callbacks::survive("what is done to leave", &duties.leave);
+                        callbacks::survive("what is done to leave", &handlers.leave);
                     }
-                    Asked::Reload if !leaving => callbacks::survive("what is done to reload", &duties.reload),
-                    Asked::Reload => {}
+                    SignalAction::Reload if !leaving => callbacks::survive("what is done to reload", &handlers.reload),
+                    SignalAction::Reload => {}
                 }
             }
         }
@@ -136,7 +136,7 @@ mod tests {
         let signals = Signals::watch().expect("signals can be watched");
         let (tell, told) = channel();
         let (reload, leave) = (tell.clone(), tell);
-        let duties = Duties {
+        let handlers = SignalHandlers {
             leave: Box::new(move || leave.send("leave").unwrap_or_default()),
             reload: Box::new(move || {
                 reload.send("reload").unwrap_or_default();
@@ -145,7 +145,7 @@ mod tests {
             last: Box::new(|| {}),
         };
         let fails = |_| Err(io::ErrorKind::OutOfMemory.into());
-        let (handle, thread) = mind_after(fails, signals, duties).expect("a thread starts");
+        let (handle, thread) = mind_after(fails, signals, handlers).expect("a thread starts");
         for (signal, expected) in [(SIGHUP, "reload"), (SIGUSR2, "reload"), (SIGTERM, "leave")] {
             signal_hook::low_level::raise(signal).expect("a process may send itself signals");
             assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(expected), "{signal}");

@@ -11,7 +11,7 @@ use crate::observe::metrics_table::{self, MetricsTable};
 use crate::process::inherited::STOP;
 use crate::process::member::GRACE;
 use crate::process::notice;
-use crate::process::signals::{Asked, Signals, is_urgent};
+use crate::process::signals::{SignalAction, Signals, is_urgent};
 use crate::process::systemd;
 use crate::settings::Settings;
 pub(crate) use child::Program;
@@ -33,14 +33,14 @@ const STOP_SIGNAL: Token = Token::new(u32::MAX, u32::MAX - 1);
 const CHANNEL: u32 = 0;
 const END: u32 = 1;
 
-/// What a worker is there for.
+/// The state of a worker process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Duty {
-    /// It has its place.
+    /// The worker serves.
     Serving,
-    /// It will take the place of another once all are ready.
+    /// The worker replaces another one once all new workers are ready.
     Coming,
-    /// It was told to leave.
+    /// The worker was told to stop.
     Leaving,
 }
 
@@ -52,22 +52,22 @@ struct Worker {
     deadline: Option<Deadline>,
 }
 
-/// A place that a worker has, or is to have.
+/// One of the workers to be kept running.
 #[derive(Debug, Default)]
-struct Place {
+struct WorkerSlot {
     listeners: Vec<OwnedFd>,
-    /// How often in a row its worker has died soon.
+    /// Workers that have ended soon after their start, without a lasting one between them.
     failures: u32,
-    /// When one is to be started, if it has none.
+    /// The time of the next start, while the slot has no worker.
     start_at: Option<Instant>,
 }
 
-/// What to supervise.
-pub(crate) struct Orders {
+/// What a supervisor needs.
+pub(crate) struct SupervisorOptions {
     pub program: Program,
     pub settings: Arc<Settings>,
     pub table: MetricsTable,
-    /// Those of each worker.
+    /// The listeners of each worker.
     pub listeners: Vec<Vec<OwnedFd>>,
     pub stop_signal: Arc<StopSignal>,
     pub signals: Option<Signals>,
@@ -79,7 +79,7 @@ struct Supervisor {
     program: Program,
     settings: Arc<Settings>,
     status: String,
-    places: Vec<Place>,
+    places: Vec<WorkerSlot>,
     workers: BTreeMap<u32, Worker>,
     next_id: u32,
     table: MetricsTable,
@@ -101,25 +101,25 @@ struct Supervisor {
 ///
 /// # Errors
 /// If a worker ends before all were ready for the first time, or the system refuses something.
-pub(crate) fn run(orders: Orders) -> Result<Option<c_int>, ServeError> {
+pub(crate) fn run(options: SupervisorOptions) -> Result<Option<c_int>, ServeError> {
     let poller = Poller::new()?;
-    poller.add(&orders.stop_signal, STOP_SIGNAL, Interest::Level)?;
-    if let Some(signals) = &orders.signals {
+    poller.add(&options.stop_signal, STOP_SIGNAL, Interest::Level)?;
+    if let Some(signals) = &options.signals {
         poller.add(signals, SIGNALS, Interest::Level)?;
     }
-    let place = |listeners| Place { listeners, ..Place::default() };
+    let place = |listeners| WorkerSlot { listeners, ..WorkerSlot::default() };
     let supervisor = Supervisor {
-        program: orders.program,
-        settings: orders.settings,
-        status: orders.status,
-        places: orders.listeners.into_iter().map(place).collect(),
+        program: options.program,
+        settings: options.settings,
+        status: options.status,
+        places: options.listeners.into_iter().map(place).collect(),
         workers: BTreeMap::new(),
         next_id: 0,
-        table: orders.table,
+        table: options.table,
         poller,
-        signals: orders.signals,
-        stop_signal: orders.stop_signal,
-        when_ready: Some(orders.when_ready),
+        signals: options.signals,
+        stop_signal: options.stop_signal,
+        when_ready: Some(options.when_ready),
         again: false,
         leaving: false,
         failure: None,
@@ -199,12 +199,12 @@ impl Supervisor {
         let arrived = self.signals.as_mut().map(Signals::arrived).unwrap_or_default();
         for (signal, asked) in arrived {
             match asked {
-                Asked::Leave if self.leaving && is_urgent(signal) => {
+                SignalAction::Leave if self.leaving && is_urgent(signal) => {
                     self.ended_by = Some(signal);
                     self.workers.values_mut().for_each(|worker| worker.child.kill());
                 }
-                Asked::Leave => self.leave(),
-                Asked::Reload => self.reload(),
+                SignalAction::Leave => self.leave(),
+                SignalAction::Reload => self.reload(),
             }
         }
         Ok(())
