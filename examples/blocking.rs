@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 use torr_serve::{App, Request, Response, ServeError, Server, Settings};
 
-/// Waits. It takes what it needs from the request; the future runs on the worker, which goes on with others meanwhile.
+/// Waits. The future owns what it needs from the request and runs on the worker, which serves other requests meanwhile.
 fn later(request: &Request<'_>) -> impl Future<Output = Response> + use<> {
     let time = request.param("ms").and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
     async move {
@@ -16,7 +16,7 @@ fn later(request: &Request<'_>) -> impl Future<Output = Response> + use<> {
     }
 }
 
-/// Blocks, since to read a file is a call that returns when it is done.
+/// Blocks: reading a file returns only when it is done.
 fn file(path: &str) -> Response {
     match fs::read(path) {
         Ok(content) => Response::text(content),
@@ -31,11 +31,11 @@ fn main() -> Result<(), ServeError> {
     let app = App::new()
         .get("/", |_| Response::text("at once\n"))
         .get_async("/later/{ms}", later)
-        // On a thread of the pool, so that no worker is blocked.
+        // Runs on a thread of the pool, so that no worker blocks.
         .get_blocking("/file", move |_| file(&path));
     let mut settings = Settings::default();
     settings.workers = 1;
-    // So many calls at a time, and so many that wait for their turn. Who comes when all is taken gets a 503.
+    // At most 4 calls run and 100 wait; further requests get a 503.
     settings.blocking_threads = 4;
     settings.blocking_queue = 100;
     let server = Server::new(app).settings(settings).bind(address)?.watch_signals()?;

@@ -11,7 +11,7 @@ struct Greeting<'r> {
     loud: bool,
 }
 
-/// `GET /hello/{name}`. What stands in a path is not decoded: `Ann%20Lee` comes as it is.
+/// Handles `GET /hello/{name}`. Path parameters are not decoded: `Ann%20Lee` stays as it is.
 fn hello(request: &Request<'_>) -> Response {
     let name = request.param("name").unwrap_or_default();
     json(&Greeting { hello: name, loud: request.query() == Some("loud") })
@@ -29,7 +29,7 @@ struct Bill {
     cents: u64,
 }
 
-/// `POST /orders`. The body is here in full before the controller is called, up to `max_body` (1 MiB).
+/// Handles `POST /orders`. The controller is called once the whole body is there, up to `max_body` (1 MiB).
 fn order(request: &Request<'_>) -> Response {
     match serde_json::from_slice::<Order>(request.body()) {
         Ok(Order { tea, pots }) => json(&Bill { tea, cents: 350 * u64::from(pots) }),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use torr_serve::{App, Server};
 
-/// A handle to the database, for all workers.
+/// A handle to the database that all workers share.
 #[derive(Clone)]
 struct Database(Arc<Mutex<Connection>>);
 
@@ -26,18 +26,18 @@ impl Database {
         Ok(Self(Arc::new(Mutex::new(connection))))
     }
 
-    /// Asks the database, and blocks until it has answered.
-    fn ask<T>(&self, question: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
-        question(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Runs a query, and blocks until it is done.
+    fn query<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+        query(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The same for a handler that must not block: on a thread of tokio's for that.
-    async fn ask_elsewhere<T: Send + 'static>(
+    /// Runs a query on a thread of tokio's blocking pool, for handlers that must not block.
+    async fn query_on_pool<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         let database = self.clone();
-        Ok(tokio::task::spawn_blocking(move || database.ask(question)).await??)
+        Ok(tokio::task::spawn_blocking(move || database.query(query)).await??)
     }
 }
 
@@ -74,14 +74,14 @@ struct Note {
 async fn add(State(database): State<Database>, Json(new): Json<NewNote>) -> Result<impl IntoResponse, Failure> {
     let insert = "INSERT INTO notes (text) VALUES (?1) RETURNING id, text";
     let note = |row: &rusqlite::Row<'_>| Ok(Note { id: row.get(0)?, text: row.get(1)? });
-    let added = database.ask_elsewhere(move |connection| connection.query_row(insert, [new.text], note)).await?;
+    let added = database.query_on_pool(move |connection| connection.query_row(insert, [new.text], note)).await?;
     Ok((StatusCode::CREATED, Json(added)))
 }
 
 async fn show(State(database): State<Database>, Path(id): Path<i64>) -> Result<Response, Failure> {
     let select = "SELECT text FROM notes WHERE id = ?1";
     let find = move |connection: &Connection| connection.query_row(select, [id], |row| row.get(0)).optional();
-    Ok(match database.ask_elsewhere(find).await? {
+    Ok(match database.query_on_pool(find).await? {
         Some(text) => Json(Note { id, text }).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     })
@@ -90,7 +90,7 @@ async fn show(State(database): State<Database>, Path(id): Path<i64>) -> Result<R
 /// The same database from a simple controller, on a thread of the server's pool.
 fn count(database: &Database) -> torr_serve::Response {
     let select = "SELECT count(*) FROM notes";
-    match database.ask(|connection| connection.query_row(select, [], |row| row.get::<_, i64>(0))) {
+    match database.query(|connection| connection.query_row(select, [], |row| row.get::<_, i64>(0))) {
         Ok(count) => torr_serve::Response::text(format!("{count} notes\n")),
         Err(error) => {
             eprintln!("the database: {error}");

@@ -13,12 +13,12 @@ fn greet(request: &Request<'_>) -> Response {
 
 fn settings(folder: &Path) -> Settings {
     let mut settings = Settings::default();
-    // Two processes of one thread each. Without this line there is one process, with a worker thread per CPU.
+    // Two processes with one worker thread each. The default is one process with a worker thread per CPU.
     (settings.processes, settings.workers) = (2, 1);
     settings.max_connections = 20_000;
     settings.pid_file = Some(folder.join("tea.pid"));
     settings.access_log = Some(LogTarget::File(folder.join("access.log")));
-    settings.trusted_proxies = "loopback".parse().expect("it is one of the words");
+    settings.trusted_proxies = "loopback".parse().expect("a known word");
     let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     if certificate.exists() {
         settings.tls = Some(TlsSettings::new(certificate, key));
@@ -35,6 +35,6 @@ fn main() -> Result<(), ServeError> {
     let app = App::new().get("/", greet).metrics("/metrics");
     let server = Server::new(app).settings(settings).bind(address)?;
     let url = format!("{scheme}://{}/", server.address());
-    // Once all workers serve, and only in the process that was started first.
+    // Called once all workers serve, in the supervisor only.
     server.on_ready(move || println!("{url}")).run_until_signal()
 }

@@ -1,12 +1,17 @@
-//! The commands that the server's documentation has under these headings work as they stand, but for ports and times.
+//! Runs the commands in sections of the server's documentation, with other ports and shorter times.
 
 use std::path::Path;
 use std::process::Command;
 use torr_test_support::program::{Running, torr_command, torr_folder};
 use torr_test_support::servers::Serve;
 
-const DOCS: &str = include_str!("../../docs/serve.md");
-const HEADINGS: [&str; 4] = ["TLS", "Limits", "Blocking handlers", "Metrics"];
+/// Pages of the server's documentation, and the section whose commands are run.
+const SECTIONS: [(&str, &str); 4] = [
+    (include_str!("../../docs/serve/tls.md"), "Start with TLS"),
+    (include_str!("../../docs/serve/limits.md"), "Limits"),
+    (include_str!("../../docs/serve/library.md"), "Blocking handlers"),
+    (include_str!("../../docs/serve/observability.md"), "Metrics"),
+];
 
 /// Runs the commands of a block: servers in the background, all else to its end. Gives how many those were.
 fn play(block: &str, folder: &Path) -> usize {
@@ -38,8 +43,8 @@ fn play(block: &str, folder: &Path) -> usize {
 
 #[test]
 fn commands_work() {
-    for heading in HEADINGS {
-        let section = DOCS.split(&format!("\n## {heading}\n")).nth(1).unwrap_or_else(|| panic!("no {heading}"));
+    for (page, heading) in SECTIONS {
+        let section = page.split(&format!("\n## {heading}\n")).nth(1).unwrap_or_else(|| panic!("no {heading}"));
         let section = section.split("\n## ").next().expect("a text has a first part");
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let runs: usize = section.split("```\n").skip(1).step_by(2).map(|block| play(block, folder.path())).sum();

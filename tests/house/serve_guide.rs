@@ -1,4 +1,4 @@
-//! What `docs/serve.md` says of files: configurations, nginx's and systemd's are taken by those that they are for.
+//! Checks the files in the server's documentation with the programs that read them: torr, nginx and systemd.
 
 use std::fs;
 use std::net::TcpStream;
@@ -10,10 +10,15 @@ use torr_test_support::program::{Running, run, torr};
 use torr_test_support::servers::{Nginx, Serve, free_port};
 use torr_test_support::wait_until;
 
-const PAGE: &str = include_str!("../../docs/serve.md");
+const PAGES: &str = concat!(
+    include_str!("../../docs/serve.md"),
+    include_str!("../../docs/serve/configuration.md"),
+    include_str!("../../docs/serve/proxy.md"),
+    include_str!("../../docs/serve/processes.md"),
+);
 
 fn of_kind(kind: &str) -> Vec<Block<'static>> {
-    blocks(PAGE).into_iter().filter(|block| block.kind == kind).collect()
+    blocks(PAGES).into_iter().filter(|block| block.kind == kind).collect()
 }
 
 fn table(text: &str) -> Table {

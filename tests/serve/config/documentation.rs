@@ -7,7 +7,7 @@ use torr_test_support::program::torr;
 #[test]
 fn the_help_and_the_guide_tell_every_setting() {
     let help = torr(&["serve", "--help"]).stdout;
-    let guide = include_str!("../../../docs/serve.md");
+    let guide = include_str!("../../../docs/serve/configuration.md");
     let rows: BTreeSet<_> = guide.lines().filter(|line| line.starts_with("| `")).collect();
     for line in Scene::new("").printed(&[]) {
         let (flag, variable) = (flag(&line.key), variable(&line.key));
@@ -17,17 +17,15 @@ fn the_help_and_the_guide_tell_every_setting() {
             None => format!("`{}`", line.value),
         };
         let row = format!("| `{}` | `{flag}` | `{variable}` | {default} | ", line.key);
-        assert!(rows.iter().any(|known| known.starts_with(&row)), "docs/serve.md has no row {row}");
+        assert!(rows.iter().any(|known| known.starts_with(&row)), "docs/serve/configuration.md has no row {row}");
     }
 }
 
-/// The blocks of the guide's section on configuration, without the words behind their fences.
+/// Returns the code blocks of the page on configuration, without the words behind their fences.
 fn blocks() -> Vec<&'static str> {
-    let guide = include_str!("../../../docs/serve.md");
-    let section =
-        guide.split("\n## ").find(|section| section.starts_with("Configuration")).expect("it has this section");
-    let within = section.split("\n```").skip(1).step_by(2);
-    within.map(|block| block.split_once('\n').expect("a fence ends its line").1).collect()
+    let page = include_str!("../../../docs/serve/configuration.md");
+    let blocks = page.split("\n```").skip(1).step_by(2);
+    blocks.map(|block| block.split_once('\n').expect("a fence ends its line").1).collect()
 }
 
 #[test]
