@@ -1,4 +1,4 @@
-//! ApacheBench's command line.
+//! The command line of ApacheBench.
 
 use crate::numbers::positive;
 use crate::tls::TlsArgs;
@@ -9,58 +9,58 @@ use std::net::IpAddr;
 use std::time::Duration;
 use torr_net::tls::Versions;
 
-/// How many requests a time limit implies.
+/// The number of requests that a time limit implies.
 const REQUESTS_OF_TIME_LIMIT: u64 = 50_000;
 
-/// Its help, in Torr's words.
+/// The help text.
 pub const USAGE: &str = "\
 Usage: ab [options] [http://]host[:port]/path
-       (ApacheBench's command line, answered by torr)
+       (ApacheBench's command line, run by torr)
 
   -n N      requests to send [1]
-  -c N      connections at a time [1]
-  -t S      stop after S seconds; means -n 50000
-  -s S      an answer may take S seconds [30]
+  -c N      concurrent connections [1]
+  -t S      stop after S seconds; implies -n 50000
+  -s S      timeout of a response in seconds [30]
   -k        keep connections alive
   -r        exit code 0 even if requests fail
   -B ADDR   connect from this address
-  -b BYTES  socket buffers: the system's are used
+  -b BYTES  socket buffers: ignored, the system's are used
 
   -p FILE   POST this file
   -u FILE   PUT this file
-  -T TYPE   its content type [text/plain]
+  -T TYPE   content type of the file [text/plain]
   -m NAME   another method
   -i        HEAD instead of GET
-  -H LINE   a header, 'Name: value'; repeatable
+  -H LINE   header field 'Name: value'; repeatable
   -C N=V    a cookie; repeatable
   -A U:P    basic authentication
   -P U:P    authentication to a proxy
   -X P:N    proxy and port
   -f NAME   TLS protocol: ALL, TLS1.2 or TLS1.3
-  -Z LIST   TLS ciphers: without effect
-  -E FILE   a certificate to show, with its key
-  -I        do not tell the server's name (SNI)
+  -Z LIST   TLS ciphers: ignored
+  -E FILE   client certificate with its key (PEM)
+  -I        do not send the server name (SNI)
 
   -q        no progress on standard error
-  -v N      2 and more: show the request and the first answer
+  -v N      from 2 on: print the request and the first response
   -d        no percentiles
   -S        no deviations
-  -l        the answers' length may vary
+  -l        the responses' length may vary
   -e FILE   percentiles as CSV
-  -g FILE   a line for each answer as TSV
+  -g FILE   a line per response as TSV
   -w        an HTML table; -x, -y, -z TEXT: attributes of table, rows, cells
   -V        version
   -h        help
 ";
 
-/// What is asked for.
+/// The parsed options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Args {
     /// The URL, with or without its scheme.
     pub url: String,
-    /// Requests in all, 1 at least.
+    /// Total requests, at least 1.
     pub requests: u64,
-    /// Connections at a time, no more than requests.
+    /// Concurrent connections, at most as many as requests.
     pub concurrency: u64,
     /// The time limit.
     pub duration: Option<Duration>,
@@ -74,11 +74,11 @@ pub struct Args {
     pub keep_alive: bool,
     /// Whether failed requests leave the exit code at 0.
     pub ignore_failures: bool,
-    /// The file to send, and the method of its flag.
+    /// The file to send, and the method that its flag implies.
     pub body: Option<(String, &'static str)>,
     /// The body's media type.
     pub content_type: Option<String>,
-    /// A method of the user's choice.
+    /// A method set by `-m`.
     pub method: Option<String>,
     /// Whether the method is HEAD.
     pub head: bool,
@@ -92,13 +92,13 @@ pub struct Args {
     pub proxy_authorization: Option<String>,
     /// A proxy's host and port.
     pub proxy: Option<(String, u16)>,
-    /// What is said of TLS.
+    /// TLS options.
     pub tls: TlsArgs,
-    /// The ciphers, in the words of OpenSSL.
+    /// OpenSSL's list of ciphers.
     pub ciphers: Option<String>,
-    /// Whether no progress is told.
+    /// Whether to print no progress.
     pub quiet: bool,
-    /// How much is shown of requests and responses.
+    /// How much to print of requests and responses.
     pub verbosity: u64,
     /// Whether the responses' length may vary.
     pub variable_length: bool,
@@ -106,7 +106,7 @@ pub struct Args {
     pub no_percentiles: bool,
     /// Whether deviations are left out.
     pub no_deviation: bool,
-    /// The attributes of the HTML table's elements, if it is wanted.
+    /// The attributes of the HTML table's elements, if the table is asked for.
     pub table: Option<[String; 3]>,
     /// The file for percentiles, as CSV.
     pub percentages: Option<String>,
@@ -149,18 +149,18 @@ impl Default for Args {
     }
 }
 
-/// What the command line says.
+/// The outcome of parsing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
-    /// To press.
+    /// Run a load test.
     Run(Box<Args>),
-    /// To tell the version.
+    /// Print the version.
     Version,
-    /// To help.
+    /// Print the help.
     Help,
 }
 
-/// Reads the command line. As with every program of its family, options end where the URL stands.
+/// Parses the command line. Options end at the URL, as in ApacheBench.
 pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut args = Args::default();
@@ -169,7 +169,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
         match arg {
             Short('h') => return Ok(Parsed::Help),
             Short('V') => return Ok(Parsed::Version),
-            Short(flag) => args.take(flag, &mut parser)?,
+            Short(flag) => args.apply(flag, &mut parser)?,
             Value(url) => {
                 urls.push(url);
                 urls.extend(parser.raw_args()?);
@@ -189,7 +189,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
 }
 
 impl Args {
-    fn take(&mut self, flag: char, parser: &mut lexopt::Parser) -> Result<(), UsageError> {
+    fn apply(&mut self, flag: char, parser: &mut lexopt::Parser) -> Result<(), UsageError> {
         match flag {
             'n' => self.requests = number(parser, "Invalid number of requests")?,
             'c' => self.concurrency = number(parser, "Invalid concurrency")?,
@@ -273,11 +273,11 @@ fn number(parser: &mut lexopt::Parser, mistake: &str) -> Result<u64, UsageError>
 }
 
 fn seconds(parser: &mut lexopt::Parser, mistake: &str) -> Result<Duration, UsageError> {
-    // More than a year is forever.
+    // A longer time than a year is as good as none.
     number(parser, mistake).map(|seconds| Duration::from_secs(seconds.min(31_536_000)))
 }
 
-/// Host and port, 80 if it has none.
+/// Parses a host and a port, by default 80.
 fn proxy(text: &str) -> Result<(String, u16), UsageError> {
     let (host, port) = text.rsplit_once(':').unwrap_or((text, "80"));
     let port = port.parse().map_err(|_| UsageError::plain(format!("'{text}' is not a proxy and its port")))?;
@@ -289,7 +289,7 @@ fn versions(text: &str) -> Result<Versions, UsageError> {
         "ALL" => Ok(Versions::Both),
         "TLS1.2" => Ok(Versions::Tls12),
         "TLS1.3" => Ok(Versions::Tls13),
-        _ => Err(UsageError::plain(format!("'{text}' is not spoken: ALL, TLS1.2 or TLS1.3"))),
+        _ => Err(UsageError::plain(format!("'{text}' is not supported: ALL, TLS1.2 or TLS1.3"))),
     }
 }
 

@@ -1,33 +1,33 @@
-//! httpress' command line.
+//! The command line of httpress.
 
 use crate::numbers::positive;
 use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
-/// What is asked for.
+/// The parsed options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Args {
     /// The URL.
     pub url: String,
-    /// Requests in all, 1 at least.
+    /// Total requests, at least 1.
     pub requests: u64,
     /// Threads, no more than connections.
     pub threads: u64,
-    /// Connections at a time, no more than requests.
+    /// Concurrent connections, at most as many as requests.
     pub connections: u64,
     /// Whether connections are kept alive.
     pub keep_alive: bool,
-    /// Whether no progress is told.
+    /// Whether to print no progress.
     pub quiet: bool,
-    /// Whether priorities of TLS were given, which have no effect.
+    /// Whether TLS priorities were given, which have no effect.
     pub priorities: bool,
 }
 
-/// Reads the command line. Returns nothing if it asks for help.
+/// Parses the command line. Returns `None` if it asks for help.
 ///
 /// # Errors
-/// [`UsageError`], with the argument that is wrong.
+/// [`UsageError`] with the wrong argument.
 pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut urls = Vec::new();
@@ -70,7 +70,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
 fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, UsageError> {
     let text = text(parser)?;
     positive(&text)
-        .ok_or_else(|| UsageError::plain(format!("wrong number of {of}: '{text}' is no whole number from 1 up")))
+        .ok_or_else(|| UsageError::plain(format!("wrong number of {of}: '{text}' is not a whole number from 1 up")))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The command lines of other load generators, read as those programs read them: arguments in, values or a mistake out. No
-//! I/O, so that the fuzzer can give them anything.
+//! Parsers for the command lines of other load generators, which accept what those programs accept. The parsers do no I/O,
+//! so that a fuzzer can call them with any arguments.
 #![forbid(unsafe_code)]
 
 pub mod ab;

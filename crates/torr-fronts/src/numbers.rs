@@ -1,20 +1,20 @@
-//! Numbers as those programs read them.
+//! Numbers with units, as the other programs parse them.
 
-/// Units that multiply, each by so many times the one before.
+/// A series of units, each a multiple of the one before.
 #[derive(Debug, Clone, Copy)]
 pub struct Units {
-    /// The unit that may be written for 1.
+    /// The optional suffix of the factor 1.
     base: &'static str,
     scale: u64,
     larger: &'static [&'static str],
 }
 
-/// k, M, G, T, P.
+/// The units k, M, G, T and P.
 pub const METRIC: Units = Units { base: "", scale: 1000, larger: &["k", "M", "G", "T", "P"] };
-/// s, m, h.
+/// The units s, m and h.
 pub const TIME: Units = Units { base: "s", scale: 60, larger: &["m", "h"] };
 
-/// A whole number with one of the units, in any case; `None` if it is something else.
+/// Parses a whole number with an optional unit in upper or lower case. Returns `None` for any other text.
 pub fn scaled(text: &str, units: Units) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = (text[..digits].parse::<u64>().ok()?, &text[digits..]);
@@ -25,7 +25,7 @@ pub fn scaled(text: &str, units: Units) -> Option<u64> {
     number.checked_mul(units.scale.checked_pow(steps)?)
 }
 
-/// A whole number from 1 up.
+/// Parses a whole number from 1 up.
 pub fn positive(text: &str) -> Option<u64> {
     text.parse().ok().filter(|&n| n > 0)
 }

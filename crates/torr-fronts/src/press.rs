@@ -5,29 +5,29 @@ use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
-/// What is asked for.
+/// The parsed options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Args {
     /// The URL.
     pub url: String,
-    /// Requests in all, 1 at least.
+    /// Total requests, at least 1.
     pub requests: u64,
-    /// Threads, 1 at least.
+    /// Threads, at least 1.
     pub threads: u64,
-    /// Connections at a time, 1 at least.
+    /// Concurrent connections, at least 1.
     pub connections: u64,
-    /// The file that describes the request, as JSON.
+    /// The JSON file that describes the request.
     pub file: Option<String>,
-    /// Whether the server's certificate is not checked.
+    /// Whether to accept any server certificate.
     pub insecure: bool,
-    /// Whether no progress is told.
+    /// Whether to print no progress.
     pub quiet: bool,
 }
 
-/// Reads the command line. Returns nothing if it asks for help.
+/// Parses the command line. Returns `None` if it asks for help.
 ///
 /// # Errors
-/// [`UsageError`], with the argument that is wrong.
+/// [`UsageError`] with the wrong argument.
 pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut args =
@@ -41,7 +41,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
             Short('k') => args.insecure = true,
             Short('q') => args.quiet = true,
             Short('h') | Long("help") => return Ok(None),
-            // The last one counts, as there.
+            // The last URL counts, as in drogon_ctl.
             Value(url) => args.url = utf8(url)?,
             other => return Err(other.unexpected().into()),
         }
@@ -55,7 +55,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Option<Args>, UsageError> {
 fn number(parser: &mut lexopt::Parser, of: &str) -> Result<u64, UsageError> {
     let text = text(parser)?;
     positive(&text)
-        .ok_or_else(|| UsageError::plain(format!("Invalid number of {of}! '{text}' is no whole number from 1 up")))
+        .ok_or_else(|| UsageError::plain(format!("Invalid number of {of}! '{text}' is not a whole number from 1 up")))
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! What the command lines can say of TLS.
+//! TLS options of the command lines.
 
 use torr_net::tls::Versions;
 
-/// What these programs can say of TLS. Unless they say otherwise, they believe every certificate.
+/// TLS options. By default these programs do not verify certificates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlsArgs {
-    /// Whether the server's certificate is checked.
+    /// Whether to verify the server's certificate.
     pub verify: bool,
-    /// The versions that may be used; all without it.
+    /// The allowed versions of TLS; `None` allows all.
     pub versions: Option<Versions>,
-    /// A PEM file with a certificate to show, and its key.
+    /// A PEM file with a client certificate and its key.
     pub identity: Option<String>,
-    /// Whether the server is not told which name is meant (SNI).
+    /// Whether to send no server name (SNI).
     pub no_sni: bool,
 }

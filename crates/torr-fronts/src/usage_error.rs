@@ -1,24 +1,24 @@
-//! What can be wrong with a command line, whatever program's it is.
+//! The error of a command line.
 
 use std::ffi::OsString;
 use torr_gauge::redact;
 
-/// A mistake in words.
+/// The reason why a command line is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageError {
-    /// What is wrong, without passwords and without what a terminal acts on.
+    /// The message, without passwords and without control characters.
     pub message: String,
-    /// Whether the program shows its usage with it.
+    /// Whether the program prints its usage with the message.
     pub with_usage: bool,
 }
 
 impl UsageError {
-    /// One that the program shows its usage with.
+    /// Returns an error that the program prints with its usage.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { message: redact::line(&message.into()), with_usage: true }
     }
 
-    /// One that the program tells in one line.
+    /// Returns an error that the program prints on one line.
     pub fn plain(message: impl Into<String>) -> Self {
         Self { message: redact::line(&message.into()), with_usage: false }
     }
@@ -35,12 +35,12 @@ impl From<lexopt::Error> for UsageError {
     }
 }
 
-/// The value of an option as text.
+/// Returns the value of an option as text.
 pub fn text(parser: &mut lexopt::Parser) -> Result<String, UsageError> {
     utf8(parser.value()?)
 }
 
-/// An argument as text.
+/// Returns an argument as text.
 pub fn utf8(argument: OsString) -> Result<String, UsageError> {
     argument.into_string().map_err(|bytes| UsageError::usage(format!("'{}' is not text in UTF-8", bytes.display())))
 }

@@ -1,32 +1,32 @@
-//! The command line of wrk, with what wrk2 adds.
+//! The command line of wrk, with the options of wrk2.
 
 use crate::numbers::{METRIC, TIME, scaled};
 use crate::usage_error::{UsageError, text, utf8};
 use lexopt::prelude::*;
 use std::ffi::OsString;
 
-/// Its help, in Torr's words.
+/// The help text.
 pub const USAGE: &str = "\
-Usage: wrk <options> <url>      (wrk's command line, answered by torr)
+Usage: wrk <options> <url>      (wrk's command line, run by torr)
   Options:
-    -c, --connections <N>  Connections at a time [10]
-    -d, --duration    <T>  How long [10s]
+    -c, --connections <N>  Concurrent connections [10]
+    -d, --duration    <T>  Duration [10s]
     -t, --threads     <N>  Threads [2]
 
     -s, --script      <S>  A Lua script: not there yet
-    -H, --header      <H>  A header, 'Name: value'; repeatable
-        --latency          Show how latency is distributed
-        --timeout     <T>  An answer may take so long [2s]
-    -v, --version          Show the version
+    -H, --header      <H>  Header field 'Name: value'; repeatable
+        --latency          Print the latency distribution
+        --timeout     <T>  Timeout of a response [2s]
+    -v, --version          Print the version
 
-    -R, --rate        <N>  wrk2: requests per second that are due in any case
-    -U, --u_latency        wrk2: latency from sending, which torr does not keep
-    -B, --batch_latency    wrk2: of pipelined requests, which only scripts make
+    -R, --rate        <N>  wrk2: arrival rate in requests per second
+    -U, --u_latency        wrk2: latency from sending; torr does not keep it
+    -B, --batch_latency    wrk2: latency of pipelined batches, which only scripts send
 
   <N> may end in k, M or G, <T> in s, m or h
 ";
 
-/// All long options, which may be shortened as far as they remain distinct.
+/// The long options, which may be abbreviated while they are unambiguous.
 const LONG: [&str; 12] = [
     "connections",
     "duration",
@@ -42,43 +42,43 @@ const LONG: [&str; 12] = [
     "help",
 ];
 
-/// What is asked for.
+/// The parsed options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Args {
     /// The URL.
     pub url: String,
-    /// Connections at a time, no fewer than threads.
+    /// Concurrent connections, at least as many as threads.
     pub connections: u64,
-    /// A duration in seconds, 1 at least.
+    /// The run's duration in seconds, at least 1.
     pub duration: u64,
-    /// Threads, 1 at least.
+    /// Threads, at least 1.
     pub threads: u64,
-    /// A Lua script and what it is given.
+    /// A Lua script and its arguments.
     pub script: Option<(String, Vec<String>)>,
     /// Header fields, each `Name: value`.
     pub headers: Vec<String>,
-    /// Whether latency's distribution is shown.
+    /// Whether to print the latency distribution.
     pub latency: bool,
-    /// A duration in seconds, 1 at least.
+    /// The timeout of a response in seconds, at least 1.
     pub timeout: u64,
-    /// Requests per second that are due, as wrk2 has it.
+    /// The arrival rate in requests per second, an option of wrk2.
     pub rate: Option<u64>,
-    /// Whether latency without correction is asked for, which torr does not keep.
+    /// Whether to print latency without correction, which Torr does not keep.
     pub uncorrected: bool,
-    /// To tell the version first, as wrk does before it goes on.
+    /// Whether to print the version first, as wrk does before it runs.
     pub version: bool,
 }
 
-/// What the command line says.
+/// The outcome of parsing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parsed {
-    /// To press.
+    /// Run a load test.
     Run(Args),
-    /// To help.
+    /// Print the help.
     Help,
 }
 
-/// Reads the command line.
+/// Parses the command line.
 pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
     let mut parser = lexopt::Parser::from_args(args);
     let (mut script, mut rest) = (None, Vec::new());
@@ -132,7 +132,7 @@ pub fn parse(args: Vec<OsString>) -> Result<Parsed, UsageError> {
     Ok(Parsed::Run(args))
 }
 
-/// The short form of a long option.
+/// Returns the short form of a long option.
 fn short(name: &str) -> Result<char, UsageError> {
     let exact = LONG.iter().filter(|long| **long == name);
     let begun: Vec<_> = LONG.iter().filter(|long| long.starts_with(name)).collect();

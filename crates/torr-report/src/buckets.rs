@@ -1,14 +1,14 @@
-//! Response times in a few fixed buckets, for formats that know nothing finer.
+//! Response times in fixed buckets, for formats without finer histograms.
 
 use torr_gauge::Latency;
 
-/// The upper bounds in microseconds: three to a decade, from 10 us to a minute.
+/// The upper bounds in microseconds: three per decade, from 10 us to a minute.
 pub const BOUNDS_US: [u64; 21] = [
     10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
     2_500_000, 5_000_000, 10_000_000, 25_000_000, 60_000_000,
 ];
 
-/// Each bound in seconds, with how many samples were no longer.
+/// Returns each bound in seconds with the number of samples up to the bound.
 pub fn cumulative(latency: &Latency) -> impl Iterator<Item = (f64, u64)> {
     BOUNDS_US.iter().map(|&us| (us as f64 / 1e6, latency.up_to(us)))
 }

@@ -1,25 +1,25 @@
-//! The series as CSV: a line for each interval of the run.
+//! The time series as CSV, one line per interval.
 
 use serde::Serialize;
 use torr_gauge::RunResult;
 
-/// A line. What is not known is an empty cell.
+/// One line. An unknown value is an empty cell.
 #[derive(Serialize)]
 struct Line {
-    /// The interval's end, in seconds since the run began.
+    /// The interval's end, in seconds from the start of the run.
     t: f64,
     requests: u64,
     errors: u64,
-    /// Responses per second of this interval; unknown if it has no length.
+    /// Responses per second of the interval; unknown for an interval of length zero.
     rps: Option<f64>,
     p50_us: Option<u64>,
     p99_us: Option<u64>,
 }
 
-/// The series with a line of names above it.
+/// Returns the series below a line of column names.
 ///
 /// # Errors
-/// Never for a result that a run made; the writer cannot promise that.
+/// Never for the result of a run.
 pub fn series(run: &RunResult) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(["t", "requests", "errors", "rps", "p50_us", "p99_us"])?;

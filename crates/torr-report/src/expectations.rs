@@ -1,4 +1,4 @@
-//! What was expected of a run and its answers: in the report, and in one line for each that failed.
+//! Checks and thresholds: a section of the report, and one line for each that failed.
 
 use crate::human::count;
 use crate::style::{BAD, GOOD, paint};
@@ -6,7 +6,7 @@ use crate::table::align;
 use torr_gauge::RunResult;
 use torr_gauge::result::{Check, Threshold};
 
-/// The section of the report; nothing if nothing was expected.
+/// Returns the section of the report; empty without checks and thresholds.
 pub fn section(run: &RunResult) -> String {
     let checks = run.checks.iter().map(|check| {
         let passed = format!("{} passed", count(check.passed));
@@ -17,7 +17,7 @@ pub fn section(run: &RunResult) -> String {
     });
     let thresholds = run.thresholds.iter().map(|threshold| {
         let judged = if threshold.failed { paint(BAD, "failed") } else { paint(GOOD, "ok") };
-        let measured = threshold.measured.as_deref().unwrap_or(UNTOLD);
+        let measured = threshold.measured.as_deref().unwrap_or(TOO_FEW_SAMPLES);
         ["fails if", &threshold.rule, measured, &judged].map(str::to_owned)
     });
     let rows: Vec<Vec<String>> = checks
@@ -27,7 +27,7 @@ pub fn section(run: &RunResult) -> String {
     align(&rows).lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// A line for each check and each threshold that failed.
+/// Returns a line for each check and each threshold that failed.
 pub fn failures(run: &RunResult) -> Vec<String> {
     let checks = run.checks.iter().filter(|check| check.failed > 0);
     let checks = checks.map(|check| format!("check failed: {}: {}", check.name, check_failure(check)));
@@ -37,14 +37,14 @@ pub fn failures(run: &RunResult) -> Vec<String> {
     checks.chain(thresholds).collect()
 }
 
-const UNTOLD: &str = "too few samples to tell";
+const TOO_FEW_SAMPLES: &str = "too few samples to tell";
 
-/// Why a check failed.
+/// Returns why a check failed.
 pub fn check_failure(check: &Check) -> String {
-    format!("not so in {} of {} answers", count(check.failed), count(check.passed + check.failed))
+    format!("failed in {} of {} responses", count(check.failed), count(check.passed + check.failed))
 }
 
-/// Why a threshold failed.
+/// Returns why a threshold failed.
 pub fn threshold_failure(threshold: &Threshold) -> String {
-    threshold.measured.as_ref().map_or_else(|| UNTOLD.to_owned(), |measured| format!("measured {measured}"))
+    threshold.measured.as_ref().map_or_else(|| TOO_FEW_SAMPLES.to_owned(), |measured| format!("measured {measured}"))
 }

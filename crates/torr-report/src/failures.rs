@@ -1,4 +1,4 @@
-//! When errors happened, and what one failed response said: lines of the report.
+//! The report's lines on errors: when they happened, and one failed response as a sample.
 
 use crate::human::{micros, printable};
 use crate::style::{FAINT, paint};
@@ -10,12 +10,12 @@ use torr_gauge::failed_response::FailedResponse;
 const MOST_SPANS: usize = 4;
 /// The most field lines of the sample that are shown.
 const MOST_FIELDS: usize = 3;
-/// The most characters of a line that the server's bytes fill: with the label in front they fit a screen of 80 columns.
+/// The most characters of a line that come from the server. With the label they fit a terminal of 80 columns.
 const MOST_CHARS: usize = 64;
-/// Fields that frame the message, or say nothing of a failure.
+/// Fields that frame the message or have no relation to the failure.
 const PLAIN: [&str; 6] = ["connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"];
 
-/// The lines of a run, each without a label; none where nothing failed.
+/// Returns the lines, each without a label; none if nothing failed.
 pub fn lines(run: &RunResult) -> Vec<String> {
     let mut lines: Vec<_> = run.error_times.iter().take(MOST_SPANS).map(span).collect();
     if run.error_times.len() > MOST_SPANS {
@@ -25,7 +25,7 @@ pub fn lines(run: &RunResult) -> Vec<String> {
     lines
 }
 
-/// One kind or status, such as `503 from 2.90 s to 5.80 s`.
+/// Returns the line of one kind or status, such as `503 from 2.90 s to 5.80 s`.
 fn span(span: &ErrorSpan) -> String {
     let what = span.status.map_or_else(|| span.kind.to_string(), |status| status.to_string());
     let at = |seconds: f64| micros(seconds * 1e6);
@@ -35,7 +35,7 @@ fn span(span: &ErrorSpan) -> String {
     }
 }
 
-/// The response that is shown for all that failed.
+/// Returns the lines of the sample response.
 fn sample(response: &FailedResponse) -> Vec<String> {
     let short = |text: &str| cut(&printable(text));
     let mut lines = vec![format!("{} {}", paint(FAINT, "such as"), short(&response.status_line))];
@@ -63,7 +63,7 @@ mod tests {
     use torr_gauge::failed_response::Field;
 
     #[test]
-    fn times_are_told_in_few_words() {
+    fn a_span_has_its_first_and_last_time() {
         let of = |status, first_s, last_s| {
             span(&ErrorSpan { kind: FailureKind::Timeout, status, count: 2, first_s, last_s })
         };

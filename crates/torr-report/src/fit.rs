@@ -1,21 +1,20 @@
-//! Lines that fit the width of a screen: broken between words, the rest below the text that it belongs to.
+//! Line breaking for the width of a terminal. Continuation lines are indented below the text of their line.
 
 use crate::table::visible;
 
-/// Words that a line of a report may begin with, behind its label. What does not fit goes on behind them.
+/// Words that may begin the text of a report's line. Continuation lines begin in the column behind them.
 const MARKS: [&str; 7] = ["because", "also", "gain", VERIFY[0], VERIFY[1], "caution", ADVICE];
 
-/// Behind these stands a command.
+/// Words that precede a command.
 const VERIFY: [&str; 2] = ["verify", "verify:"];
 
-/// Before a piece of advice.
+/// The word that precedes a piece of advice.
 const ADVICE: &str = "->";
 
-/// The last column in which the text behind a label may begin.
+/// The last column in which the text behind a label may begin; a gap further right is not a label's.
 const LAST_START: usize = 24;
 
-/// Breaks all lines that are wider than `width` columns. A word that is wider than that stays whole. Escape sequences
-/// take no room.
+/// Breaks all lines that are wider than `width` columns. A longer word stays whole. Escape sequences count as zero columns.
 pub fn wrap(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -30,11 +29,11 @@ pub fn wrap(text: &str, width: usize) -> String {
     out
 }
 
-/// One line as several.
+/// Breaks one line.
 fn broken(line: &str, width: usize) -> String {
     let plain = anstream::adapter::strip_str(line).to_string();
     let start = Start::of(&plain, width);
-    // A shell reads a broken command as one only if each line but the last ends so.
+    // A shell joins the lines of a broken command if each but the last ends in a backslash.
     let end = if start.is_command { " \\" } else { "" };
     let mut out = String::with_capacity(line.len() + 64);
     let (mut column, mut behind_start) = (0, false);
@@ -57,11 +56,11 @@ fn broken(line: &str, width: usize) -> String {
     out
 }
 
-/// Where the parts of a line begin.
+/// The columns in which the parts of a line begin.
 struct Start {
-    /// The column of the text, behind leading spaces and a label.
+    /// The column of the text, behind indentation and label.
     text: usize,
-    /// The column in which the rest of the text goes on.
+    /// The column in which continuation lines begin.
     hang: usize,
     /// Whether the text is a command for a shell.
     is_command: bool,
@@ -70,7 +69,7 @@ struct Start {
 impl Start {
     fn of(plain: &str, width: usize) -> Self {
         let lead = plain.len() - plain.trim_start_matches(' ').len();
-        // A heading has no label, other lines one of a fixed width or none.
+        // A heading has no label. Other lines have a label of a fixed width, or none.
         let behind_label = plain[lead..].find("  ").filter(|_| lead > 0).map(|at| {
             let gap = &plain[lead + at..];
             plain[..lead + at].chars().count() + gap.len() - gap.trim_start_matches(' ').len()
@@ -79,7 +78,7 @@ impl Start {
         let told: String = plain.chars().skip(text).collect();
         let mut words = told.split(' ');
         let mark = words.next().filter(|first| MARKS.contains(first));
-        // A piece of advice may be a command.
+        // Advice may be a command.
         let is_command =
             mark.is_some_and(|mark| VERIFY.contains(&mark) || (mark == ADVICE && words.next() == Some(VERIFY[1])));
         let hang = match mark {
@@ -87,13 +86,13 @@ impl Start {
             None if text <= 2 => text + 2,
             None => text,
         };
-        // On a narrow screen there would be nothing left to write on.
+        // On a narrow terminal, too deep an indentation would leave no room for text.
         let hang = if hang > width * 2 / 3 { lead + 2 } else { hang };
         Self { text, hang, is_command }
     }
 }
 
-/// A line's words, each with the spaces before it. Within the quotes of a command there is no end of a word.
+/// Returns a line's words, each with the spaces before it. A quoted argument of a command is one word.
 fn pieces(line: &str, is_command: bool) -> Vec<(&str, &str)> {
     let (mut found, mut rest) = (Vec::new(), line);
     while !rest.is_empty() {
@@ -120,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stays_as_it_is() {
+    fn lines_that_fit_stay_unchanged() {
         let text = "  a            b   c\n\n  d\n";
         assert_eq!(wrap(text, 22), text);
         assert_eq!(wrap(text, usize::MAX), text);
     }
 
     #[test]
-    fn the_rest_goes_on_below_its_text() {
+    fn continuation_lines_begin_below_the_text() {
         let line = format!("  {:<12} one two three four\n", "errors");
         assert_eq!(wrap(&line, 26), "  errors       one two\n               three four\n");
         let line = format!("  {:<12} {} one two three\n", "", paint(FAINT, "because"));
@@ -163,7 +162,7 @@ mod tests {
         }
     }
 
-    /// As a shell splits a command.
+    /// Splits a command as a shell does.
     fn words(command: &str) -> Vec<&str> {
         pieces(command.trim(), true).into_iter().map(|(_, word)| word).collect()
     }

@@ -1,4 +1,4 @@
-//! The response times as an HdrHistogram interval log, written while the run goes on.
+//! Response times as an HdrHistogram interval log, written during the run.
 
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError};
 use hdrhistogram::serialization::{V2DeflateSerializeError, V2DeflateSerializer};
@@ -7,23 +7,23 @@ use std::time::{Duration, SystemTime};
 use torr_gauge::Latency;
 use torr_gauge::collector::{Measurement, Progress};
 
-/// Other programs tell by these lines what they have before them.
+/// The comment by which other programs recognise the format.
 const FORMAT: &str = "[Histogram log format version 1.3]";
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n";
 
-/// A log under way. All intervals together hold each response time once.
+/// An open log. Its intervals together hold each response time once.
 pub struct HistogramLog<W> {
     out: W,
     serializer: V2DeflateSerializer,
-    /// Where the last interval ended.
+    /// The end of the last interval, from the start of the run.
     end: Duration,
 }
 
 impl<W: Write> HistogramLog<W> {
-    /// Begins the log of a run of this target that starts at this time.
+    /// Writes the head of the log of a run against `target` that starts at `start`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the log cannot be written.
     pub fn begin(mut out: W, target: &str, start: SystemTime) -> io::Result<Self> {
         let mut serializer = V2DeflateSerializer::new();
         IntervalLogWriterBuilder::new()
@@ -37,10 +37,10 @@ impl<W: Write> HistogramLog<W> {
         Ok(Self { out, serializer, end: Duration::ZERO })
     }
 
-    /// Writes what has come about since the last progress.
+    /// Writes the response times since the previous interval.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the log cannot be written.
     pub fn interval(&mut self, progress: &Progress) -> io::Result<()> {
         let end = Duration::from_secs_f64(progress.elapsed_s).max(self.end);
         self.append(&progress.latency, end - self.end).map_err(|error| match error {
@@ -51,10 +51,10 @@ impl<W: Write> HistogramLog<W> {
         self.out.flush()
     }
 
-    /// Writes the rest, which the end of the run cut short.
+    /// Writes the last interval, which is shorter than the others.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the log cannot be written.
     pub fn finish(mut self, run: &Measurement) -> io::Result<()> {
         match &run.rest {
             Some(rest) if rest.latency.count() > 0 => self.interval(rest),
@@ -63,7 +63,7 @@ impl<W: Write> HistogramLog<W> {
     }
 
     fn append(&mut self, latency: &Latency, length: Duration) -> Result<(), LineError> {
-        // A writer of its own for each line: it adds nothing to a log where it has no head to write.
+        // A new writer per line adds nothing but the line, because it has no comments to write.
         let mut writer = IntervalLogWriterBuilder::new().begin_log_with(&mut self.out, &mut self.serializer)?;
         writer.write_histogram(latency.histogram(), self.end, length, None)
     }

@@ -1,6 +1,6 @@
-//! Numbers with units, as people read them.
+//! Numbers with units, formatted for people.
 
-/// A whole number with commas: `1,234,567`.
+/// Formats a whole number with commas: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// A rate in three significant digits, or as a whole number: `0.0123`, `1.25`, `98,765`.
+/// Formats a rate with three digits, or from 100 on as a whole number: `0.012`, `1.25`, `98,765`.
 pub fn rate(per_s: f64) -> String {
     match per_s {
         r if r >= 100.0 => count(r.round() as u64),
@@ -23,7 +23,7 @@ pub fn rate(per_s: f64) -> String {
     }
 }
 
-/// A time that is given in microseconds: `412 us`, `4.12 ms`, `41.2 s`.
+/// Formats a time given in microseconds: `412 us`, `4.12 ms`, `41.2 s`.
 pub fn micros(us: f64) -> String {
     match us {
         us if us < 999.5 => format!("{us:.0} us"),
@@ -32,7 +32,7 @@ pub fn micros(us: f64) -> String {
     }
 }
 
-/// Bytes in decimal units: `999 B`, `1.23 MB`.
+/// Formats bytes in decimal units: `999 B`, `1.23 MB`.
 pub fn bytes(n: f64) -> String {
     let mut n = n;
     for unit in ["B", "kB", "MB", "GB"] {
@@ -44,14 +44,14 @@ pub fn bytes(n: f64) -> String {
     format!("{} TB", three_digits(n))
 }
 
-/// A share of 0 to 1: `48%`, `0.4%`.
+/// Formats a share from 0 to 1: `48%`, `0.4%`.
 pub fn percent(share: f64) -> String {
     let digits = usize::from(share > 0.0 && share < 0.0995);
     format!("{:.digits$}%", share * 100.0)
 }
 
-/// Text from elsewhere, with what a terminal would obey or hide as an escape sequence of Rust: control characters, and
-/// those that change the direction of writing or have no width.
+/// Returns foreign text safe for a terminal: control characters, and characters that change the writing direction or have
+/// no width, become Rust escape sequences.
 pub fn printable(text: &str) -> String {
     let is_hidden = |c: char| {
         matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')

@@ -1,4 +1,4 @@
-//! Checks and thresholds as JUnit XML, for programs that build and test.
+//! Checks and thresholds as JUnit XML, for CI systems.
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
@@ -6,18 +6,18 @@ use torr_gauge::{RunResult, ThresholdRule};
 
 use crate::expectations;
 
-/// The name of the case that tells whether there was a run at all.
+/// The name of the test case that passes if the target was reached.
 const REACHED: &str = "reached";
 
-/// A case for the run itself, one for each check, one for each threshold.
+/// Returns a test case for the run itself, one for each check and one for each threshold.
 ///
 /// # Errors
-/// Never for a result that a run made; the writer cannot promise that.
+/// Never for the result of a run.
 pub fn run(run: &RunResult) -> Result<String, SerializeError> {
     let time = Duration::from_secs_f64(run.duration_s);
     let mut suite = TestSuite::new(run.target.as_str());
     suite.set_time(time);
-    // The format of JUnit can do without it.
+    // The timestamp is optional in JUnit.
     suite.timestamp = run.started_at.parse().ok();
     let mut reached = case(REACHED, TestCaseStatus::success());
     reached.set_time(time);
@@ -33,10 +33,10 @@ pub fn run(run: &RunResult) -> Result<String, SerializeError> {
     report(suite)
 }
 
-/// A target that could not be reached: the case of the run itself has failed, and there is nothing to judge.
+/// Returns the test cases for a target that could not be reached: the case of the run has failed, the others are skipped.
 ///
 /// # Errors
-/// Never for what the command line lets through; the writer cannot promise that.
+/// Never for the rules that the command line accepts.
 pub fn unreached(target: &str, rules: &[ThresholdRule], why: &str) -> Result<String, SerializeError> {
     let mut suite = TestSuite::new(target);
     suite.add_test_case(case(REACHED, status("unreachable", Some(why.to_owned()))));

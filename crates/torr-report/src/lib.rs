@@ -1,4 +1,4 @@
-//! A result as text, as a live line, and in the formats that other programs read. Knows nothing of how it was made.
+//! Results as text, as a live progress line, and in the formats of other programs.
 #![forbid(unsafe_code)]
 
 pub mod buckets;
@@ -21,10 +21,10 @@ pub mod text;
 
 use torr_gauge::RunResult;
 
-/// The result as JSON, in the form of its schema.
+/// Returns the result as JSON in its schema, `torr.run/1`.
 ///
 /// # Errors
-/// Never for a result that a run made; `serde_json` cannot promise that.
+/// Never for the result of a run.
 pub fn json(run: &RunResult) -> serde_json::Result<String> {
     serde_json::to_string_pretty(run)
 }

@@ -1,4 +1,4 @@
-//! One line on the terminal while a run goes on.
+//! Progress lines on the terminal.
 
 use crate::{human, terminal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use torr_gauge::collector::Progress;
 
-/// The lines that may be shown now, for a program that ends at once.
+/// The lines that may be on the terminal, for a program that exits without dropping them.
 static SHOWN: Mutex<Vec<WeakProgressBar>> = Mutex::new(Vec::new());
 
 /// Registers a line to be cleared by [`clear_all`].
@@ -16,19 +16,19 @@ fn shown(bar: &ProgressBar) {
     all.push(bar.downgrade());
 }
 
-/// Takes all lines away, for a program that ends without dropping its values. Nothing is drawn afterwards.
+/// Clears all lines, for a program that exits without dropping its values. Nothing is drawn afterwards.
 pub fn clear_all() {
     let all = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
     all.iter().filter_map(WeakProgressBar::upgrade).for_each(|bar| bar.finish_and_clear());
 }
 
-/// A line on stderr that is drawn anew as things change, and gone at the end. Nothing is drawn where stderr is no
-/// terminal, or if it is not wanted.
+/// A line on stderr that is redrawn as the run progresses, and cleared at the end. Nothing is drawn if stderr is not a
+/// terminal.
 #[derive(Debug)]
 pub struct LiveProgress(ProgressBar);
 
 impl LiveProgress {
-    /// The line of work of known or unknown length.
+    /// Returns the line for work of a known or unknown length. Nothing is drawn unless it is `wanted`.
     pub fn new(length: Option<Duration>, wanted: bool) -> Self {
         let template = match length {
             Some(_) => "{spinner} {bar:24} {elapsed}/{prefix}  {wide_msg}",
@@ -45,17 +45,17 @@ impl LiveProgress {
         Self(bar)
     }
 
-    /// Shows where a run stands.
+    /// Shows a run's progress.
     pub fn progress(&self, progress: &Progress) {
         self.at(progress.elapsed_s, summary(progress));
     }
 
-    /// Shows where a run stands that began after other work, which took so many seconds.
+    /// Shows the progress of a run that began `before_s` seconds after the work.
     pub fn within(&self, before_s: f64, what: &str, progress: &Progress) {
         self.at(before_s + progress.elapsed_s, format!("{what}: {}", summary(progress)));
     }
 
-    /// Shows what begins, so many seconds after the beginning.
+    /// Shows the name of what begins `before_s` seconds after the work.
     pub fn begin(&self, before_s: f64, what: &str) {
         self.at(before_s, what.to_owned());
     }
@@ -67,18 +67,18 @@ impl LiveProgress {
         self.0.set_message(message);
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub fn clear(&self) {
         self.0.finish_and_clear();
     }
 }
 
-/// A bar for tables that are being filled, drawn as soon as there is something to show and stderr is a terminal.
+/// A progress bar for filling tables, drawn at the first progress if stderr is a terminal.
 #[derive(Debug, Default)]
 pub struct FillProgress(Option<ProgressBar>);
 
 impl FillProgress {
-    /// So many rows of a table are there.
+    /// Shows how many rows of a table are written.
     pub fn at(&mut self, table: &str, done: u32, of: u32) {
         let bar = self.0.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, terminal::stderr());
@@ -91,7 +91,7 @@ impl FillProgress {
         bar.set_message(format!("filling the table {table}"));
     }
 
-    /// Takes the line away.
+    /// Clears the bar.
     pub fn clear(&self) {
         self.0.iter().for_each(|bar| bar.finish_and_clear());
     }

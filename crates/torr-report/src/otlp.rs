@@ -1,4 +1,4 @@
-//! The figures of a run as OpenTelemetry metrics, sent to a collector by OTLP over HTTP.
+//! A run's figures as OpenTelemetry metrics, sent to a collector by OTLP over HTTP.
 
 use crate::buckets;
 use opentelemetry_proto::tonic::collector::metrics::v1::{ExportMetricsServiceRequest, ExportMetricsServiceResponse};
@@ -17,51 +17,52 @@ use torr_gauge::{FailureKind, RunResult, redact};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue, Uri};
 
-/// How long sending may take in all.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The most of an answer that is read.
-const LONGEST_ANSWER: u64 = 64 * 1024;
+/// How long the request may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The most bytes of a response that are read.
+const MAX_RESPONSE: u64 = 64 * 1024;
 
-/// A collector: where, and with which headers.
+/// A collector's URL, and the header fields to send to it.
 #[derive(Debug, Clone)]
 pub struct Collector {
     url: Uri,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// Why something is no collector.
+/// Why a text is not a collector.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CollectorError {
-    /// Not a URL.
+    /// The text is not a URL.
     #[error("not a URL such as http://localhost:4318")]
     Url,
-    /// A URL of another scheme.
+    /// The URL has another scheme than `http`.
     #[error("only http:// collectors can be reached; for https:// put an OpenTelemetry Collector in between")]
     Scheme,
-    /// A header, by its number from 1, is not of its form. It may hold a secret, so it is not shown.
+    /// The header field of this number, counted from 1, is malformed. The error does not quote the field, which may hold a
+    /// secret.
     #[error("header {0} is not of the form name=value,name=value (it is not shown: it may hold a secret)")]
     Headers(usize),
 }
 
-/// Why the metrics were not taken.
+/// Why the collector did not accept the metrics.
 #[derive(Debug, Error)]
 pub enum SendError {
-    /// There was no answer.
+    /// There was no response.
     #[error("{0}")]
     Transport(#[from] ureq::Error),
-    /// The answer was no success.
-    #[error("the collector answered {0}")]
+    /// The response has an error status.
+    #[error("the collector responded with status {0}")]
     Status(ureq::http::StatusCode),
-    /// The collector refused some.
+    /// The collector refused some of the points.
     #[error("the collector refused {0} of the points: {1}")]
     Refused(i64, String),
 }
 
 impl Collector {
-    /// The collector at a URL. `http://` may be left out; the path is `/v1/metrics` if there is none.
+    /// Returns the collector at a URL. `http://` may be left out; the path is `/v1/metrics` if there is none.
     ///
     /// # Errors
-    /// If that is no URL that can be sent to.
+    /// If the text is not an `http` URL.
     pub fn parse(url: &str) -> Result<Self, CollectorError> {
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let parsed: Uri = url.parse().map_err(|_| CollectorError::Url)?;
@@ -81,7 +82,7 @@ impl Collector {
     /// Adds headers in the form of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values percent-encoded.
     ///
     /// # Errors
-    /// If they are of another form.
+    /// If a field is malformed.
     pub fn with_headers(mut self, text: &str) -> Result<Self, CollectorError> {
         for (at, pair) in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()).enumerate() {
             let header = || {
@@ -94,18 +95,18 @@ impl Collector {
         Ok(self)
     }
 
-    /// Where it is, without user and password.
+    /// Returns the URL without user and password.
     pub fn url(&self) -> String {
         redact::url(&self.url.to_string()).into_owned()
     }
 
-    /// Sends the figures, once.
+    /// Sends the metrics once.
     ///
     /// # Errors
-    /// If they were not all taken.
+    /// If the collector did not accept all of them.
     pub fn send(&self, run: &Measurement) -> Result<(), SendError> {
         let agent: Agent = Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(TIMEOUT))
             .max_redirects(0)
             .http_status_as_error(false)
             .user_agent(concat!("torr/", env!("CARGO_PKG_VERSION")))
@@ -119,9 +120,9 @@ impl Collector {
         if !response.status().is_success() {
             return Err(SendError::Status(response.status()));
         }
-        // Who took them may say nothing more, or say it in another format.
-        let body = response.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().unwrap_or_default();
-        match ExportMetricsServiceResponse::decode(&body[..]).ok().and_then(|answer| answer.partial_success) {
+        // A successful response may be empty, or in another format.
+        let body = response.body_mut().with_config().limit(MAX_RESPONSE).read_to_vec().unwrap_or_default();
+        match ExportMetricsServiceResponse::decode(&body[..]).ok().and_then(|response| response.partial_success) {
             Some(part) if part.rejected_data_points > 0 => {
                 Err(SendError::Refused(part.rejected_data_points, redact::line(&part.error_message)))
             }
@@ -130,7 +131,7 @@ impl Collector {
     }
 }
 
-/// All metrics of a run.
+/// Returns all metrics of a run.
 pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
     let result = &run.result;
     let points = Points::new(result);
@@ -153,16 +154,21 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
     let directions = [("transmit", result.bytes.sent), ("receive", result.bytes.received)];
     let bytes = directions.map(|(direction, n)| points.count(n, vec![text("network.io.direction", direction)]));
     let metrics = vec![
-        sum("torr.requests", "{request}", "Requests answered in full, by status", by_status.collect()),
-        sum("torr.errors", "{request}", "Failed requests by kind; those of status were answered", by_kind.collect()),
+        sum("torr.requests", "{request}", "Complete responses by status", by_status.collect()),
+        sum(
+            "torr.errors",
+            "{request}",
+            "Failed requests by kind; those of kind status had a response",
+            by_kind.collect(),
+        ),
         sum("torr.asked", "{request}", "Requests begun", vec![points.count(result.asked, Vec::new())]),
         sum(
             "torr.unfinished",
             "{request}",
-            "Requests without an answer when the run ended",
+            "Requests in flight when the run ended",
             vec![points.count(result.unfinished, Vec::new())],
         ),
-        sum("torr.bytes", "By", "Traffic, heads and framing included", bytes.into()),
+        sum("torr.bytes", "By", "Bytes on the connections, header sections and framing included", bytes.into()),
         sum(
             "torr.connections",
             "{connection}",
@@ -172,14 +178,16 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
         Metric {
             name: "torr.latency".into(),
             unit: "s".into(),
-            description: "From due to last byte; time-outs and unfinished requests at their age".into(),
+            description:
+                "Time from when a request was due to its last byte; timeouts and unfinished requests at their age"
+                    .into(),
             data: Some(metric::Data::Histogram(Histogram {
                 data_points: vec![points.latency(run)],
                 aggregation_temporality: AggregationTemporality::Cumulative.into(),
             })),
             ..Metric::default()
         },
-        gauge("torr.rps", "{request}/s", "Requests answered per second over the whole run", points.value(result.rps)),
+        gauge("torr.rps", "{request}/s", "Complete responses per second over the whole run", points.value(result.rps)),
         gauge("torr.duration", "s", "How long the run took", points.value(result.duration_s)),
     ];
     let scope_metrics = vec![ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() }];
@@ -187,7 +195,7 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
     ExportMetricsServiceRequest { resource_metrics: vec![all] }
 }
 
-/// What all points of a run share: they stand for the whole of it, from its beginning to its end.
+/// The attributes and times that all points share. Each point covers the whole run.
 struct Points {
     start: u64,
     end: u64,
@@ -227,7 +235,7 @@ impl Points {
     fn latency(&self, run: &Measurement) -> HistogramDataPoint {
         let latency = run.total.latency();
         let (bounds, up_to): (Vec<f64>, Vec<u64>) = buckets::cumulative(&latency).unzip();
-        // Each bucket for itself, and one more for what is longer than all bounds.
+        // Counts per bucket, with one more bucket above the last bound.
         let ends = up_to.iter().copied().chain([latency.count()]);
         let begins = std::iter::once(0).chain(up_to.iter().copied());
         let summary = run.result.latency_us;
@@ -284,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_of_a_url_is_added() {
+    fn missing_parts_of_a_url_are_added() {
         for (given, meant) in [
             ("localhost:4318", "http://localhost:4318/v1/metrics"),
             ("http://localhost:4318/", "http://localhost:4318/v1/metrics"),

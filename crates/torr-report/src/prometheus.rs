@@ -1,4 +1,4 @@
-//! The figures of a run in Prometheus' text format.
+//! A run's figures in Prometheus' text format.
 
 use crate::buckets;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
@@ -6,10 +6,10 @@ use prometheus::{Result, TextEncoder};
 use torr_gauge::collector::Measurement;
 use torr_gauge::{FailureKind, RunResult};
 
-/// All of them, with the target and the method as labels.
+/// Returns all metrics, with the target and the method as labels.
 ///
 /// # Errors
-/// Never for a result that a run made; the encoder cannot promise that.
+/// Never for the result of a run.
 pub fn text(run: &Measurement) -> Result<String> {
     let result = &run.result;
     let errors = FailureKind::ALL.map(|kind| ([("kind", kind.name().to_owned())], result.errors.of(kind)));
@@ -18,44 +18,44 @@ pub fn text(run: &Measurement) -> Result<String> {
     let families = [
         page.counters(
             "torr_requests_total",
-            "Requests answered in full, by status.",
+            "Complete responses by status.",
             result.status.iter().map(|(status, &n)| ([("status", status.to_string())], n)),
         ),
-        page.counters("torr_errors_total", "Failed requests by kind; those of kind status were answered, too.", errors),
+        page.counters("torr_errors_total", "Failed requests by kind; those of kind status had a response.", errors),
         page.counter("torr_asked_total", "Requests begun.", result.asked),
-        page.counter("torr_unfinished_total", "Requests without an answer when the run ended.", result.unfinished),
+        page.counter("torr_unfinished_total", "Requests in flight when the run ended.", result.unfinished),
         page.counters(
             "torr_bytes_total",
-            "Traffic, heads and framing included.",
+            "Bytes on the connections, header sections and framing included.",
             bytes.map(|(direction, n)| ([("direction", direction.to_owned())], n)),
         ),
-        page.counter("torr_body_bytes_total", "Content of bodies received.", result.bytes.body),
+        page.counter("torr_body_bytes_total", "Bytes of content received.", result.bytes.body),
         page.counter("torr_connections_total", "Connections opened.", result.connections.opened),
         page.histogram(run),
-        page.gauge("torr_requests_per_second", "Requests answered per second over the whole run.", result.rps),
+        page.gauge("torr_requests_per_second", "Complete responses per second over the whole run.", result.rps),
         page.gauge("torr_duration_seconds", "How long the run took.", result.duration_s),
         page.gauge(
             "torr_generator_saturated",
-            "Whether the load generator was the bottleneck, or near it.",
+            "1 if the load generator was the bottleneck, or near it.",
             f64::from(u8::from(result.generator.saturated)),
         ),
         page.counters(
             "torr_check_failures_total",
-            "Answers that were not as expected, by check.",
+            "Responses that failed a check, by check.",
             result.checks.iter().map(|check| ([("check", check.name.clone())], check.failed)),
         ),
         page.gauges(
             "torr_threshold_failed",
-            "Whether the run failed by a threshold.",
+            "1 if the run failed the threshold.",
             result.thresholds.iter().map(|t| ([("rule", t.rule.clone())], f64::from(u8::from(t.failed)))),
         ),
     ];
-    // What has no sample, such as checks where none was asked for, has no place in the format either.
+    // The format does not allow metrics without samples, such as checks of a run without checks.
     let families: Vec<_> = families.into_iter().filter(|family| !family.get_metric().is_empty()).collect();
     TextEncoder::new().encode_to_string(&families)
 }
 
-/// What all metrics of a run share.
+/// The result from which the metrics take their common labels.
 struct Page<'r> {
     result: &'r RunResult,
 }
@@ -95,7 +95,7 @@ impl Page<'_> {
         histogram.set_sample_sum(latency.sum() / 1e6);
         let mut metric = Metric::from_label(self.labels(&[]));
         metric.set_histogram(histogram);
-        let help = "From due to last byte; time-outs and unfinished requests at their age.";
+        let help = "Time from when a request was due to its last byte; timeouts and unfinished requests at their age.";
         family("torr_latency_seconds", help, MetricType::HISTOGRAM, vec![metric])
     }
 

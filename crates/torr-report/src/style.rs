@@ -1,17 +1,17 @@
-//! The few styles of all text. Whoever prints strips them where there is no terminal (`anstream`).
+//! The styles of all text. `anstream` strips them if the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// What the eye should find first.
+/// The most important text of a line.
 pub const STRONG: Style = Style::new().bold();
-/// What explains.
+/// Labels and explanations.
 pub const FAINT: Style = Style::new().dimmed();
-/// Good news.
+/// A good result.
 pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-/// Bad news.
+/// A bad result.
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The text in a style.
+/// Returns the text in a style.
 pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }

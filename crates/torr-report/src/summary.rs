@@ -1,14 +1,14 @@
-//! A run in one line.
+//! The summary of a run in one line.
 
 use crate::human::{count, micros, percent, rate};
 use crate::style::{BAD, STRONG, paint};
 use torr_gauge::latency::Summary;
 use torr_gauge::{Confidence, RunResult, Verdict};
 
-/// The name of the factor of a run that kept the rate that was asked for, so that nothing has limited it.
+/// The name of the factor of a run that kept its arrival rate, so that nothing limited it.
 const NOTHING: &str = "none";
 
-/// The throughput, the tail of the latency, what failed, and what limits: the line to be told to others, with colours.
+/// Returns throughput, tail latency, errors and the limiting factor in one line with colours.
 pub fn line(run: &RunResult) -> String {
     let told = [Some(throughput(run)), run.latency_us.as_ref().map(tail), Some(failures(run))];
     let told: Vec<_> = told.into_iter().flatten().collect();
@@ -21,7 +21,7 @@ fn throughput(run: &RunResult) -> String {
     paint(STRONG, format!("{}{asked} requests/s", rate(run.rps)))
 }
 
-/// The highest percentile that there were enough samples for.
+/// Returns the highest percentile with enough samples, or the maximum.
 fn tail(latency: &Summary) -> String {
     let known = [("p99", latency.p99), ("p90", latency.p90), ("p50", latency.p50)];
     let known = known.into_iter().find_map(|(name, us)| Some((name, us?)));
@@ -31,7 +31,7 @@ fn tail(latency: &Summary) -> String {
 
 fn failures(run: &RunResult) -> String {
     match run.errors.total() {
-        0 if run.requests == 0 => paint(BAD, "nothing answered"),
+        0 if run.requests == 0 => paint(BAD, "no responses"),
         0 => "no errors".into(),
         failed => {
             let share = percent(failed as f64 / run.asked.max(1) as f64);
@@ -57,7 +57,7 @@ mod tests {
     use torr_gauge::result::PlanSummary;
     use torr_gauge::{Collector, Factor, Failure, FailureKind, FailureSide, Sample};
 
-    /// A run of 2 s with so many answers, each after a millisecond, and so many failures.
+    /// Returns a run of 2 s with a number of responses, each after a millisecond, and a number of failures.
     fn run(answers: u64, failures: u64) -> RunResult {
         let mut sample = Sample::default();
         for _ in 0..answers {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_what_matters() {
+    fn the_summary_has_throughput_tail_errors_and_limit() {
         let mut good = run(2000, 0);
         assert_eq!(plain(&good), "1,000 requests/s, p99 1.00 ms, no errors");
         good.verdict = Some(Verdict::new(Factor::ServerCpu, Confidence::Likely, ""));
@@ -86,6 +86,6 @@ mod tests {
         good.plan = PlanSummary { rate: Some(1500.0), ..PlanSummary::default() };
         assert_eq!(plain(&good), "1,000 of 1,500 requests/s, p99 1.00 ms, no errors; what limits it is unknown");
         assert_eq!(plain(&run(199, 1)), "99.5 requests/s, p90 1.00 ms, 1 error (0.5%)");
-        assert_eq!(plain(&run(0, 0)), "0.00 requests/s, nothing answered");
+        assert_eq!(plain(&run(0, 0)), "0.00 requests/s, no responses");
     }
 }

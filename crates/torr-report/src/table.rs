@@ -1,6 +1,6 @@
-//! Columns that line up, whatever colours are in them.
+//! Aligned columns whose cells may have colours.
 
-/// Lays out rows of cells: the first column to the left, the others to the right, two spaces between.
+/// Lays out rows of cells: the first column left-aligned, the others right-aligned, with two spaces between columns.
 pub fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =
@@ -22,8 +22,8 @@ pub fn align(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Lays out rows of cells in at most `width` columns. Where they need more, what does not fit stands below, behind the
-/// first column once more. The first row names the columns; one without a name stays with the column before it.
+/// Lays out rows of cells in at most `width` columns. Columns that do not fit follow in further blocks, each behind the
+/// first column. The first row names the columns; a column without a name stays beside the column before it.
 pub fn align_within(rows: &[Vec<String>], width: usize) -> String {
     if self::width(rows) <= width {
         return align(rows);
@@ -45,12 +45,12 @@ pub fn align_within(rows: &[Vec<String>], width: usize) -> String {
     text + &align(&part(rows, from, columns))
 }
 
-/// The columns that rows take on the screen.
+/// Returns the width of laid out rows.
 pub fn width(rows: &[Vec<String>]) -> usize {
     align(rows).lines().map(visible).max().unwrap_or(0)
 }
 
-/// Rows with the first column and those of a range, without rows that have nothing there.
+/// Returns the first column and a range of columns, without the rows that are empty in the range.
 fn part(rows: &[Vec<String>], from: usize, to: usize) -> Vec<Vec<String>> {
     let cells = |row: &Vec<String>| -> Vec<String> { row.iter().take(to).skip(from).cloned().collect() };
     let has_some = |row: &&Vec<String>| cells(row).iter().any(|cell| visible(cell) > 0);
@@ -58,7 +58,7 @@ fn part(rows: &[Vec<String>], from: usize, to: usize) -> Vec<Vec<String>> {
     rows.iter().filter(has_some).map(|row| [vec![first(row)], cells(row)].concat()).collect()
 }
 
-/// The width on screen, escape sequences left out.
+/// Returns the width on the terminal, without escape sequences.
 pub(crate) fn visible(cell: &str) -> usize {
     anstream::adapter::strip_str(cell).to_string().chars().count()
 }
@@ -69,7 +69,7 @@ mod tests {
     use crate::style;
 
     #[test]
-    fn colours_take_no_room() {
+    fn colours_have_no_width() {
         let rows =
             vec![vec!["a".into(), style::paint(style::BAD, "1")], vec!["bbb".into(), "22".into()], vec!["c".into()]];
         let plain = anstream::adapter::strip_str(&align(&rows)).to_string();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_stands_below() {
+    fn columns_that_do_not_fit_follow_below() {
         let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
         let rows =
             vec![row(&["", "p50", "p99", "", "max"]), row(&["a", "1 ms", "2 ms", "x", "3 ms"]), row(&["b", "1 us"])];

@@ -1,18 +1,18 @@
-//! The terminal: how wide it is, and what progress lines are drawn on.
+//! The terminal: its width, and the target of progress lines.
 
 use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
 use std::io;
 
-/// Returns how many columns standard output has: those that the variable COLUMNS tells, or those of its terminal. A file
-/// or a pipe has no end to its right.
+/// Returns the width of standard output in columns: that of the variable COLUMNS, or of its terminal. A file or a pipe has
+/// no limit.
 pub fn columns() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok()).filter(|&columns| columns > 0);
     told.or_else(|| own(&Term::stdout())).unwrap_or(usize::MAX)
 }
 
-/// Returns how many columns the terminal has that standard error is. Its lines are for people there, and else for
-/// programs, which read each as one.
+/// Returns the width of the terminal on standard error in columns. A file or a pipe has no limit, because programs read
+/// its lines whole.
 pub fn stderr_columns() -> usize {
     own(&Term::stderr()).unwrap_or(usize::MAX)
 }
@@ -21,14 +21,14 @@ fn own(term: &Term) -> Option<usize> {
     term.size_checked().map(|(_, columns)| columns.into()).filter(|&columns| columns > 0)
 }
 
-/// Columns that a progress line leaves free at its right, so that the `^C` that a terminal shows for each Ctrl-C stays
-/// on the line, and is cleared with it.
+/// Columns that a progress line leaves free at its right end, so that the `^C` of a Ctrl-C stays on the line and is
+/// cleared with it.
 const MARGIN: u16 = 5;
 
-/// How many times a second a line is drawn at most.
+/// The highest rate at which a line is drawn, per second.
 const HZ: u8 = 20;
 
-/// Returns standard error as what progress is drawn on; nothing is drawn where that is no terminal.
+/// Returns standard error as a target of progress lines, hidden if it is not a terminal.
 pub(crate) fn stderr() -> ProgressDrawTarget {
     let term = Term::buffered_stderr();
     if !term.features().is_attended() {

@@ -1,4 +1,4 @@
-//! The report of one run, to be read at a glance.
+//! The text report of a run.
 
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
@@ -10,15 +10,15 @@ use torr_gauge::result::{RunResult, Tls, Warmup};
 use torr_gauge::validity::Finding;
 use torr_gauge::{Confidence, Factor, FailureKind, Gain, Validity, Verdict};
 
-/// Columns before each line but the heading.
+/// Columns of indentation of each line but the heading.
 const INDENT: usize = 2;
 
-/// The whole report, with colours, on lines of any length.
+/// Returns the report with colours, on lines of any length.
 pub fn report(run: &RunResult) -> String {
     report_within(run, usize::MAX)
 }
 
-/// The whole report, with colours, in at most `width` columns as far as words allow.
+/// Returns the report with colours, in at most `width` columns unless a word is longer.
 pub fn report_within(run: &RunResult, width: usize) -> String {
     let mut text = heading(run);
     let _ = writeln!(text, "\n  {}\n", summary::line(run));
@@ -82,7 +82,7 @@ fn heading(run: &RunResult) -> String {
 fn throughput(run: &RunResult) -> String {
     let whole = format!("{} requests/s", rate(run.rps));
     let received = bytes(run.received_per_s());
-    format!("{}   {} answered, {received}/s received", paint(STRONG, whole), count(run.completed()))
+    format!("{}   {} responses, {received}/s received", paint(STRONG, whole), count(run.completed()))
 }
 
 fn status(run: &RunResult) -> String {
@@ -95,7 +95,7 @@ fn status(run: &RunResult) -> String {
         if *status >= 400 { paint(BAD, text) } else { text }
     });
     let all: Vec<_> = each.collect();
-    if all.is_empty() { "no answers".into() } else { all.join(", ") + &followed }
+    if all.is_empty() { "no responses".into() } else { all.join(", ") + &followed }
 }
 
 fn errors(run: &RunResult) -> String {
@@ -139,7 +139,7 @@ fn latency_table(run: &RunResult) -> Vec<Vec<String>> {
 
 fn latency_row(name: &str, s: &Summary) -> Vec<String> {
     let known = |us: Option<u64>| us.map_or("-".into(), |us| micros(us as f64));
-    // As wide as the labels of the other lines.
+    // The name is padded to the width of the other lines' labels.
     let mut row = vec![format!("{name:<12}"), micros(s.min as f64)];
     row.extend([s.p50, s.p75, s.p90, s.p99, s.p99_9].map(known));
     row.extend([micros(s.max as f64), micros(s.mean), micros(s.stddev)]);
@@ -169,9 +169,9 @@ fn warmup(warmup: &Warmup) -> String {
     let errors = if warmup.errors > 0 { format!(", {}", plural(warmup.errors, "error")) } else { String::new() };
     let carried = match warmup.carried {
         0 => String::new(),
-        n => format!(", {} of them when it was over (only in throughput)", count(n)),
+        n => format!(", {} of them completed after it (counted in throughput only)", count(n)),
     };
-    format!("{}{errors} before anything counted{carried}", plural(warmup.requests, "answer"))
+    format!("{}{errors} before the measurement{carried}", plural(warmup.requests, "response"))
 }
 
 fn traffic(run: &RunResult) -> String {
@@ -184,7 +184,7 @@ fn generator(run: &RunResult) -> String {
     let cost = format!("{:.2} us of CPU per request, {} of its CPU used", g.cpu_us_per_request, percent(g.cpu_share));
     let busy = format!("busy {}", percent(g.busy_share));
     let busy = if g.saturated { paint(BAD, format!("{busy}: saturated")) } else { busy };
-    let lag = g.send_lag_p99_us.map_or(String::new(), |us| format!(", p99 of sending late {}", micros(us as f64)));
+    let lag = g.send_lag_p99_us.map_or(String::new(), |us| format!(", p99 send lag {}", micros(us as f64)));
     format!("{cost}, {busy}{lag}")
 }
 
@@ -204,7 +204,7 @@ fn server(run: &RunResult) -> Option<String> {
     ))
 }
 
-/// What is wrong with the run's figures, a line each, and what to do.
+/// Returns a line for each bad finding, with the remedy.
 fn cautions(validity: &Validity) -> String {
     let caution = |finding: &Finding| {
         let advice = finding.advice.as_ref().map_or(String::new(), |advice| format!("; {advice}"));
@@ -213,11 +213,11 @@ fn cautions(validity: &Validity) -> String {
     validity.findings.iter().filter(|finding| !finding.ok).map(caution).collect()
 }
 
-/// The verdict in one sentence, with its reasons and advice.
+/// Returns the verdict with its evidence and advice.
 pub fn verdict(verdict: &Verdict) -> String {
     let name = match verdict.confidence {
         Confidence::Unknown => paint(STRONG, "unknown"),
-        // That the rate was kept was counted.
+        // A rate that was kept is counted, not inferred: it needs no confidence.
         _ if verdict.factor == Factor::None => paint(STRONG, verdict.factor),
         confidence => format!("{} {}", paint(STRONG, verdict.factor), paint(FAINT, format!("({confidence})"))),
     };

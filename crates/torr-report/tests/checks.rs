@@ -1,4 +1,4 @@
-//! Checks of answers, in every output that shows them.
+//! Checks of responses in every output.
 
 use std::time::Duration;
 use torr_gauge::Collector;
@@ -6,7 +6,7 @@ use torr_gauge::collector::{Measurement, RunFacts};
 use torr_gauge::result::{Check, PlanSummary, Threshold};
 use torr_report::{csv, expectations, junit, otlp, prometheus, text};
 
-/// A run in which nothing happened.
+/// Returns a run without requests.
 fn nothing() -> Measurement {
     Collector::new(1, Duration::from_secs(1)).finish(RunFacts {
         target: "http://x/?a=\"<b>\"".into(),
@@ -42,7 +42,7 @@ fn the_report_shows_what_was_as_expected_and_what_was_not() {
 #[test]
 fn each_that_failed_has_its_line() {
     let expected = [
-        "check failed: body \"<ok>\": not so in 234 of 1,234 answers",
+        "check failed: body \"<ok>\": failed in 234 of 1,234 responses",
         "threshold failed: p99>1ms: too few samples to tell",
     ];
     assert_eq!(expectations::failures(&checked().result), expected);
@@ -58,7 +58,7 @@ fn junit_has_a_case_for_each() {
         "timestamp=\"2020-01-02T03:04:05.678+00:00\"",
         "name=\"status 200\"",
         "name=\"body &quot;&lt;ok&gt;&quot;\"",
-        "message=\"not so in 234 of 1,234 answers\" type=\"check\"",
+        "message=\"failed in 234 of 1,234 responses\" type=\"check\"",
         "message=\"too few samples to tell\" type=\"threshold\"",
     ] {
         assert!(xml.contains(part), "{part} is not in {xml}");

@@ -155,7 +155,10 @@ Total transferred:      24000 bytes
 ";
     assert!(page.contains(block), "{page}");
     let notes = ab::notes(&measured, &settings()).join("; ");
-    assert!(notes.contains("differ in length") && notes.contains("only answered requests are complete"), "{notes}");
+    assert!(
+        notes.contains("differ in length") && notes.contains("complete requests are those with a response"),
+        "{notes}"
+    );
     let text = wrk::report(&measured, &on_wrk());
     assert!(text.contains("\n  Socket errors: connect 6, read 6, write 10, timeout 8\n"), "{text}");
     let notes = wrk::notes(&measured).join("; ");

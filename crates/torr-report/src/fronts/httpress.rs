@@ -1,10 +1,10 @@
-//! httpress' layout.
+//! The layout of httpress.
 
 use super::{latency, mean, per_second};
 use std::fmt::Write;
 use torr_gauge::collector::{Measurement, ThreadTotals};
 
-/// Its report: a line for each thread where there are several and they are wanted, then the totals.
+/// Returns the report: a line per thread if there are several and `with_threads` is set, then the totals.
 pub fn report(measured: &Measurement, with_threads: bool) -> String {
     let mut text = String::new();
     if with_threads && measured.threads.len() > 1 {
@@ -28,7 +28,7 @@ pub fn report(measured: &Measurement, with_threads: bool) -> String {
         result.connections.opened,
         success + fail,
         result.connections.peak,
-        under_way(measured)
+        in_flight(measured)
     );
     let _ = writeln!(
         text,
@@ -49,23 +49,23 @@ pub fn report(measured: &Measurement, with_threads: bool) -> String {
     text
 }
 
-/// Requests that were answered with a status below 400, and all others that have ended.
+/// Returns the number of responses with a status below 400, and the number of all other requests that have ended.
 pub(super) fn outcome(measured: &Measurement) -> (u64, u64) {
     let (result, failed) = (&measured.result, super::failed(measured));
     (result.requests - result.errors.status, failed + result.errors.status)
 }
 
-/// How many requests were under way on average: the sum of their times by the run's.
-fn under_way(measured: &Measurement) -> u64 {
+/// Returns the mean number of requests in flight: the sum of response times divided by the run's duration.
+fn in_flight(measured: &Measurement) -> u64 {
     let times = latency(measured);
     (times.histogram().mean() * times.count() as f64 / 1e6 / measured.result.duration_s.max(1e-9)).round() as u64
 }
 
-/// Which figures differ from what httpress would have shown of this run.
+/// Returns notes on figures that differ from those of httpress.
 pub fn notes(measured: &Measurement) -> Vec<String> {
-    let mut notes = vec!["the second real concurrency is the mean number of requests under way".to_owned()];
+    let mut notes = vec!["the second real concurrency is the mean number of requests in flight".to_owned()];
     if measured.result.errors.status > 0 {
-        notes.push("answers of 400 and more are failures".into());
+        notes.push("responses with status 400 and above count as failures".into());
     }
     notes
 }

@@ -5,7 +5,7 @@ use super::{latency, mean, per_second};
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
 
-/// Its report.
+/// Returns the report.
 pub fn report(measured: &Measurement) -> String {
     let mut text = String::from("\n");
     let result = &measured.result;
@@ -41,11 +41,11 @@ pub fn report(measured: &Measurement) -> String {
     text
 }
 
-/// Which figures differ from what `drogon_ctl press` would have shown of this run.
+/// Returns notes on figures that differ from those of `drogon_ctl press`.
 pub fn notes(measured: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     if measured.result.errors.status > 0 {
-        notes.push("answers of 400 and more are failures".into());
+        notes.push("responses with status 400 and above count as failures".into());
     }
     notes
 }

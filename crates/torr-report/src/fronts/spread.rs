@@ -1,32 +1,32 @@
-//! How times spread: the figures that other load generators tell of a distribution.
+//! The figures by which other load generators describe a distribution.
 
 use torr_gauge::Latency;
 
-/// Least, mean, standard deviation, median and most, in microseconds. What is not known is not a number.
+/// Minimum, mean, standard deviation, median and maximum, in microseconds. An unknown figure is NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// The least.
+    /// The minimum.
     pub min: f64,
     /// The mean.
     pub mean: f64,
-    /// The standard deviation, of a sample.
+    /// The sample standard deviation.
     pub sd: f64,
     /// The median.
     pub median: f64,
-    /// The most.
+    /// The maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of nothing: all are 0, as others print it.
+    /// The figures of an empty distribution: all 0, as other programs print them.
     pub const NONE: Self = Self { min: 0.0, mean: 0.0, sd: 0.0, median: 0.0, max: 0.0 };
 
-    /// Of what was recorded.
+    /// Returns the figures of the recorded values.
     pub fn of(latency: &Latency) -> Self {
         Self::with_zeros(latency, 0)
     }
 
-    /// Of what was recorded and so many times 0.
+    /// Returns the figures of the recorded values and a number of zeros.
     pub fn with_zeros(latency: &Latency, zeros: u64) -> Self {
         let (recorded, all) = (latency.count() as f64, (latency.count() + zeros) as f64);
         if latency.count() == 0 {
@@ -36,7 +36,7 @@ impl Spread {
         let mean = histogram.mean() * recorded / all;
         let squares = (histogram.stdev().powi(2) + histogram.mean().powi(2)) * recorded;
         let sd = if all < 2.0 { 0.0 } else { ((squares - all * mean * mean).max(0.0) / (all - 1.0)).sqrt() };
-        // The zeros come first; the median is that of what remains of the lower half.
+        // The zeros are the lowest values; the median's rank counts from the first recorded value.
         let rank = ((all / 2.0).ceil() - zeros as f64) / recorded;
         let median = if rank <= 0.0 { 0.0 } else { histogram.value_at_quantile(rank) as f64 };
         let min = if zeros > 0 { 0.0 } else { histogram.min() as f64 };
@@ -44,7 +44,7 @@ impl Spread {
     }
 }
 
-/// The value at or below which so many percent lie; at 100 the most.
+/// Returns the value at a percentile; at 100 the maximum.
 pub fn percentile(latency: &Latency, percent: f64) -> f64 {
     match (latency.count(), percent) {
         (0, _) => 0.0,
@@ -54,10 +54,10 @@ pub fn percentile(latency: &Latency, percent: f64) -> f64 {
     }
 }
 
-/// The share of the values that lie within one standard deviation of the mean.
+/// Returns the share of values within one standard deviation of the mean.
 pub fn within_deviation(latency: &Latency) -> f64 {
     let spread = Spread::of(latency);
-    // A mean is made from the middle of each step of the histogram.
+    // The histogram computes its mean from the middle of each bucket.
     let middle = |value| latency.histogram().median_equivalent(value) as f64;
     let near = |value| (middle(value) - spread.mean).abs() <= spread.sd + 1e-6 * spread.mean;
     let within: u64 = latency.counts().filter(|&(value, _)| near(value)).map(|(_, count)| count).sum();

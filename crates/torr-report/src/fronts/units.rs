@@ -1,4 +1,4 @@
-//! Numbers with units as wrk writes them.
+//! Numbers with units in wrk's format.
 
 /// A series of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,19 +7,19 @@ pub enum Unit {
     Micros,
     /// Whole seconds, up to minutes.
     Seconds,
-    /// Thousands and so on.
+    /// Multiples of 1,000.
     Count,
-    /// 1,024 and so on; the `B` itself is left to the sentence.
+    /// Multiples of 1,024, without the `B`.
     Bytes,
 }
 
 impl Unit {
-    /// The number as a measured one.
+    /// Formats a measured number: times from a second on have seconds or minutes.
     pub fn measure(self, n: f64) -> String {
         if self == Self::Micros { time(n) } else { self.text(n) }
     }
 
-    /// The number with the largest unit of which it has at least 0.85.
+    /// Formats a number with the largest unit of which it is at least 0.85.
     pub fn text(self, n: f64) -> String {
         let (scale, base, larger, decimals): (f64, _, &[&str], usize) = match self {
             Self::Micros => (1e3, "us", &["ms"], 2),
@@ -39,7 +39,7 @@ impl Unit {
     }
 }
 
-/// A measured time in microseconds; from a second on with seconds or minutes.
+/// Formats a measured time given in microseconds.
 pub fn time(us: f64) -> String {
     match us {
         us if us < 1e6 => Unit::Micros.text(us),
@@ -48,7 +48,7 @@ pub fn time(us: f64) -> String {
     }
 }
 
-/// A number in a column: its digits stand under others' digits whether its unit has two letters, one or none.
+/// Pads a number to a column in which digits align whether the unit has two letters, one or none.
 pub fn column(number: &str, width: usize) -> String {
     let letters = number.chars().rev().take(2).filter(char::is_ascii_alphabetic).count();
     let padding = 2 - letters;

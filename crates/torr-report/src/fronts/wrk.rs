@@ -1,4 +1,4 @@
-//! The layout of wrk, and of wrk2 where requests are on a schedule.
+//! The layout of wrk, and of wrk2 for open loops.
 
 use super::spread::{Spread, percentile, within_deviation};
 use super::{latency, per_second};
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use torr_gauge::collector::Measurement;
 use torr_gauge::{FailureKind, Latency};
 
-/// What the layout needs to know of the command line.
+/// The settings of the command line that the layout shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The URL, as given.
@@ -16,15 +16,15 @@ pub struct Settings {
     pub threads: u64,
     /// Connections.
     pub connections: u64,
-    /// How long, in seconds.
+    /// Duration in seconds.
     pub seconds: u64,
-    /// Whether the distribution is wanted.
+    /// Whether to print the latency distribution.
     pub latency: bool,
-    /// Whether requests are on a schedule, as wrk2's.
+    /// Whether the load is an open loop, as with wrk2.
     pub on_schedule: bool,
 }
 
-/// What is printed before the run.
+/// Returns the lines to print before the run.
 pub fn heading(settings: &Settings) -> String {
     let length = Unit::Seconds.text(settings.seconds as f64);
     format!(
@@ -33,7 +33,7 @@ pub fn heading(settings: &Settings) -> String {
     )
 }
 
-/// What is printed after it.
+/// Returns the lines to print after the run.
 pub fn report(measured: &Measurement, settings: &Settings) -> String {
     let latency = latency(measured);
     let mut text = format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev");
@@ -59,7 +59,7 @@ pub fn report(measured: &Measurement, settings: &Settings) -> String {
     text
 }
 
-/// Answers per second of each thread in each second; in a shorter run, of each thread.
+/// Returns the responses per second of each thread in each second, or in a shorter run of each thread.
 fn thread_rates(measured: &Measurement) -> Latency {
     if measured.thread_rates.count() > 0 {
         return measured.thread_rates.clone();
@@ -84,7 +84,7 @@ fn distribution(text: &mut String, latency: &Latency) {
     }
 }
 
-/// wrk2's, with the steps of the histogram.
+/// Appends wrk2's distribution with its percentile spectrum.
 fn corrected_distribution(text: &mut String, latency: &Latency) {
     text.push_str("  Latency Distribution (HdrHistogram - Recorded Latency)\n");
     for percent in [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0] {
@@ -119,17 +119,17 @@ fn errors(text: &mut String, measured: &Measurement) {
     }
 }
 
-/// Which figures differ from what wrk would have shown of this run.
+/// Returns notes on figures that differ from those of wrk.
 pub fn notes(measured: &Measurement) -> Vec<String> {
     let mut notes = Vec::new();
     if measured.result.connections.opened > measured.result.plan.connections as u64 {
-        notes.push("requests that waited for a new connection have that in their latency".to_owned());
+        notes.push("latency includes the wait for a new connection".to_owned());
     }
     let counts =
         [(measured.total.failures.of(FailureKind::Timeout), "timed out"), (measured.result.unfinished, "unfinished")];
     let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>();
     if !counts.is_empty() {
-        notes.push(format!("in the latency at their age are requests that had no answer: {}", counts.join(", ")));
+        notes.push(format!("latency includes requests without a response, at their age: {}", counts.join(", ")));
     }
     notes
 }

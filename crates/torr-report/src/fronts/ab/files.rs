@@ -1,4 +1,4 @@
-//! The files that ApacheBench writes on request: percentages served, and a line for each request.
+//! ApacheBench's optional files: percentages served (`-e`), and a line per request (`-g`).
 
 use crate::fronts::latency;
 use crate::fronts::spread::percentile;
@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::time::SystemTime;
 use torr_gauge::collector::Measurement;
 
-/// Each percentage with the time within which it was served, comma-separated (`-e`).
+/// Writes each percentage of requests with the time within which they were served, comma-separated.
 ///
 /// # Errors
-/// What writing says.
+/// Those of the writer.
 pub fn percentages(out: &mut impl Write, measured: &Measurement) -> io::Result<()> {
     let total = latency(measured);
     writeln!(out, "Percentage served,Time in ms")?;
@@ -19,12 +19,11 @@ pub fn percentages(out: &mut impl Write, measured: &Measurement) -> io::Result<(
     Ok(())
 }
 
-/// A line for each answered request, the quickest first, tab-separated (`-g`). Of a single request only its total time
-/// is kept, and that to three digits: the time that it started is the run's, and its parts are `NaN`, which plotting
-/// programs pass over.
+/// Writes a line for each response, the fastest first, tab-separated. Torr keeps only the total time of a single request,
+/// to three digits. The start time is that of the run, and the other columns are `NaN`, which plotting programs skip.
 ///
 /// # Errors
-/// What writing says.
+/// Those of the writer.
 pub fn requests(out: &mut impl Write, measured: &Measurement) -> io::Result<()> {
     let started = humantime::parse_rfc3339(&measured.result.started_at).unwrap_or(SystemTime::UNIX_EPOCH);
     let seconds = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -39,7 +38,7 @@ pub fn requests(out: &mut impl Write, measured: &Measurement) -> io::Result<()> 
     Ok(())
 }
 
-/// As `Fri Nov 20 13:57:19 2026`.
+/// Formats a time like `Fri Nov 20 13:57:19 2026`.
 fn date(time: SystemTime) -> String {
     let date = httpdate::fmt_http_date(time);
     match date.split([',', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>()[..] {

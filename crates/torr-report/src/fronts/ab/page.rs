@@ -7,10 +7,10 @@ use crate::fronts::{latency, per_second};
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
 
-/// Percentiles that the page tells.
+/// The percentiles on the page.
 const PERCENTILES: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 
-/// Everything after the line that says whom it benchmarks.
+/// Returns the page from behind the line that names the server.
 pub fn report(measured: &Measurement, settings: &Settings) -> String {
     let mut page = String::from("\n\n");
     let block = |page: &mut String, rows: &[super::Row]| {
@@ -22,11 +22,11 @@ pub fn report(measured: &Measurement, settings: &Settings) -> String {
         }
     };
     let service = service(measured, settings);
-    // What is asked for is the last two rows.
-    let (whom, what) = service.split_at(service.len() - 2);
-    block(&mut page, whom);
+    // The last two rows describe the document.
+    let (server, document) = service.split_at(service.len() - 2);
+    block(&mut page, server);
     page.push('\n');
-    block(&mut page, what);
+    block(&mut page, document);
     page.push('\n');
     block(&mut page, &counts(measured, settings));
     if measured.result.requests > 0 {
@@ -59,7 +59,7 @@ fn connection_times(page: &mut String, measured: &Measurement, settings: &Settin
     if settings.no_deviation {
         page.push_str("              min   avg   max\n");
         for (name, s) in rows {
-            // There the last two columns touch; here a space takes the first place of the last.
+            // ApacheBench leaves no space before the last column, which is one wider.
             let [min, mean, max] = [(s.min, 5), (s.mean, 5), (s.max, 4)].map(|(us, width)| milliseconds(us, width));
             let _ = writeln!(page, "{name:<12}{min} {mean} {max}");
         }

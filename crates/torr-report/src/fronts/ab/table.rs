@@ -1,4 +1,4 @@
-//! ApacheBench's figures as an HTML table.
+//! The HTML table of ApacheBench.
 
 use super::times::{Times, milliseconds};
 use super::{Settings, counts, service};
@@ -6,7 +6,7 @@ use crate::fronts::per_second;
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
 
-/// The table, with the attributes that its table, row and cell elements are to have.
+/// Returns the table, with attributes for its table, row and cell elements.
 pub fn table(measured: &Measurement, settings: &Settings, [table, tr, td]: [&str; 3]) -> String {
     let mut html = format!("\n\n<table {table}>\n");
     let mut row = |label: &str, value: &str| {
@@ -14,7 +14,7 @@ pub fn table(measured: &Measurement, settings: &Settings, [table, tr, td]: [&str
         let _ = writeln!(html, "<tr {tr}><th colspan=2 {td}>{label}</th><td colspan=2 {td}>{value}</td></tr>");
     };
     for (label, value) in service(measured, settings).iter().chain(&counts(measured, settings)) {
-        // The kinds of failure stand in a row of their own.
+        // The row without a label has the kinds of failure.
         row(label, value);
     }
     let result = &measured.result;

@@ -1,32 +1,32 @@
-//! The four rows of connection times.
+//! ApacheBench's connection times.
 
 use crate::fronts::latency;
 use crate::fronts::spread::Spread;
 use torr_gauge::Latency;
 use torr_gauge::collector::Measurement;
 
-/// Connect, processing, waiting and total, in microseconds.
+/// The four rows of connection times, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times {
-    /// Until the connection was there; 0 for a request that found one.
+    /// From due until the connection was open; 0 for a request on an open connection.
     pub connect: Spread,
-    /// From there to the last byte.
+    /// From the open connection to the last byte.
     pub processing: Spread,
-    /// From there to the first byte.
+    /// From the open connection to the first byte.
     pub waiting: Spread,
-    /// All of it.
+    /// From due to the last byte.
     pub total: Spread,
 }
 
 impl Times {
-    /// From the measurement's histograms.
+    /// Computes the times from the measurement's histograms.
     pub fn of(measured: &Measurement) -> Self {
         let sample = &measured.total;
         let (opened, answered) = (sample.opened, sample.answered.count());
         let first_byte = first_byte(measured);
         let total = latency(measured);
         let connect = Spread::with_zeros(&sample.connect, answered.saturating_sub(opened));
-        // Where each request found its connection there is no difference.
+        // Without connects, processing is the total and waiting is the first byte.
         let (processing, waiting) = match sample.processing.count() {
             0 => (Spread::of(&total), Spread::of(&first_byte)),
             _ => (Spread::of(&sample.processing), Spread::of(&sample.waiting)),
@@ -34,7 +34,7 @@ impl Times {
         Self { connect, processing, waiting, total: Spread::of(&total) }
     }
 
-    /// The rows with their names.
+    /// Returns the rows with their labels.
     pub fn rows(&self) -> [(&'static str, Spread); 4] {
         [
             ("Connect:", self.connect),
@@ -52,7 +52,7 @@ fn first_byte(measured: &Measurement) -> Latency {
     first_byte
 }
 
-/// Microseconds as milliseconds, with as many decimals as a column of this width has room for, three at most.
+/// Formats microseconds as milliseconds, with up to three decimals as far as the column's width allows.
 pub fn milliseconds(us: f64, width: usize) -> String {
     let text = |decimals: usize| format!("{:>width$.decimals$}", us / 1e3);
     if us.is_nan() {

@@ -1,4 +1,4 @@
-//! ApacheBench's layout: its page of figures, and the parts that its other formats share with it.
+//! The layout of ApacheBench: the parts that its page and its HTML table share.
 
 pub mod files;
 mod page;
@@ -13,24 +13,24 @@ use torr_gauge::collector::Measurement;
 use torr_gauge::result::Tls;
 use torr_gauge::{FailureKind, redact};
 
-/// What the layout needs to know of the command line.
+/// The settings of the command line that the layout shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Host as in the URL.
+    /// The URL's host.
     pub host: String,
-    /// Port.
+    /// The port.
     pub port: u16,
-    /// Path and query.
+    /// The path and query.
     pub path: String,
-    /// The name that the server was told by TLS.
+    /// The name sent to the server by TLS (SNI).
     pub tls_name: Option<String>,
     /// Connections at a time.
     pub concurrency: usize,
-    /// Whether the answers' length may vary (`-l`).
+    /// Whether the responses' length may vary (`-l`).
     pub variable_length: bool,
     /// Whether a body is sent with each request.
     pub sends_body: bool,
-    /// Whether connections are kept (`-k`).
+    /// Whether connections are kept alive (`-k`).
     pub keep_alive: bool,
     /// Whether percentiles are left out (`-d`).
     pub no_percentiles: bool,
@@ -38,10 +38,10 @@ pub struct Settings {
     pub no_deviation: bool,
 }
 
-/// A label with its value; both columns as they stand on the page.
+/// A label and its value, as on the page.
 type Row = (&'static str, String);
 
-/// The first block: whom, and what.
+/// Returns the rows of the first block: server and document.
 fn service(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     let software = measured.first.as_ref().and_then(|first| first.header("server")).unwrap_or_default();
     let length = match settings.variable_length {
@@ -49,7 +49,7 @@ fn service(measured: &Measurement, settings: &Settings) -> Vec<Row> {
         false => format!("{} bytes", document_length(measured)),
     };
     let mut rows = vec![
-        // Its first word, as there.
+        // ApacheBench prints the first word of the field.
         ("Server Software:", redact::printable(software.split_whitespace().next().unwrap_or_default()).into_owned()),
         ("Server Hostname:", settings.host.clone()),
         ("Server Port:", settings.port.to_string()),
@@ -63,8 +63,8 @@ fn service(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     rows
 }
 
-/// Version, cipher suite by the name that OpenSSL has for it, and bits of the certificate's key, which are not known, and
-/// of the cipher's.
+/// Returns the protocol version, OpenSSL's name of the cipher suite, the bits of the certificate's key, which are unknown,
+/// and the bits of the cipher's key.
 fn protocol(tls: &Tls) -> String {
     let cipher = match tls.cipher.strip_prefix("TLS13_") {
         Some(rest) => format!("TLS_{rest}"),
@@ -86,7 +86,7 @@ fn temporary_key(group: &str) -> String {
     }
 }
 
-/// The counts of the second block.
+/// Returns the rows of the second block: counts.
 fn counts(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     let result = &measured.result;
     let of = |kinds: &[FailureKind]| kinds.iter().map(|&kind| measured.total.failures.of(kind)).sum::<u64>();
@@ -120,27 +120,26 @@ fn counts(measured: &Measurement, settings: &Settings) -> Vec<Row> {
     rows
 }
 
-/// Answers after which the connection could be used again.
+/// Returns the number of responses after which the connection could be reused.
 fn kept(measured: &Measurement) -> u64 {
     measured.result.requests.saturating_sub(measured.result.connections.closed_by_server)
 }
 
-/// The first answer's, or where that is not known the mean.
+/// Returns the content length of the first response, or the mean if that is unknown.
 fn document_length(measured: &Measurement) -> u64 {
     let mean = || super::mean(measured.result.bytes.body, measured.result.requests);
     measured.first.as_ref().map_or_else(mean, |first| first.body)
 }
 
-/// Which figures differ from what ApacheBench would have shown of this run.
+/// Returns notes on figures that differ from those of ApacheBench.
 pub fn notes(measured: &Measurement, settings: &Settings) -> Vec<String> {
-    let mut notes =
-        vec!["times are to the microsecond, and include requests that were not answered in time".to_owned()];
+    let mut notes = vec!["times are to the microsecond, and include requests that timed out".to_owned()];
     let result = &measured.result;
     if result.bytes.body != document_length(measured) * result.requests && !settings.variable_length {
-        notes.push("answers differ in length, which is no failure".into());
+        notes.push("responses differ in length, which is not a failure".into());
     }
     if failed(measured) > 0 {
-        notes.push("only answered requests are complete; time-outs are exceptions".into());
+        notes.push("complete requests are those with a response; timeouts count as exceptions".into());
     }
     notes
 }
