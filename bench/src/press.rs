@@ -1,7 +1,9 @@
 //! The load side: each generator in turn presses one server.
 
-use crate::candidates::loads::{self, Ask, LOADS, Load};
-use crate::candidates::servers::{self, Stand};
+use crate::candidates::load_settings::LoadSettings;
+use crate::candidates::loads::{self, LOADS, Load};
+use crate::candidates::server_settings::ServerSettings;
+use crate::candidates::servers;
 use crate::candidates::{CLOSED_LOOP, FLOOR};
 use crate::child::{Server, free_port};
 use crate::cli::Options;
@@ -9,21 +11,16 @@ use crate::error::Error;
 use crate::measure::{self, Measured};
 use crate::probe;
 use crate::roster::Roster;
-use crate::scenario::{Scenario, Side, Style};
+use crate::scenario::{Scenario, Style};
 use crate::turn::{self, Generator};
 
 /// A turn that is not counted, in seconds: the first after a start finds cold caches.
 pub const WARM_UP: f64 = 0.5;
 
-/// Takes part in this scenario, if it is here. The floor, which can do little, is compared with on a side of its own.
-pub fn takes_part(load: &Load, scenario: Scenario) -> bool {
-    load.styles.contains(&scenario.style) && (scenario.side == Side::Press || load.name != FLOOR)
-}
-
 /// Measures all load generators that can do this scenario.
 pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result<Measured, Error> {
     let folder = tempfile::tempdir()?;
-    let taking_part = |load: &&Load| roster.has(load.tool) && takes_part(load, scenario);
+    let taking_part = |load: &&Load| roster.has(load.tool) && load.takes_part(scenario);
     let generators: Vec<&Load> = LOADS.iter().filter(taking_part).collect();
     let names: Vec<&'static str> = generators.iter().map(|load| load.name).collect();
     let Some(&first) = names.first() else { return Ok(Measured::nobody(scenario)) };
@@ -31,7 +28,7 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
     let host = servers::service(scenario.host());
     let start = |mode: Option<&str>| {
         let port = free_port()?;
-        let mut arguments = (host.arguments)(&Stand { port, scenario, folder: folder.path() })?;
+        let mut arguments = (host.arguments)(&ServerSettings { port, scenario, folder: folder.path() })?;
         arguments.extend(mode.map(str::to_owned));
         // Its name in messages is not that of a candidate.
         let name = if host.name == FLOOR { "floor-server" } else { host.name };
@@ -49,9 +46,16 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
         let load = loads::load(name);
         let server = announcing.as_mut().filter(|_| load.http10).unwrap_or(&mut plain);
         let Scenario { style, connections, .. } = scenario;
-        let ask =
-            Ask { port: server.port(), path: host.path, connections, seconds, style, rate, folder: folder.path() };
-        let (program, arguments) = (roster.program(load.tool), (load.arguments)(&ask)?);
+        let load_settings = LoadSettings {
+            port: server.port(),
+            path: host.path,
+            connections,
+            seconds,
+            style,
+            rate,
+            folder: folder.path(),
+        };
+        let (program, arguments) = (roster.program(load.tool), (load.arguments)(&load_settings)?);
         let turn =
             turn::take(&Generator { name, program, arguments, tally: load.tally }, seconds, answer, folder.path());
         server.cpu_at_rest()?; // the next turn begins when the server has closed this one's connections

@@ -11,7 +11,6 @@ use crate::candidates::{FLOOR, Origin, TOOLS, TORR, Tool};
 use crate::cli::Options;
 use crate::error::Error;
 use crate::scenario::{Scenario, Side};
-use crate::{press, serve};
 
 /// The candidates of this run: those that are wanted, and are here.
 pub struct Roster {
@@ -29,9 +28,9 @@ impl Roster {
         let is_instrument = |tool: &str| scenarios.iter().any(|scenario| instruments(*scenario).contains(&tool));
         let takes_part = |tool: &str| {
             scenarios.iter().any(|&scenario| match scenario.side {
-                Side::Serve => SERVICES.iter().any(|s| s.tool == tool && serve::takes_part(s, scenario)),
+                Side::Serve => SERVICES.iter().any(|s| s.tool == tool && s.takes_part(scenario)),
                 Side::Press | Side::Transport => {
-                    LOADS.iter().any(|load| load.tool == tool && press::takes_part(load, scenario))
+                    LOADS.iter().any(|load| load.tool == tool && load.takes_part(scenario))
                 }
             })
         };
@@ -130,8 +129,8 @@ impl Roster {
 /// The tools that the scenario needs beside those that are measured.
 fn instruments(scenario: Scenario) -> Vec<&'static str> {
     match scenario.side {
-        Side::Serve if serve::probed_by_torr(scenario) => vec![serve::load(scenario), TORR],
-        Side::Serve => vec![serve::load(scenario)],
+        Side::Serve if scenario.is_probed_by_torr() => vec![scenario.load_generator(), TORR],
+        Side::Serve => vec![scenario.load_generator()],
         Side::Press | Side::Transport => vec![scenario.host()],
     }
 }

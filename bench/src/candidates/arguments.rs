@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use super::loads::Ask;
+use super::load_settings::LoadSettings;
 use crate::scenario::{PIPELINE_DEPTH, STREAMS, Style};
 
 /// The words of a command line's tail; none of them may hold a space.
@@ -11,7 +11,7 @@ pub fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-impl Ask<'_> {
+impl LoadSettings<'_> {
     fn url(&self) -> String {
         let scheme = if self.style.tls() { "https" } else { "http" };
         format!("{scheme}://127.0.0.1:{}{}", self.port, self.path)
@@ -24,34 +24,34 @@ impl Ask<'_> {
 }
 
 /// The floor's client.
-pub fn floor_client(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    let close = ask.if_close("close");
-    Ok(words(&format!("floor-client {} {} {} {close} --path {}", ask.port, ask.connections, ask.seconds, ask.path)))
+pub fn floor_client(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let close = load.if_close("close");
+    Ok(words(&format!("floor-client {} {} {} {close} --path {}", load.port, load.connections, load.seconds, load.path)))
 }
 
 /// `torr`, one thread.
-pub fn torr(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    let how = match ask.style {
+pub fn torr(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let how = match load.style {
         Style::TlsHandshakes => "--tls-resumption full".into(),
         Style::Http2 => format!("--http2 --streams {STREAMS}"),
         Style::H2c => format!("--http2-prior-knowledge --streams {STREAMS}"),
         Style::Pipelined => format!("--pipeline {PIPELINE_DEPTH}"),
-        Style::OpenLoop => format!("--rate {}", ask.rate),
+        Style::OpenLoop => format!("--rate {}", load.rate),
         _ => String::new(),
     };
-    let insecure = if ask.style.tls() { "--insecure" } else { "" }; // as the others, of which none checks the certificate
-    let close = ask.if_close("--no-keepalive");
+    let insecure = if load.style.tls() { "--insecure" } else { "" }; // as the others, of which none checks the certificate
+    let close = load.if_close("--no-keepalive");
     Ok(words(&format!(
         "-t 1 -c {} -d {}s {close} {insecure} {how} --json - {}",
-        ask.connections,
-        ask.seconds,
-        ask.url()
+        load.connections,
+        load.seconds,
+        load.url()
     )))
 }
 
 /// `torr` with a single request, whose answer must have status 200 and this page: it fails otherwise.
-pub fn torr_probe(ask: &Ask<'_>, page: &str) -> io::Result<Vec<String>> {
-    let mut arguments = torr(&Ask { connections: 1, ..*ask })?;
+pub fn torr_probe(load: &LoadSettings<'_>, page: &str) -> io::Result<Vec<String>> {
+    let mut arguments = torr(&LoadSettings { connections: 1, ..*load })?;
     let length = arguments.iter().position(|word| word == "-d").expect("it is told how long");
     arguments
         .splice(length..length + 2, ["-n", "1", "--expect-status", "200", "--expect-body", page].map(str::to_owned));
@@ -59,18 +59,18 @@ pub fn torr_probe(ask: &Ask<'_>, page: &str) -> io::Result<Vec<String>> {
 }
 
 /// `torr` as it is in a closed loop, for the open one to be compared with.
-pub fn torr_closed_loop(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    torr(&Ask { style: Style::KeepAlive, ..*ask })
+pub fn torr_closed_loop(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    torr(&LoadSettings { style: Style::KeepAlive, ..*load })
 }
 
 /// wrk. It reads one script, in which it is told to pipeline.
-pub fn wrk(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    let mut arguments = words(&format!("-t1 -c{} -d{}s {}", ask.connections, ask.seconds, ask.url()));
-    if ask.style.close() {
+pub fn wrk(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = words(&format!("-t1 -c{} -d{}s {}", load.connections, load.seconds, load.url()));
+    if load.style.close() {
         arguments.extend(["-H".into(), "Connection: close".into()]);
     }
-    if ask.style == Style::Pipelined {
-        let script = ask.folder.join("pipeline.lua");
+    if load.style == Style::Pipelined {
+        let script = load.folder.join("pipeline.lua");
         fs::write(&script, pipeline_script())?;
         arguments.extend(["-s".into(), script.to_string_lossy().into_owned()]);
     }
@@ -87,41 +87,41 @@ fn pipeline_script() -> String {
 }
 
 /// ab.
-pub fn ab(ask: &Ask<'_>) -> io::Result<Vec<String>> {
+pub fn ab(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
     // -t alone would also stop at 50,000 requests, so -n comes after it; ab sets memory aside for as many.
-    let (keep, most) = (if ask.style.close() { "" } else { "-k" }, 500_000.0 * ask.seconds);
-    Ok(words(&format!("-q -r {keep} -c {} -t {} -n {most} {}", ask.connections, ask.seconds, ask.url())))
+    let (keep, most) = (if load.style.close() { "" } else { "-k" }, 500_000.0 * load.seconds);
+    Ok(words(&format!("-q -r {keep} -c {} -t {} -n {most} {}", load.connections, load.seconds, load.url())))
 }
 
 /// oha.
-pub fn oha(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    let close = ask.if_close("--disable-keepalive");
-    let insecure = if ask.style.tls() { "--insecure" } else { "" };
-    let http2 = if ask.style.http2() { format!("--http2 -p {STREAMS}") } else { String::new() };
+pub fn oha(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let close = load.if_close("--disable-keepalive");
+    let insecure = if load.style.tls() { "--insecure" } else { "" };
+    let http2 = if load.style.http2() { format!("--http2 -p {STREAMS}") } else { String::new() };
     Ok(words(&format!(
         "--no-tui --output-format json {close} {insecure} {http2} -c {} -z {}s {}",
-        ask.connections,
-        ask.seconds,
-        ask.url()
+        load.connections,
+        load.seconds,
+        load.url()
     )))
 }
 
 /// h2load, one thread. Without TLS it begins with HTTP/2 at once.
-pub fn h2load(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    let how = match ask.style {
+pub fn h2load(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let how = match load.style {
         Style::Http2 | Style::H2c => format!("-m {STREAMS}"),
         Style::Pipelined => format!("--h1 -m {PIPELINE_DEPTH}"),
         _ => "--h1".into(),
     };
     // It would rather have AES-128, as the only one of all; a server that takes what its client likes would then give that.
-    let cipher = if ask.style.tls() { "--tls13-ciphers=TLS_AES_256_GCM_SHA384" } else { "" };
-    Ok(words(&format!("{how} {cipher} -t1 -c {} -D {} {}", ask.connections, ask.seconds, ask.url())))
+    let cipher = if load.style.tls() { "--tls13-ciphers=TLS_AES_256_GCM_SHA384" } else { "" };
+    Ok(words(&format!("{how} {cipher} -t1 -c {} -D {} {}", load.connections, load.seconds, load.url())))
 }
 
 /// hey.
-pub fn hey(ask: &Ask<'_>) -> io::Result<Vec<String>> {
-    let close = ask.if_close("-disable-keepalive");
-    Ok(words(&format!("-cpus 1 {close} -c {} -z {}s {}", ask.connections, ask.seconds, ask.url())))
+pub fn hey(load: &LoadSettings<'_>) -> io::Result<Vec<String>> {
+    let close = load.if_close("-disable-keepalive");
+    Ok(words(&format!("-cpus 1 {close} -c {} -z {}s {}", load.connections, load.seconds, load.url())))
 }
 
 #[cfg(test)]
@@ -133,8 +133,16 @@ mod tests {
     /// The tail of a command line, in front of which every tool has its connections and seconds.
     fn told(name: &str, style: Style) -> String {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let ask = Ask { port: 9, path: "/", connections: 100, seconds: 2.0, style, rate: 5000, folder: folder.path() };
-        let arguments = (load(name).arguments)(&ask).expect("files can be written there");
+        let settings = LoadSettings {
+            port: 9,
+            path: "/",
+            connections: 100,
+            seconds: 2.0,
+            style,
+            rate: 5000,
+            folder: folder.path(),
+        };
+        let arguments = (load(name).arguments)(&settings).expect("files can be written there");
         let folder = folder.path().to_string_lossy().into_owned();
         arguments.join(" ").replace(&folder, "FOLDER")
     }
@@ -168,9 +176,10 @@ mod tests {
     #[test]
     fn a_probe_is_one_request_as_those_that_follow() {
         let (port, path, connections, seconds, rate) = (9, "/", 100, 2.0, 0);
-        let ask = Ask { port, path, connections, seconds, style: Style::TlsHandshakes, rate, folder: "".as_ref() };
+        let load =
+            LoadSettings { port, path, connections, seconds, style: Style::TlsHandshakes, rate, folder: "".as_ref() };
         assert_eq!(
-            torr_probe(&ask, "hello").expect("no file is needed").join(" "),
+            torr_probe(&load, "hello").expect("no file is needed").join(" "),
             "-t 1 -c 1 -n 1 --expect-status 200 --expect-body hello --no-keepalive --insecure --tls-resumption full \
              --json - https://127.0.0.1:9/"
         );

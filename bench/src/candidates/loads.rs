@@ -1,30 +1,12 @@
 //! The load generators: which take part in what.
 
 use std::io;
-use std::path::Path;
 
 use super::arguments;
+use super::load_settings::LoadSettings;
 use super::tally::{self, Tally};
 use super::{CLOSED_LOOP, FLOOR, H2LOAD, OHA, TORR, WRK};
-use crate::scenario::Style;
-
-/// What a load generator is asked to do.
-pub struct Ask<'a> {
-    /// Port of the server on the loopback.
-    pub port: u16,
-    /// Path to ask for.
-    pub path: &'a str,
-    /// Connections open at a time.
-    pub connections: u32,
-    /// Length of the turn.
-    pub seconds: f64,
-    /// How connections are used.
-    pub style: Style,
-    /// Requests per second of an open loop.
-    pub rate: u64,
-    /// Folder for its files.
-    pub folder: &'a Path,
-}
+use crate::scenario::{Scenario, Side, Style};
 
 /// A load generator.
 pub struct Load {
@@ -37,12 +19,19 @@ pub struct Load {
     /// It believes in keep-alive only where the answer announces it.
     pub http10: bool,
     /// Its arguments; files that it needs are written.
-    pub arguments: fn(&Ask<'_>) -> io::Result<Vec<String>>,
+    pub arguments: fn(&LoadSettings<'_>) -> io::Result<Vec<String>>,
     /// Reads its stdout.
     pub tally: fn(&str) -> Option<Tally>,
 }
 
-/// What any load generator can do.
+impl Load {
+    /// Returns whether the load generator takes part in a scenario. On the transport side no floor takes part.
+    pub fn takes_part(&self, scenario: Scenario) -> bool {
+        self.styles.contains(&scenario.style) && (scenario.side == Side::Press || self.name != FLOOR)
+    }
+}
+
+/// Styles that every load generator supports.
 const PLAIN: &[Style] = &[Style::KeepAlive, Style::Close];
 
 /// The load generators, in the order of the first round.

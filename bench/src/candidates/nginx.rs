@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use super::certificate;
-use super::servers::Stand;
+use super::server_settings::ServerSettings;
 use crate::floor::PAGE;
 use crate::scenario::Style;
 
@@ -19,19 +19,19 @@ const TLS: &str = "ssl_certificate ../certificate.pem;
         ssl_session_tickets off;";
 
 /// One nginx worker that logs nothing and never closes; every file it writes is in its own folder.
-pub fn arguments(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    let prefix = stand.folder.join("nginx");
+pub fn arguments(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    let prefix = server.folder.join("nginx");
     fs::create_dir_all(&prefix)?;
-    if stand.scenario.style.tls() {
-        certificate::files(stand.folder)?;
+    if server.scenario.style.tls() {
+        certificate::files(server.folder)?;
     }
-    fs::write(prefix.join("nginx.conf"), configuration(stand))?;
+    fs::write(prefix.join("nginx.conf"), configuration(server))?;
     let prefix = prefix.to_string_lossy();
     Ok(["-p", &*prefix, "-c", "nginx.conf", "-e", "error.log"].map(str::to_owned).into())
 }
 
-fn configuration(stand: &Stand<'_>) -> String {
-    let style = stand.scenario.style;
+fn configuration(server: &ServerSettings<'_>) -> String {
+    let style = server.scenario.style;
     // What comes in another way than it is to be measured gets an error, which every tool counts as a failure.
     let refusal = match style {
         Style::TlsHandshakes => "if ($ssl_session_reused = r) { return 421; }",
@@ -64,8 +64,8 @@ http {{
     }}
 }}
 "#,
-        files = stand.scenario.connections + 1000,
-        port = stand.port,
+        files = server.scenario.connections + 1000,
+        port = server.port,
         ssl = if style.tls() { " ssl" } else { "" },
         http2 = if style.http2() { " http2" } else { "" },
         tls = if style.tls() { TLS } else { "" },
@@ -79,13 +79,13 @@ mod tests {
     use super::*;
     use crate::scenario::{Scenario, Side};
 
-    fn stand(style: Style, folder: &Path) -> Stand<'_> {
-        Stand { port: 9, scenario: Scenario { side: Side::Transport, style, connections: 100 }, folder }
+    fn server(style: Style, folder: &Path) -> ServerSettings<'_> {
+        ServerSettings { port: 9, scenario: Scenario { side: Side::Transport, style, connections: 100 }, folder }
     }
 
     #[test]
     fn it_listens_as_the_scenario_wants_and_refuses_what_comes_otherwise() {
-        let told = |style| configuration(&stand(style, Path::new(".")));
+        let told = |style| configuration(&server(style, Path::new(".")));
         let plain = told(Style::KeepAlive);
         assert!(plain.contains("listen 127.0.0.1:9 backlog=4096;") && !plain.contains("ssl") && !plain.contains("421"));
         let handshakes = told(Style::TlsHandshakes);
@@ -101,7 +101,7 @@ mod tests {
     fn only_tls_has_a_certificate() {
         for (style, certified) in [(Style::Tls, true), (Style::H2c, false)] {
             let folder = tempfile::tempdir().expect("a temporary folder");
-            arguments(&stand(style, folder.path())).expect("files can be written there");
+            arguments(&server(style, folder.path())).expect("files can be written there");
             assert_eq!(folder.path().join("certificate.pem").exists(), certified);
             let told = fs::read_to_string(folder.path().join("nginx/nginx.conf")).expect("it is written");
             assert!(told.starts_with("daemon off;"));

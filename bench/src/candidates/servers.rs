@@ -1,25 +1,15 @@
 //! The servers: how each is started, all with one worker and, if not said otherwise, without a log.
 
 use std::io;
-use std::path::Path;
 
 use super::arguments::words;
+use super::server_settings::ServerSettings;
 use super::{
     ACTIX, ASYNC, ASYNC_PENDING, AXUM, FLOOR, JSON, NGINX, ROUTER, ROUTER_JSON, ROUTER_PENDING, TORR, certificate,
     nginx,
 };
 use crate::floor::PAGE;
 use crate::scenario::{Scenario, Style};
-
-/// How a server is to stand.
-pub struct Stand<'a> {
-    /// Port on the loopback.
-    pub port: u16,
-    /// What the load will be.
-    pub scenario: Scenario,
-    /// Folder for its files.
-    pub folder: &'a Path,
-}
 
 /// A page of a server.
 pub struct Service {
@@ -38,7 +28,7 @@ pub struct Service {
     /// Somebody asks for the server's metrics meanwhile.
     pub scraped: bool,
     /// The server's arguments; files that it needs are written.
-    pub arguments: fn(&Stand<'_>) -> io::Result<Vec<String>>,
+    pub arguments: fn(&ServerSettings<'_>) -> io::Result<Vec<String>>,
 }
 
 impl Service {
@@ -46,7 +36,7 @@ impl Service {
         name: &'static str,
         tool: &'static str,
         styles: &'static [Style],
-        arguments: fn(&Stand<'_>) -> io::Result<Vec<String>>,
+        arguments: fn(&ServerSettings<'_>) -> io::Result<Vec<String>>,
     ) -> Self {
         Self { name, tool, server: name, styles, path: "/", page: PAGE, scraped: false, arguments }
     }
@@ -54,6 +44,11 @@ impl Service {
     /// Another page of the same server.
     const fn page(&self, name: &'static str, styles: &'static [Style], path: &'static str, page: &'static str) -> Self {
         Self { name, styles, path, page, scraped: false, ..*self }
+    }
+
+    /// Returns whether the service takes part in a scenario.
+    pub fn takes_part(&self, scenario: Scenario) -> bool {
+        self.styles.contains(&scenario.style)
     }
 
     /// Path and page in this scenario. The floor has one page only, whatever it is asked for.
@@ -121,49 +116,49 @@ pub fn service(name: &str) -> &'static Service {
     SERVICES.iter().find(|service| service.name == name).expect("a name from the table")
 }
 
-fn floor_server(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    let close = if stand.scenario.style.close() { "close" } else { "" };
-    Ok(words(&format!("floor-server {} {close}", stand.port)))
+fn floor_server(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    let close = if server.scenario.style.close() { "close" } else { "" };
+    Ok(words(&format!("floor-server {} {close}", server.port)))
 }
 
-fn torr_serve(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    let mut arguments = words(&format!("serve --workers 1 --listen 127.0.0.1:{}", stand.port));
-    for (flag, file) in ["--tls-cert", "--tls-key"].into_iter().zip(identity(stand)?) {
+fn torr_serve(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = words(&format!("serve --workers 1 --listen 127.0.0.1:{}", server.port));
+    for (flag, file) in ["--tls-cert", "--tls-key"].into_iter().zip(identity(server)?) {
         arguments.extend([flag.into(), file]);
     }
     Ok(arguments)
 }
 
-fn logged(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    let mut arguments = torr_serve(stand)?;
+fn logged(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = torr_serve(server)?;
     arguments.extend(words("--access-log /dev/null"));
     Ok(arguments)
 }
 
-fn router(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    let mut arguments = words(&format!("torr 127.0.0.1:{}", stand.port));
-    arguments.extend(identity(stand)?);
+fn router(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    let mut arguments = words(&format!("torr 127.0.0.1:{}", server.port));
+    arguments.extend(identity(server)?);
     Ok(arguments)
 }
 
-fn waiting(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    Ok(words(&format!("async 127.0.0.1:{}", stand.port)))
+fn waiting(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    Ok(words(&format!("async 127.0.0.1:{}", server.port)))
 }
 
-fn axum(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    Ok(words(&format!("axum 127.0.0.1:{}", stand.port)))
+fn axum(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    Ok(words(&format!("axum 127.0.0.1:{}", server.port)))
 }
 
-fn actix(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    Ok(words(&format!("127.0.0.1:{}", stand.port)))
+fn actix(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    Ok(words(&format!("127.0.0.1:{}", server.port)))
 }
 
 /// Certificate and key, where there is to be TLS.
-fn identity(stand: &Stand<'_>) -> io::Result<Vec<String>> {
-    if !stand.scenario.style.tls() {
+fn identity(server: &ServerSettings<'_>) -> io::Result<Vec<String>> {
+    if !server.scenario.style.tls() {
         return Ok(Vec::new());
     }
-    Ok(certificate::files(stand.folder)?.map(|file| file.to_string_lossy().into_owned()).into())
+    Ok(certificate::files(server.folder)?.map(|file| file.to_string_lossy().into_owned()).into())
 }
 
 #[cfg(test)]
@@ -176,7 +171,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let told = |name: &str, style| {
             let scenario = Scenario { side: Side::Serve, style, connections: 100 };
-            let arguments = (service(name).arguments)(&Stand { port: 9, scenario, folder: folder.path() });
+            let arguments = (service(name).arguments)(&ServerSettings { port: 9, scenario, folder: folder.path() });
             arguments
                 .expect("files can be written there")
                 .join(" ")

@@ -1,9 +1,11 @@
 //! Who takes part: the ways of `torr serve`, and its peers, each with as many connections to the database.
 
-use super::POOL;
 use super::scenario::{Group, Operation, Scenario};
 use crate::candidates::arguments::words;
 use crate::candidates::{GIN, PHP, SQLX, TORR};
+
+/// Connections to the database that each service has for one access method.
+pub const POOL: u32 = 8;
 
 /// Name of the page that needs no database.
 pub const HELLO: &str = "torr hello";

@@ -8,19 +8,10 @@ use serde::de::DeserializeOwned;
 use super::candidates::Candidate;
 use super::database::Database;
 use super::scenario::Operation;
+use super::world::World;
 use crate::error::Error;
 use crate::floor::PAGE;
 use crate::probe;
-
-/// A row of World, as it is answered.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct World {
-    /// From 1 to 10,000.
-    pub id: i32,
-    /// From 1 to 10,000.
-    pub random_number: i32,
-}
 
 /// A row of the table of 100,000, as it is answered.
 #[derive(Deserialize)]

@@ -6,8 +6,8 @@ use rustix::fs::statfs;
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 use torr_test_support::databases::{Outside, Server};
 
-use super::check::World;
 use super::scenario::Group;
+use super::world::World;
 use crate::child::LOAD_CPU;
 use crate::cpu;
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::POOL;
+use super::candidates::POOL;
 use super::compare::{Comparison, Measured, Summary};
 use crate::archive;
 use crate::cli::DataOptions;

@@ -10,7 +10,8 @@ use super::database::Database;
 use super::scenario::{Group, Scenario};
 use crate::built::workspace;
 use crate::candidates::TORR;
-use crate::candidates::loads::{self, Ask};
+use crate::candidates::load_settings::LoadSettings;
+use crate::candidates::loads;
 use crate::child::{Server, free_port};
 use crate::cli::DataOptions;
 use crate::error::Error;
@@ -116,7 +117,8 @@ impl Bench<'_> {
         let (folder, connections) = (self.folder, self.options.connections);
         let service = self.server(candidate)?;
         let (port, style) = (service.port(), Style::KeepAlive);
-        let arguments = (load.arguments)(&Ask { port, path: &path, connections, seconds, style, rate: 0, folder })?;
+        let arguments =
+            (load.arguments)(&LoadSettings { port, path: &path, connections, seconds, style, rate: 0, folder })?;
         let service_before = service.cpu_at_rest()?;
         let database_before = self.database.cpu_used();
 

@@ -8,7 +8,7 @@ use super::parts::{PARTS, Part, Row};
 use super::sampling::FREQUENCY;
 use crate::archive;
 use crate::cli::WhereOptions;
-use crate::data::POOL;
+use crate::data::candidates::POOL;
 use crate::data::scenario::Group;
 use crate::machine::Machine;
 use crate::report::{NONE, table};

@@ -7,7 +7,8 @@ use std::path::Path;
 use super::naming;
 use super::report::{Named, Profile, Sampling};
 use super::sampling::{self, FREQUENCY, Sampled};
-use crate::candidates::loads::{self, Ask};
+use crate::candidates::load_settings::LoadSettings;
+use crate::candidates::loads;
 use crate::candidates::{PERF, TORR};
 use crate::child::{Server, free_port};
 use crate::cli::WhereOptions;
@@ -86,7 +87,7 @@ impl Bench<'_> {
     fn press(&mut self, path: &str, seconds: f64, samples: Option<&Path>) -> Result<(Turn, f64), Error> {
         let (load, port, folder) = (loads::load(TORR), self.service.port(), self.folder);
         let (connections, style) = (self.connections, Style::KeepAlive);
-        let arguments = (load.arguments)(&Ask { port, path, connections, seconds, style, rate: 0, folder })?;
+        let arguments = (load.arguments)(&LoadSettings { port, path, connections, seconds, style, rate: 0, folder })?;
         let torr = self.roster.program(TORR);
         let (program, arguments) = match samples {
             Some(file) => (self.roster.program(PERF), sampling::around(self.service.pid(), file, torr, arguments)),

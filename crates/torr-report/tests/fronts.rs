@@ -162,7 +162,7 @@ Total transferred:      24000 bytes
     let text = wrk::report(&measured, &on_wrk());
     assert!(text.contains("\n  Socket errors: connect 6, read 6, write 10, timeout 8\n"), "{text}");
     let notes = wrk::notes(&measured).join("; ");
-    assert!(notes.ends_with("no answer: 8 timed out"), "{notes}");
+    assert!(notes.ends_with("at their age: 8 timed out"), "{notes}");
 }
 
 #[test]

@@ -4,8 +4,10 @@ use crate::built::{Build, By};
 
 pub mod arguments;
 pub mod certificate;
+pub mod load_settings;
 pub mod loads;
 pub mod nginx;
+pub mod server_settings;
 pub mod servers;
 pub mod tally;
 

@@ -8,6 +8,7 @@ mod figures;
 mod report;
 pub mod scenario;
 pub mod turns;
+mod world;
 
 use std::io::Write;
 use std::time::SystemTime;
@@ -25,9 +26,6 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::machine::{self, Machine};
 use crate::roster::Roster;
-
-/// Connections to the database that each service has for one way.
-pub const POOL: u32 = 8;
 
 /// Measures, prints the tables and archives them.
 pub fn run(options: &DataOptions) -> Result<(), Error> {
