@@ -6,23 +6,16 @@ mod secrets;
 
 use collector::{Receiver, answer, without_proxy};
 use formats::{Interval, csv_tells, intervals, junit_tells, otlp_tells, prometheus_tells, samples};
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsPartialSuccess;
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceResponse;
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsPartialSuccess, ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
 use prost::Message;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use std::time::SystemTime;
-use torr_test_support::program::Ended;
-use torr_test_support::program::Running;
-use torr_test_support::program::torr;
-use torr_test_support::program::torr_command;
-use torr_test_support::script::OK;
-use torr_test_support::script::Script;
-use torr_test_support::script::answering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+use torr_test_support::program::{Ended, Running, torr, torr_command};
+use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::free_port;
 use torr_test_support::wait_until;
 

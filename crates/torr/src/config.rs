@@ -12,16 +12,13 @@ pub use flags::Flags;
 
 use crate::exit::Stop;
 pub use chosen::Chosen;
-use settings::{Kind, PREFIX, SETTINGS};
+use settings::{FILE_VARIABLE, Kind, PREFIX, SETTINGS};
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// The variable that names a file.
-const FILE_VARIABLE: &str = "TORR_SERVE_CONFIG";
 
 /// The whole configuration.
 #[derive(Debug)]

@@ -2,17 +2,18 @@
 
 mod reference;
 mod render;
+mod result;
 
 use crate::doctor;
 use crate::exit::{self, Stop};
 use crate::interrupt;
-use crate::output::{self, Sink};
+use crate::output;
 use crate::own_server::Server;
 use crate::press::{self, cpus};
 use crate::service::EMBEDDED;
+use crate::sink::Sink;
 use clap::Args;
-use reference::Reference;
-use serde::Serialize;
+use result::{Demo, QUERY_CONNECTIONS, Row, Setting};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use torr_data::DatabaseKind;
 use torr_doctor::{Assignment, ExperimentStart, Invocation, quoted};
-use torr_gauge::{Machine, RunResult, Verdict, redact};
+use torr_gauge::{Machine, Verdict, redact};
 use torr_net::address;
 use torr_press::request::Options;
 use torr_press::{Plan, Requests, Target};
@@ -51,40 +52,6 @@ const BUDGET_QUICK: Duration = Duration::from_secs(5);
 const HELLO: [(usize, bool); 4] = [(100, true), (1000, true), (100, false), (1000, false)];
 /// A row of 100,000 by each way, over connections kept alive and not.
 const QUERIES: [&str; 3] = ["raw", "builder", "model"];
-const QUERY_CONNECTIONS: usize = 100;
-
-/// All that the demo found.
-#[derive(Serialize)]
-struct Demo {
-    schema: &'static str,
-    torr: &'static str,
-    machine: Machine,
-    workers: usize,
-    /// The kind of database that the rows come from; where it is and who asks it is not told.
-    database: String,
-    rows: Vec<Row>,
-    /// Of the page, by the doctor; of the first row alone if there was no time for that.
-    verdict: Option<Verdict>,
-}
-
-/// What is pressed, and what the documents have for it.
-#[derive(Serialize)]
-struct Setting {
-    name: String,
-    path: String,
-    connections: usize,
-    keep_alive: bool,
-    references: Vec<Reference>,
-}
-
-/// One setting and what it came to.
-#[derive(Serialize)]
-struct Row {
-    #[serde(flatten)]
-    setting: Setting,
-    run: RunResult,
-}
-
 /// All of them, in their order.
 fn settings() -> Vec<Setting> {
     let hello = |(connections, keep_alive)| Setting {

@@ -2,7 +2,8 @@
 
 use crate::exit::{self, Stop};
 use crate::flags::input::Input;
-use crate::output::{self, Sink};
+use crate::output;
+use crate::sink::Sink;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -8,8 +8,9 @@ mod verify;
 
 use crate::exit::{self, Stop};
 use crate::interrupt;
-use crate::output::{self, Sink};
+use crate::output;
 use crate::press::{self, permission};
+use crate::sink::Sink;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;

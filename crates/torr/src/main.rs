@@ -20,6 +20,7 @@ mod own_server;
 mod press;
 mod serve;
 mod service;
+mod sink;
 mod watch;
 
 use fronts::Front;

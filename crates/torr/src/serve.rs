@@ -2,8 +2,8 @@
 
 use crate::config::{Chosen, Config, Flags};
 use crate::exit::Stop;
-use crate::output::Sink;
 use crate::service::{self, EMBEDDED, Source};
+use crate::sink::Sink;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

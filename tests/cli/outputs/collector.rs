@@ -1,8 +1,7 @@
 //! A collector of OpenTelemetry, and runs that no proxy comes between.
 
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use torr_test_support::script::Script;
 
 /// A collector that keeps what it gets, and always gives the same answer.

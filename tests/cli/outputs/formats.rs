@@ -3,20 +3,13 @@
 use base64::Engine;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use hdrhistogram::serialization::interval_log::IntervalLogIterator;
-use hdrhistogram::serialization::interval_log::LogEntry;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::common::v1::KeyValue;
-use opentelemetry_proto::tonic::common::v1::any_value;
-use opentelemetry_proto::tonic::metrics::v1::Metric;
-use opentelemetry_proto::tonic::metrics::v1::NumberDataPoint;
-use opentelemetry_proto::tonic::metrics::v1::metric;
-use opentelemetry_proto::tonic::metrics::v1::number_data_point;
+use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{Metric, NumberDataPoint, metric, number_data_point};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::Duration;
-use std::time::SystemTime;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub fn csv_tells(text: &str, result: &Value) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());

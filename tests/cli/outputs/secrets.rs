@@ -3,11 +3,8 @@
 use super::collector::without_proxy;
 use base64::Engine;
 
-use torr_test_support::program::Running;
-use torr_test_support::program::torr_command;
-use torr_test_support::script::OK;
-use torr_test_support::script::Script;
-use torr_test_support::script::answering;
+use torr_test_support::program::{Running, torr_command};
+use torr_test_support::script::{OK, Script, answering};
 use torr_test_support::servers::free_port;
 
 /// What must be nowhere in what is printed or written, in no encoding that is as good as itself.

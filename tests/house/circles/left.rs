@@ -32,19 +32,6 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "subjects are built by functions of the module that lists them",
     ),
     (
-        "support",
-        "databases::make databases::mariadb databases::postgres databases::redis databases::server",
-        "servers of three kinds are built by one module, which they use",
-    ),
-    (
-        "torr",
-        "config config::file config::similar",
-        "readers of a file's parts use the table of settings in their parent",
-    ),
-    ("torr", "demo demo::render", "rendering uses the table of the demonstration, which calls it"),
-    ("torr", "doctor doctor::compare doctor::compare::sweep", "comparisons use the doctor's output, which calls them"),
-    ("torr", "exit output", "an error that ends the program is printed with the output's colours"),
-    (
         "torr-doctor",
         "acks contrast gain keep_alive laboratory turns ward",
         "experiments and the laboratory call each other until all are rules (issue 18, part 2)",

@@ -1,10 +1,8 @@
 //! A setting has its effect.
 
 use super::scene::Scene;
-use std::time::Duration;
-use std::time::Instant;
-use torr_test_support::client::get;
-use torr_test_support::client::post;
+use std::time::{Duration, Instant};
+use torr_test_support::client::{get, post};
 use torr_test_support::wait_until;
 
 #[test]

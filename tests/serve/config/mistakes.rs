@@ -1,8 +1,7 @@
 //! Mistakes in a configuration, and variables that are none of its own.
 
 use super::scene::{Scene, one_line};
-use torr_test_support::program::Running;
-use torr_test_support::program::torr_command;
+use torr_test_support::program::{Running, torr_command};
 
 #[test]
 fn mistakes_in_a_file_get_one_line_with_their_place() {

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
-use torr_test_support::program::Ended;
-use torr_test_support::program::Running;
-use torr_test_support::program::torr_command;
+use torr_test_support::program::{Ended, Running, torr_command};
 use torr_test_support::servers::Serve;
 
 /// A configuration file, and what stands in the environment.

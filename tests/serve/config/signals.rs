@@ -1,21 +1,13 @@
 //! A signal about the time at which the server says where it listens.
 
 use rustix::io::ioctl_fionbio;
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::kill_process;
-use std::fs;
-use std::io::ErrorKind;
-use std::io::Read;
-use std::io::Write;
-use std::io::pipe;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{ErrorKind, Read, Write, pipe};
 use std::net::TcpStream;
-use std::process::Child;
-use std::process::Stdio;
-use std::thread;
+use std::process::{Child, Stdio};
+use std::{fs, thread};
 use torr_test_support::program::torr_command;
-use torr_test_support::servers::Serve;
-use torr_test_support::servers::free_port;
+use torr_test_support::servers::{Serve, free_port};
 use torr_test_support::wait_until;
 
 /// A process that is killed at the end of the test, if it still runs.

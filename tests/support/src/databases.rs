@@ -6,9 +6,12 @@ mod mariadb;
 mod outside;
 mod postgres;
 mod processes;
+mod program;
 mod redis;
 mod server;
+mod url;
 
 pub use make::Make;
 pub use outside::{Outside, runtime};
-pub use server::{PASSWORD, Server, shared};
+pub use server::{Server, shared};
+pub use url::PASSWORD;

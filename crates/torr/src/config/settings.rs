@@ -63,6 +63,8 @@ impl Setting {
 
 /// How the variables of all settings begin.
 pub const PREFIX: &str = "TORR_SERVE_";
+/// The variable that names a file.
+pub const FILE_VARIABLE: &str = "TORR_SERVE_CONFIG";
 
 const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 const FILES: &str = "one or more files, with commas between them";

@@ -1,6 +1,6 @@
 //! What somebody may have meant who mistyped a name.
 
-use super::settings::SETTINGS;
+use super::settings::{FILE_VARIABLE, SETTINGS};
 
 /// The setting whose key is most like this one, if any is.
 pub fn to_key(typed: &str) -> Option<&'static str> {
@@ -14,5 +14,5 @@ pub fn to_key(typed: &str) -> Option<&'static str> {
 pub fn to_variable(typed: &str) -> Option<String> {
     let typed = typed.to_uppercase();
     let near = |known: &str| strsim::osa_distance(&typed, known) <= 2;
-    SETTINGS.iter().map(|setting| setting.variable()).chain([super::FILE_VARIABLE.into()]).find(|known| near(known))
+    SETTINGS.iter().map(|setting| setting.variable()).chain([FILE_VARIABLE.into()]).find(|known| near(known))
 }

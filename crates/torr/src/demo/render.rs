@@ -1,7 +1,7 @@
 //! The demo's tables.
 
 use super::reference::{self, Reference};
-use super::{Demo, QUERY_CONNECTIONS, Row};
+use super::result::{Demo, QUERY_CONNECTIONS, Row};
 use crate::output;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `torr doctor` on the command line.
 
-use super::compare::CompareArgs;
+use super::compare::args::CompareArgs;
 use crate::flags::given::Given;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;

@@ -1,34 +1,25 @@
 //! `torr doctor` with `--sweep`, `--via`, `--tls` or `--paths`: from the command line to the ways that are compared.
 
-mod args;
+pub mod args;
+mod course;
 mod launch;
 mod render;
 mod sweep;
 
 use super::args::DoctorArgs;
+use super::assignment::{assignment, plan, remote};
+use super::outcome::{halted, put};
 use super::progress::Shown;
-use super::{assignment, halted, plan, put, remote};
 use crate::exit::{self, Stop};
 use crate::flags::tls::{TlsArgs, TlsResumption};
 use crate::flags::transport::TransportArgs;
 use crate::interrupt;
-use crate::output::Sink;
-pub use args::CompareArgs;
+use crate::sink::Sink;
+use course::{Course, Found};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use torr_doctor::compare::{Comparison, Secured, Transport, Way, paths, tls, via};
-use torr_doctor::{ExperimentStart, Halt, Observer};
+use torr_doctor::Observer;
+use torr_doctor::compare::{Secured, Transport, Way, paths, tls, via};
 use torr_press::{Plan, Target};
-
-/// Who is told of the steps, and what ends them.
-struct Course<'c> {
-    stop: Arc<AtomicBool>,
-    tell: &'c mut dyn FnMut(ExperimentStart<'_>),
-}
-
-/// What is wrong with the command line, or else what came of the comparison.
-type Found = Result<Result<Comparison, Halt>, Stop>;
 
 /// Compares and prints what came of it.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {

@@ -2,7 +2,8 @@
 
 use crate::exit::{self, Stop};
 use crate::flags::output::OutputArgs;
-use crate::output::{self, Sink};
+use crate::output;
+use crate::sink::{self, Sink};
 use std::io;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -33,7 +34,7 @@ pub struct Outputs {
 impl Outputs {
     /// Opens what was asked for, right before the run.
     pub fn open(args: &OutputArgs, target: &str) -> Result<Self, Stop> {
-        let on_stdout: Vec<_> = args.files().filter(|(_, path)| output::is_stdout(path)).collect();
+        let on_stdout: Vec<_> = args.files().filter(|(_, path)| sink::is_stdout(path)).collect();
         if let [(one, _), (other, _), ..] = on_stdout[..] {
             return Err(Stop::Usage(format!("{one} and {other} cannot both go to standard output: name a file")));
         }

@@ -1,10 +1,9 @@
 //! What differs between the makes of servers.
 
-use super::folder::Folder;
 use super::mariadb::MariaDb;
 use super::postgres::Postgres;
+use super::program::Program;
 use super::redis::Redis;
-use std::process::Command;
 
 /// Whose server it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,27 +23,5 @@ impl Make {
             Self::Postgres => &Postgres,
             Self::Redis => &Redis,
         }
-    }
-}
-
-/// How a server of some make is used.
-pub(crate) trait Program: Sync {
-    /// What its URLs begin with, up to the password.
-    fn scheme_and_user(&self) -> &'static str;
-    /// A database that each server has.
-    fn any_database(&self) -> &'static str;
-    /// Fills its folder before it runs for the first time.
-    fn initialise(&self, folder: &Folder);
-    /// Runs it on a port of the loopback address.
-    fn command(&self, folder: &Folder, port: u16) -> Command;
-    /// Whether it answers.
-    fn answers(&self, folder: &Folder, port: u16) -> bool;
-
-    /// What it is told when it answers for the first time.
-    fn welcome(&self, _folder: &Folder) {}
-
-    /// Whether nothing is left of one that was killed.
-    fn has_left(&self, _folder: &Folder) -> bool {
-        true
     }
 }

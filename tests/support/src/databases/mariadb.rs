@@ -1,9 +1,9 @@
 //! How MariaDB is run.
 
 use super::folder::{Folder, program};
-use super::make::Program;
 use super::outside::runtime;
-use super::server::PASSWORD;
+use super::program::Program;
+use super::url::PASSWORD;
 use mysql_async::prelude::Queryable;
 use rustix::process::geteuid;
 use std::path::Path;

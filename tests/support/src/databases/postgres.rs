@@ -1,10 +1,10 @@
 //! How PostgreSQL is run. It refuses to be root.
 
 use super::folder::{Folder, program};
-use super::make::{Make, Program};
 use super::outside::runtime;
 use super::processes::anybody_in;
-use super::server::{PASSWORD, url};
+use super::program::Program;
+use super::url::{PASSWORD, url};
 use rustix::process::geteuid;
 use std::fs;
 use std::process::Command;
@@ -41,7 +41,7 @@ impl Program for Postgres {
     }
 
     fn answers(&self, _folder: &Folder, port: u16) -> bool {
-        let url = url(Make::Postgres, port, PASSWORD, self.any_database());
+        let url = url(self.scheme_and_user(), port, PASSWORD, self.any_database());
         runtime().block_on(tokio_postgres::connect(&url, tokio_postgres::NoTls)).is_ok()
     }
 

@@ -4,8 +4,8 @@
 //! a program of `redis-tools`, which has no service, and which looks at the name it is called by.
 
 use super::folder::{Folder, program};
-use super::make::Program;
-use super::server::PASSWORD;
+use super::program::Program;
+use super::url::PASSWORD;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ use super::folder::Folder;
 use super::make::Make;
 use super::outside::Outside;
 use super::processes::{family, is_stopped};
+use super::url::{PASSWORD, url};
 use crate::wait_until;
 use rustix::process::{Pid, Signal, kill_process};
 use std::net::TcpListener;
@@ -11,9 +12,6 @@ use std::process::Child;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
-
-/// Of all of them; of the user torr, where there are users.
-pub const PASSWORD: &str = "a password of no use";
 
 /// A server that is ended when this is dropped, or its process ends in any other way.
 pub struct Server {
@@ -127,7 +125,7 @@ impl Server {
 
     /// The same with another password.
     pub fn url_with(&self, password: &str, database: &str) -> String {
-        url(self.make, self.port, password, database)
+        url(self.make.program().scheme_and_user(), self.port, password, database)
     }
 
     /// A database that each server has.
@@ -155,9 +153,4 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-pub(crate) fn url(make: Make, port: u16, password: &str, database: &str) -> String {
-    let before = make.program().scheme_and_user();
-    format!("{before}:{}@127.0.0.1:{port}/{database}", password.replace(' ', "%20"))
 }

@@ -1,8 +1,9 @@
 //! `--sweep workers`: a command that starts the server, with places for the number of workers and the port.
 
+use super::course::{Course, Found};
 use super::launch::{Launched, Launcher};
-use super::{Course, Found};
-use crate::doctor::{DoctorArgs, assignment, plan};
+use crate::doctor::args::DoctorArgs;
+use crate::doctor::assignment::{assignment, plan};
 use crate::exit::Stop;
 use crate::press::cpus;
 use std::net::{SocketAddr, TcpListener};

@@ -1,0 +1,116 @@
+//! Files and standard output that results are written to.
+
+use crate::exit::Stop;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where something is to be written, opened before the work so that a mistake shows before and not after it.
+#[derive(Debug)]
+pub struct Sink {
+    /// `None` is standard output.
+    file: Option<OnDisk>,
+    name: String,
+}
+
+/// A file whose former content is kept until there is new content.
+#[derive(Debug)]
+struct OnDisk {
+    file: File,
+    path: PathBuf,
+    is_new: bool,
+    is_begun: bool,
+}
+
+impl Sink {
+    /// `-` is standard output.
+    pub fn open(path: &Path) -> Result<Self, Stop> {
+        if is_stdout(path) {
+            return Ok(Self { file: None, name: "standard output".into() });
+        }
+        let name = path.display().to_string();
+        let opened = match File::create_new(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                OpenOptions::new().write(true).create(true).truncate(false).open(path).map(|file| (file, false))
+            }
+            created => created.map(|file| (file, true)),
+        };
+        let (file, is_new) = opened.map_err(|error| Stop::Usage(format!("cannot write {name}: {error}")))?;
+        Ok(Self { file: Some(OnDisk { file, path: path.into(), is_new, is_begun: false }), name })
+    }
+
+    /// Whether standard output belongs to this alone.
+    pub fn takes_stdout(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// What tells a file on disk from all others, however it was named.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        let metadata = self.file.as_ref()?.file.metadata().ok()?;
+        metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+    }
+
+    /// Writes the whole text, and ends its last line. An error is a line that says what could not be written.
+    pub fn put(mut self, text: &str) -> Result<(), String> {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let written = self.write_all(text.as_bytes()).and_then(|()| self.write_all(end.as_bytes()));
+        written.and_then(|()| self.flush()).map_err(|error| self.failed(&error))
+    }
+
+    /// A line that says what could not be written, and why.
+    pub fn failed(&self, error: &dyn std::fmt::Display) -> String {
+        format!("{} could not be written: {error}", self.name)
+    }
+}
+
+impl OnDisk {
+    /// The file, without what was in it before. What is no file on a disk has nothing that could be taken away.
+    fn begun(&mut self) -> io::Result<&mut File> {
+        if !self.is_begun {
+            self.is_begun = true;
+            if self.file.metadata()?.is_file() {
+                self.file.set_len(0)?;
+            }
+        }
+        Ok(&mut self.file)
+    }
+}
+
+impl Drop for OnDisk {
+    /// Where nothing came about, nothing is left behind.
+    fn drop(&mut self) {
+        if self.is_new && !self.is_begun {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.file {
+            None => unless_gone(io::stdout().write(bytes), bytes.len()),
+            Some(disk) => disk.begun()?.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.file {
+            None => unless_gone(io::stdout().flush(), ()),
+            Some(disk) => disk.file.flush(),
+        }
+    }
+}
+
+/// A reader of standard output that has gone away is none of our business.
+fn unless_gone<T>(written: io::Result<T>, all: T) -> io::Result<T> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(all),
+        written => written,
+    }
+}
+
+/// Whether a path means standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
