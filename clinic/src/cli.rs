@@ -54,6 +54,9 @@ pub struct Options {
     /// Write the whole record here, each diagnosis' trail included
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write each diagnosis' observations into this folder, as recordings that the doctor's tests replay
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["passive", "dry"])]
+    pub record: Option<PathBuf>,
     /// Keep each diagnosis in this folder
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,

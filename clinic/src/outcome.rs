@@ -61,6 +61,11 @@ impl Outcome {
         self.promise.is_kept().filter(|_| self.finding.factor == self.label.main())
     }
 
+    /// Returns the factor that a diagnosis of the same observations should name.
+    pub fn expected(&self) -> Factor {
+        if self.right { self.finding.factor } else { self.label.main() }
+    }
+
     /// Returns the outcome as a row of the table.
     pub fn line(&self) -> String {
         let word = match () {

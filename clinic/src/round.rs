@@ -9,7 +9,8 @@ use crate::subject::{Form, Subject};
 use crate::{dry, interrupt, run, subjects, totals};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use torr_doctor::Recording;
 
 /// The runs that tell the real gain, with a warm-up.
 const MEASURED: &[&str] = &["--warmup", "1s", "-d", "3s"];
@@ -112,9 +113,14 @@ fn diagnose(subject: &Subject, torr: &Path, options: &Options, record: &mut Reco
     let url = (subject.form.start)(&mut environment)?;
     let finding = judge.examine(&environment, subject.form.arguments, &url)?;
     if let Some(folder) = &options.keep {
-        keep(folder, subject.name, &finding.trail)?;
+        let text = serde_json::to_string_pretty(&finding.trail).map_err(Error::at("the finding"))?;
+        fs::write(file_for(folder, subject.name)?, text)?;
     }
     let mut outcome = Outcome::new(subject.name, &subject.label, finding, options.budget.as_secs_f64());
+    if let Some(folder) = &options.record {
+        let recording = Recording::of_json(&outcome.finding.trail.to_string(), outcome.expected());
+        recording.map_err(Error::at("the recording"))?.write(&file_for(folder, subject.name)?)?;
+    }
     // A plain run promises nothing.
     let cured = subject.cured.as_ref().filter(|_| !options.passive);
     let real = cured.map(|cured| real_gain(environment, &subject.form, &url, cured, torr)).transpose();
@@ -154,8 +160,8 @@ fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form, tor
     }
 }
 
-/// Writes a diagnosis to a file with its subject's name. A later diagnosis of the same subject gets a number.
-fn keep(folder: &Path, name: &str, trail: &serde_json::Value) -> Result<(), Error> {
+/// Returns a new file of a folder with a subject's name. A later diagnosis of the same subject gets a number.
+fn file_for(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     fs::create_dir_all(folder)?;
     let mut file = folder.join(format!("{name}.json"));
     let mut number = 1;
@@ -163,6 +169,5 @@ fn keep(folder: &Path, name: &str, trail: &serde_json::Value) -> Result<(), Erro
         number += 1;
         file.set_file_name(format!("{name}-{number}.json"));
     }
-    let text = serde_json::to_string_pretty(trail).map_err(Error::at("the finding"))?;
-    fs::write(&file, text).map_err(Error::at(file.display()))
+    Ok(file)
 }
