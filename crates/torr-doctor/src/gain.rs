@@ -6,8 +6,8 @@
 
 use crate::figures::Figures;
 use crate::thresholds::{
-    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, LIGHT_LOAD_COST, SCALES_AT_LEAST, WAITING_WORKERS, WIDEST_GAIN,
-    WORTH_PROMISING,
+    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, LIGHT_LOAD_COST, OTHERS_DISTURB, SCALES_AT_LEAST,
+    WAITING_WORKERS, WIDEST_GAIN, WORTH_PROMISING,
 };
 use crate::turns::Ratio;
 use torr_gauge::Gain;
@@ -17,8 +17,8 @@ use torr_gauge::Gain;
 pub struct Bounds {
     /// All connections of the load at work, each response in the time that it takes alone.
     pub connections: f64,
-    /// The free CPU of the server's machine, at the present CPU time for each request. `None` if the machine cannot be seen.
-    pub cpu: Option<f64>,
+    /// The free CPU of the server's machine, at the present CPU time for each request, or why it is unknown.
+    pub cpu: Result<f64, &'static str>,
     /// The server's busiest thread full, at its present CPU time for each request. `None` if no thread did anything.
     pub thread: Option<f64>,
     /// The factor by which CPU time for each request may fall under a full load.
@@ -39,7 +39,7 @@ impl Bounds {
         });
         Self {
             connections: figures.in_flight as f64 / (alone_s * rps).max(1e-9),
-            cpu: figures.room(),
+            cpu: free_cpu(figures, cores),
             thread: figures.busiest_thread().map(|thread| thread.demand()).filter(|cores| *cores > 0.0).map(f64::recip),
             cheaper: cheaper.unwrap_or(CHEAPER_UNDER_LOAD),
             null: null.map(|null| null / rps),
@@ -54,12 +54,24 @@ impl Bounds {
     /// Returns the gain of a change that alone would bring between `low` and `high` times the throughput. What binds next may lie
     /// lower. `change` follows the words of the gain.
     pub fn gain(&self, (low, high): (f64, f64), change: &str) -> Gain {
-        let Some(cpu) = self.cpu else {
-            return Gain::unknown(format!("more throughput {change}"), "the CPU of the server's machine is not seen");
+        let cpu = match self.cpu {
+            Ok(cpu) => cpu,
+            Err(why) => return Gain::unknown(format!("more throughput {change}"), why),
         };
         let cpu = cpu.min(self.thread.unwrap_or(f64::INFINITY));
         let others = self.connections.min(self.null.unwrap_or(f64::INFINITY));
         promised(low.min(cpu).min(others) / GAIN_SPREAD, high.min(cpu * self.cheaper).min(others) * GAIN_SPREAD, change)
+    }
+}
+
+/// Returns the free CPU of the server's machine as a factor of `used`, which are the cores of the server, of what it talks to and of the
+/// generator. Where other programs use much of the machine, what they leave to a busier server is unknown.
+fn free_cpu(figures: &Figures, used: Option<f64>) -> Result<f64, &'static str> {
+    let room = figures.room().ok_or("the CPU of the server's machine is not seen")?;
+    let others = figures.machine_share().zip(figures.cores()).zip(used);
+    match others.is_some_and(|((share, cores), used)| share - used / cores as f64 > OTHERS_DISTURB) {
+        true => Err("other programs use the CPU of the server's machine"),
+        false => Ok(room),
     }
 }
 
@@ -161,33 +173,18 @@ mod tests {
 
     #[test]
     fn throughput_grows_up_to_the_next_bound() {
-        let free = Bounds { connections: 50.0, cpu: Some(20.0), thread: None, cheaper: 1.0, null: None };
+        let free = Bounds { connections: 50.0, cpu: Ok(20.0), thread: None, cheaper: 1.0, null: None };
         for (what, bounds, change, expected) in [
             ("all that the change brings", free, (4.0, 8.0), (Some(3.64), Some(8.8))),
             ("the connections", Bounds { connections: 3.0, ..free }, (10.0, 10.0), (Some(2.73), Some(3.3))),
-            ("the CPU", Bounds { cpu: Some(2.0), ..free }, (10.0, 10.0), (Some(1.82), Some(2.2))),
-            (
-                "the CPU, cheaper",
-                Bounds { cpu: Some(2.0), cheaper: 3.0, ..free },
-                (10.0, 10.0),
-                (Some(1.82), Some(6.6)),
-            ),
+            ("the CPU", Bounds { cpu: Ok(2.0), ..free }, (10.0, 10.0), (Some(1.82), Some(2.2))),
+            ("the CPU, cheaper", Bounds { cpu: Ok(2.0), cheaper: 3.0, ..free }, (10.0, 10.0), (Some(1.82), Some(6.6))),
             ("one thread", Bounds { thread: Some(5.0), ..free }, (10.0, 10.0), (Some(4.55), Some(5.5))),
             ("a service that does nothing", Bounds { null: Some(6.0), ..free }, (8.0, 9.0), (Some(5.45), Some(6.6))),
-            ("nothing is free", Bounds { cpu: Some(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
-            (
-                "a wide interval",
-                Bounds { cpu: Some(2.0), cheaper: 8.0, ..free },
-                (50.0, 50.0),
-                (Some(1.82), Some(17.6)),
-            ),
-            (
-                "too wide an interval",
-                Bounds { cpu: Some(2.0), cheaper: 20.0, ..free },
-                (50.0, 50.0),
-                (Some(1.82), None),
-            ),
-            ("the machine is not seen", Bounds { cpu: None, ..free }, (2.0, 2.0), (None, None)),
+            ("nothing is free", Bounds { cpu: Ok(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
+            ("a wide interval", Bounds { cpu: Ok(2.0), cheaper: 8.0, ..free }, (50.0, 50.0), (Some(1.82), Some(17.6))),
+            ("too wide an interval", Bounds { cpu: Ok(2.0), cheaper: 20.0, ..free }, (50.0, 50.0), (Some(1.82), None)),
+            ("the machine is not seen", Bounds { cpu: Err("it is far away"), ..free }, (2.0, 2.0), (None, None)),
         ] {
             let gain = bounds.gain(change, "so");
             assert_eq!(ends(&gain), expected, "{what}: {gain}");
@@ -199,7 +196,7 @@ mod tests {
     fn bounds_follow_from_what_was_measured() {
         // 2 ms of CPU for each request.
         let bounds = Bounds::of(&figures(0.2, 0.0, 0.1), 0.005);
-        assert_eq!((bounds.connections, bounds.cpu, bounds.thread), (200.0, Some(10.0), Some(5.0)));
+        assert_eq!((bounds.connections, bounds.cpu, bounds.thread), (200.0, Ok(10.0), Some(5.0)));
         assert_eq!(
             (bounds.cheaper, bounds.null),
             (CHEAPER_UNDER_LOAD, None),
@@ -209,7 +206,9 @@ mod tests {
             let bounds = Bounds::of(&Figures { null_rps: Some(null), ..figures(0.2, 0.0, 0.1) }, 0.005);
             assert!((bounds.cheaper - cheaper).abs() < 0.01, "{null}: {bounds:?}");
         }
-        assert_eq!(Bounds::of(&Figures::default(), 0.005).cpu, None);
+        assert!(Bounds::of(&Figures::default(), 0.005).cpu.is_err_and(|why| why.contains("is not seen")));
+        assert!(Bounds::of(&figures(0.2, 0.0, 0.3), 0.005).cpu.is_ok_and(|cpu| (cpu - 8.0).abs() < 1e-9));
+        assert!(Bounds::of(&figures(0.2, 0.0, 0.9), 0.005).cpu.is_err_and(|why| why.contains("other programs")));
     }
 
     #[test]
@@ -240,7 +239,7 @@ mod tests {
 
     #[test]
     fn workers_that_wait_are_promised_as_many_times_as_are_advised() {
-        let free = Bounds { connections: 50.0, cpu: Some(50.0), thread: None, cheaper: 1.0, null: None };
+        let free = Bounds { connections: 50.0, cpu: Ok(50.0), thread: None, cheaper: 1.0, null: None };
         for (workers, cores, expected) in [
             (4.0, Some(2), (1.82, 4.4)),
             (1.0, Some(2), (7.27, 17.6)),

@@ -277,6 +277,6 @@ pub fn errors(evidence: &Evidence) -> Step {
     Ok(Some(
         verdict
             .advice(advice)
-            .gain(Gain::unknown("figures that mean something", "requests that fail say little of the others")),
+            .gain(Gain::unknown("throughput without failures", "requests that fail say little of the others")),
     ))
 }

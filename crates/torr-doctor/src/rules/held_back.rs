@@ -5,7 +5,7 @@ use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Warmup};
 use crate::gain;
 use crate::rules::Step;
-use crate::thresholds::{LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, THROTTLED};
+use crate::thresholds::{GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, THROTTLED};
 use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
 use torr_gauge::signals::{QuotaUse, Signals};
@@ -111,11 +111,12 @@ fn link(evidence: &Evidence) -> Step {
             )
             .because(format!("with {smaller:.0} bytes per answer instead of {size:.0}: {contrast}"))
             .advice("send less: compress bodies, and send pictures and the like from elsewhere; or get a faster link")
-            .gain(
-                evidence
-                    .bounds()
-                    .gain((2.0, contrast.of.high.min(2.0)), "with half the bytes, or a link twice as fast"),
-            ),
+            // What answers without content reached shows that nothing else binds before.
+            .gain(gain::promised(
+                contrast.of.low.min(2.0) / GAIN_SPREAD,
+                contrast.of.high.min(2.0) * GAIN_SPREAD,
+                "with half the bytes, or a link twice as fast",
+            )),
     ))
 }
 

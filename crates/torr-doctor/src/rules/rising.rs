@@ -3,7 +3,7 @@
 use crate::evidence::Evidence;
 use crate::gain::{self, Bounds};
 use crate::rules::Step;
-use crate::thresholds::{ALL_AT_WORK, LEAST_REST, MOSTLY_NETWORK, PACED, STILL_GROWS, UNSURE_REST};
+use crate::thresholds::{ALL_AT_WORK, GAIN_SPREAD, LEAST_REST, MOSTLY_NETWORK, PACED, STILL_GROWS, UNSURE_REST};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
@@ -101,7 +101,17 @@ fn without_the_way(evidence: &Evidence) -> Gain {
     let (median, way) = (evidence.figures.alone_median_s, evidence.figures.round_trip_s.unwrap_or(0.0));
     let rest = (median - way).max(LEAST_REST * median);
     let bounds = evidence.bounds();
+    let change = "of the same connections without the way";
+    if bounds.cpu.is_err() {
+        // What more connections brought, as many more would do as well that wait for shorter.
+        let figures = &evidence.figures;
+        return gain::promised(
+            figures.ladder.most() / figures.rps() / GAIN_SPREAD,
+            bounds.null.unwrap_or(f64::INFINITY) * GAIN_SPREAD,
+            change,
+        );
+    }
     let low = bounds.connections * median / rest;
     let high = if rest > UNSURE_REST * median { low } else { f64::INFINITY };
-    Bounds { connections: f64::INFINITY, ..bounds }.gain((low, high), "of the same connections without the way")
+    Bounds { connections: f64::INFINITY, ..bounds }.gain((low, high), change)
 }
