@@ -133,7 +133,7 @@ impl Experiment {
 
     /// Returns the experiment for another reason.
     #[must_use]
-    pub fn to_tell(self, why: &'static str) -> Self {
+    pub fn for_reason(self, why: &'static str) -> Self {
         Self { why, ..self }
     }
 }

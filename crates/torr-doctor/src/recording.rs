@@ -26,7 +26,7 @@ pub const SCHEMA: &str = "torr.recording/1";
 /// The observations of a diagnosis.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Recording {
-    /// [`SCHEMA`].
+    /// `torr.recording/1`.
     pub schema: String,
     /// The factor that a diagnosis of this service should name.
     pub expected: Factor,

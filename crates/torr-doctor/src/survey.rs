@@ -203,7 +203,7 @@ fn beside_experiments(evidence: &Evidence, figures: &Figures) -> Option<[Experim
     }
     let name = format!("{} and beside them {}", counted(connections, "connection"), cheap.what);
     let light = cheap_experiments(evidence).into_iter().find(|light| light.name == cheap.what)?;
-    let light = light.named(format!("{name}: the light load")).to_tell(OTHERS_WAIT);
+    let light = light.named(format!("{name}: the light load")).for_reason(OTHERS_WAIT);
     Some([setting.with_connections(connections, name, OTHERS_WAIT, 1.2), light.with(|load| load.requests = None)])
 }
 
