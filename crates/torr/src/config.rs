@@ -1,4 +1,8 @@
 //! The configuration of `torr serve`: defaults, under a file, under the environment, under flags.
+//!
+//! Flags, variables, the reader of the file and `--print-config` come from one table of settings. clap's `env` and serde with spans
+//! would not carry it: clap tells neither the variable's name in a mistake nor finds a mistyped variable, serde stops at the first type
+//! that does not fit without the hint how the value would be right, and both would need the source of each value kept beside it.
 
 mod chosen;
 mod file;

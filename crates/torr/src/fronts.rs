@@ -1,5 +1,7 @@
 //! The command lines of other load generators (read by `torr-fronts`): each is translated to a plan, and its result to that
 //! program's layout.
+//!
+//! The readers stand in a crate of their own because the fuzzer calls them, and nothing can depend on a program.
 
 mod ab;
 mod httpress;
