@@ -40,30 +40,30 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "torr-doctor",
         "compare compare::measuring compare::paths compare::row compare::tls compare::via \
          compare::workers compare::workers::advising",
-        "experiments of a comparison use the comparison's row and rounds",
+        "experiments of a comparison use items of the comparison, which calls them",
     ),
     (
         "torr-doctor",
         "limit limit::found limit::ladder limit::outcome limit::overload limit::search limit::trials \
          limit::words",
-        "parts of the search use the search's outcome",
+        "trials use items of the search, which runs trials",
     ),
-    ("torr-doctor", "limit::disturbance limit::reading", "a reading judges disturbances by its own parts"),
+    ("torr-doctor", "limit::disturbance limit::reading", "disturbance and reading use types of each other"),
     (
         "torr-doctor",
         "passive passive::behind passive::kept passive::wire",
-        "witnesses use the observation of their parent",
+        "witnesses use items of their parent, which calls them",
     ),
-    ("torr-doctor", "remote remote::exchange", "the exchange uses the error of its parent"),
+    ("torr-doctor", "remote remote::exchange", "the exchange uses items of its parent, which calls it"),
     (
         "torr-gauge",
         "result validity validity::ends validity::pace validity::steady",
-        "validity is part of the result that it judges",
+        "the result holds its validity, which is judged by the result",
     ),
     (
         "torr-gauge",
         "signals signals::cgroup signals::reading",
-        "readings are differences of the signals that hold them",
+        "a reading names the role that its parent defines, and the parent holds readings",
     ),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (
