@@ -4,21 +4,13 @@
 pub const LEFT: &[(&str, &str, &str)] = &[
     (
         "bench",
-        "archive built child cli cpu crate launch limits machine measure press probe reload report roster \
-         rounds scenario scrape serve turn",
-        "commands take their options, limits and errors from the root, which calls them",
+        "archive built candidates candidates::arguments candidates::load_settings candidates::loads \
+         candidates::nginx candidates::server_settings candidates::servers child cli cpu crate data \
+         data::candidates data::check data::compare data::database data::figures data::report data::turns \
+         floor::client floor::server launch limits machine measure press probe profile profile::plot \
+         profile::report profile::sampling profile::turns reload report roster rounds scenario turn",
+        "modules use items of the root and of candidates, which call them",
     ),
-    (
-        "bench",
-        "candidates::arguments candidates::loads",
-        "a candidate holds functions of the module that lists the candidates",
-    ),
-    (
-        "bench",
-        "candidates::nginx candidates::servers",
-        "a candidate holds functions of the module that lists the candidates",
-    ),
-    ("bench", "data::check data::database", "a check opens databases, which are checked when they open"),
     (
         "clinic",
         "cli crate environment::ports environment::process environment::resources relay run service \
@@ -33,8 +25,10 @@ pub const LEFT: &[(&str, &str, &str)] = &[
     ),
     (
         "torr-doctor",
-        "acks contrast gain keep_alive laboratory turns ward",
-        "experiments and the laboratory call each other until all are rules (issue 18, part 2)",
+        "acks evidence keep_alive rules rules::addresses rules::allowed rules::connecting rules::cpu \
+         rules::delayed_ack rules::disturbed rules::failing rules::generator rules::held_back \
+         rules::proxy rules::rising rules::waiting survey",
+        "rules, the survey and the evidence use items of each other (issue 18, part 2)",
     ),
     (
         "torr-doctor",
@@ -65,6 +59,7 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "signals signals::cgroup signals::reading",
         "a reading names the role that its parent defines, and the parent holds readings",
     ),
+    ("torr-report", "fronts::ab fronts::ab::table", "the table uses items of its parent, which calls it"),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (
         "torr-session",
