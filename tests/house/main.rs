@@ -5,3 +5,4 @@ mod guide;
 mod measured;
 mod serve_docs;
 mod serve_guide;
+mod words;
