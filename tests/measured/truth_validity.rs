@@ -80,7 +80,7 @@ fn an_open_loop_tells_its_lag_and_its_rate() {
     let rate = finding(&short, "rate");
     let missed = rate["value"].as_f64().unwrap_or_else(|| panic!("{rate}"));
     assert!((-0.9..-0.5).contains(&missed), "two connections of 5 ms each send at most 400 a second: {short}");
-    assert!(rate["note"].as_str().is_some_and(|note| note.contains("waiting for answers")), "{short}");
+    assert!(rate["note"].as_str().is_some_and(|note| note.contains("waiting for responses")), "{short}");
 }
 
 #[test]

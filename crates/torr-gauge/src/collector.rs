@@ -1,4 +1,4 @@
-//! Merges the samples of all threads into one result.
+//! The merge of all threads' samples into one result.
 
 use crate::failed_response::FailedResponse;
 use crate::failure::FailureKind;
@@ -9,81 +9,80 @@ use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummar
 use crate::series::Series;
 use crate::signals::Signals;
 use crate::steal::StealMeter;
-use crate::validity::{self, Unseen};
+use crate::validity::{self, UnreportedFacts};
 use crate::{Latency, Sample};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// An interval that the end of the run cut to less than this share of its length tells no rate. What it holds belongs to
-/// the interval before it.
-const SLIVER: f64 = 0.1;
+/// The share of its length below which the run's last interval is merged into the one before: its rate would be noise.
+const MIN_LAST_INTERVAL: f64 = 0.1;
 
-/// Takes the threads' samples in any order of threads, and each thread's in order.
+/// A collector of samples, which arrive in any order of threads, and in order of time for each thread.
 #[derive(Debug)]
 pub struct Collector {
     threads: Vec<ThreadTotals>,
     thread_rates: Latency,
-    /// In which interval each thread ended that has ended.
+    /// The interval in which each finished thread ended.
     ended: Vec<u64>,
     interval: Duration,
     steal: StealMeter,
     total: Sample,
     warmup: Option<Sample>,
     series: Series,
-    /// Intervals for which not all threads have reported yet: how many have, and what.
+    /// The incomplete intervals: the number of threads that have reported, and their merged samples.
     open: BTreeMap<u64, (usize, Sample)>,
 }
 
-/// A run as it was measured: the result, and what it was made from.
+/// The measurement of a run: the result, and the data that it was made from.
 #[derive(Debug)]
 pub struct Measurement {
-    /// What every output tells.
+    /// The result that every output shows.
     pub result: RunResult,
-    /// All threads' samples together.
+    /// The merged samples of all threads.
     pub total: Sample,
-    /// Each thread's own counts.
+    /// The counts of each thread.
     pub threads: Vec<ThreadTotals>,
-    /// What came about since the last progress: intervals that the end of the run cut short.
+    /// The progress since the last one returned: intervals that the end of the run truncated.
     pub rest: Option<Progress>,
-    /// Answers per second of each thread in each whole interval; a histogram of numbers, not of times.
+    /// The responses per second of each thread in each full interval; a histogram of rates, not of times.
     pub thread_rates: Latency,
-    /// The first answer, if the plan asked to keep it.
+    /// The first response, if the plan requests it.
     pub first: Option<FirstResponse>,
 }
 
-/// What is told of the run's first answer: where all are alike, it stands for them.
+/// The run's first response, which stands for all where they are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstResponse {
-    /// Its status code.
+    /// The status code.
     pub status: u16,
-    /// Its header fields, as they came.
+    /// The header fields as received.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Bytes of its body's content.
+    /// The length of the content in bytes.
     pub body: u64,
 }
 
 impl FirstResponse {
-    /// The value of a header field, as text.
+    /// Returns the value of a header field as text.
     pub fn header(&self, name: &str) -> Option<String> {
         let (_, value) = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 }
 
-/// What one thread did.
+/// The counts of one thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ThreadTotals {
-    /// Connections that were established.
+    /// The number of connections established.
     pub opened: u64,
-    /// Requests that were answered in full.
+    /// The number of complete responses.
     pub answered: u64,
-    /// Of those, with a status of 400 or more.
+    /// The number of complete responses with a status of 400 or more.
     pub status_errors: u64,
-    /// Requests that failed without a whole answer.
+    /// The number of requests that failed without a complete response.
     pub failed: u64,
-    /// Bytes received.
+    /// The number of bytes received.
     pub received: u64,
-    /// Of those, content of bodies.
+    /// The number of bytes received that are content.
     pub body: u64,
 }
 
@@ -98,68 +97,68 @@ impl ThreadTotals {
     }
 }
 
-/// The run so far, for who watches it.
+/// The progress of a run, for live output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// Seconds since the run began.
     pub elapsed_s: f64,
-    /// Responses completed so far, as the throughput counts them.
+    /// The number of responses completed so far, as throughput counts them.
     pub requests: u64,
-    /// Requests failed so far, likewise.
+    /// The number of requests failed so far.
     pub errors: u64,
-    /// Requests per second in the last interval.
+    /// The responses per second in the last interval.
     pub rps: f64,
     /// The 99th percentile in the last interval, in microseconds.
     pub p99_us: Option<u64>,
-    /// The response times since the progress before this one: of the last interval, or of several that ended at once.
+    /// The response times since the progress before: of the last interval, or of several that were completed at once.
     pub latency: Latency,
 }
 
 impl Progress {
-    /// Takes in what was told before it, so that nobody has to be told twice.
+    /// Adds the response times of an earlier progress that was not returned.
     fn after(mut self, earlier: &Self) -> Self {
         self.latency.add(&earlier.latency);
         self
     }
 }
 
-/// What the collector cannot know by itself.
+/// The facts of a run that the samples do not contain.
 #[derive(Debug, Default)]
 pub struct RunFacts {
     /// The URL.
     pub target: String,
-    /// What was asked for.
+    /// The plan of the run.
     pub plan: PlanSummary,
-    /// When the run began.
+    /// The start of the run (RFC 3339, UTC).
     pub started_at: String,
-    /// Whether it was ended early.
+    /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// How long it took.
+    /// The duration of the measured time.
     pub duration: Duration,
-    /// Requests begun, counted where they began.
+    /// The number of requests started, counted independently of the samples.
     pub asked: u64,
-    /// Connections that were open already when the warm-up ended.
+    /// The number of connections that were open when the warm-up ended.
     pub carried: u64,
-    /// The most connections at a time.
+    /// The maximum number of concurrent connections.
     pub peak: u64,
-    /// The most source addresses that a thread used.
+    /// The maximum number of source addresses of a thread.
     pub sources: u64,
-    /// What each thread used.
+    /// The resource use of each thread.
     pub threads: Vec<ThreadCost>,
-    /// What is known of TLS, if it was spoken, beside the counts.
+    /// The parameters of TLS, if used, without the counts.
     pub tls: Option<Tls>,
-    /// What the server's machine told, where it could be looked at.
+    /// The signals of the server's machine, where visible.
     pub signals: Option<Signals>,
-    /// The first answer, if the plan asked to keep it.
+    /// The first response, if the plan requests it.
     pub first: Option<FirstResponse>,
     /// The first response with a status of 400 or more, if there was one.
     pub failed_response: Option<FailedResponse>,
-    /// The names of the checks of each answer.
+    /// The names of the checks of each response.
     pub checks: Vec<String>,
 }
 
 impl Collector {
-    /// For so many threads that report once an interval, of a run that begins now.
+    /// Creates a collector for a run that starts now, with this number of threads that report once an interval.
     pub fn new(threads: usize, interval: Duration) -> Self {
         Self {
             threads: vec![ThreadTotals::default(); threads],
@@ -174,8 +173,8 @@ impl Collector {
         }
     }
 
-    /// Takes a thread's sample of the interval of this number, from 0; `last` says that the thread has ended within it.
-    /// Tells the progress when that was the last thread to report on an interval.
+    /// Adds a thread's sample of an interval, numbered from 0; `last` tells that the thread ended within the interval.
+    /// Returns the progress if the sample completes an interval.
     pub fn take(&mut self, thread: usize, interval: u64, sample: &Sample, last: bool) -> Option<Progress> {
         self.threads[thread].add(sample);
         if !last {
@@ -188,7 +187,7 @@ impl Collector {
         } else {
             *reported += 1;
         }
-        // Who ended within an interval, or before it, reports no whole one.
+        // A thread that ended within or before an interval does not report it as a full one.
         let whole = |interval: u64| self.threads.len() - self.ended.iter().filter(|&&ended| ended <= interval).count();
         let complete =
             self.open.iter().filter(|(interval, (reported, _))| (1..=*reported).contains(&whole(**interval)));
@@ -197,12 +196,12 @@ impl Collector {
         complete.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier))
     }
 
-    /// Takes what a thread recorded of its warm-up.
+    /// Adds a thread's sample of its warm-up.
     pub fn warmup(&mut self, sample: &Sample) {
         self.warmup.get_or_insert_default().add(sample);
     }
 
-    /// Closes an interval that ended at `end_s`.
+    /// Adds an interval that ended at `end_s` to the total and the series.
     fn close(&mut self, interval: u64, end_s: f64) -> Option<Progress> {
         let (_, sample) = self.open.remove(&interval)?;
         self.total.add(&sample);
@@ -219,9 +218,9 @@ impl Collector {
         })
     }
 
-    /// The result, once all threads have reported their last.
+    /// Returns the measurement, after the last samples of all threads.
     pub fn finish(mut self, facts: RunFacts) -> Measurement {
-        // The last intervals are those that not all threads lived to see whole.
+        // The open intervals are those that not all threads reached the end of.
         let duration_s = facts.duration.as_secs_f64();
         let open: Vec<_> = self.open.keys().copied().collect();
         let close = |interval| {
@@ -229,7 +228,7 @@ impl Collector {
             self.close(interval, whole.min(duration_s))
         };
         let rest = open.into_iter().filter_map(close).reduce(|earlier, later| later.after(&earlier));
-        self.series.merge_sliver(SLIVER * self.interval.as_secs_f64());
+        self.series.merge_short_last(MIN_LAST_INTERVAL * self.interval.as_secs_f64());
         let total = self.total;
         let (requests, completed) = (total.answered.count(), total.completed());
         let mut first_byte = total.answered.clone();
@@ -237,10 +236,10 @@ impl Collector {
         first_byte.add(&total.first_apart);
         let shortest = total.answered.summary().map(|answered| answered.min);
         let latency = total.latency();
-        // The age of an unfinished request may be anything from nothing up: it says nothing of the least.
+        // The age of an unfinished request may be near 0 and is not a minimum of response times.
         let latency_us = latency.summary().map(|s| Summary { min: shortest.unwrap_or(s.min), ..s });
         let of = |kind| total.failures.of(kind);
-        // The threads' CPU time is that of the warm-up too.
+        // The threads' CPU time includes the warm-up.
         let all_answered = requests + self.warmup.as_ref().map_or(0, |warmup| warmup.answered.count());
         let mut result = RunResult {
             schema: SCHEMA.into(),
@@ -303,8 +302,8 @@ impl Collector {
             validity: None,
             verdict: None,
         };
-        let unseen = Unseen { sent: total.lag.count(), gaps: &total.gaps, steal: self.steal.read() };
-        result.validity = Some(validity::judge(&result, &unseen));
+        let unreported = UnreportedFacts { sent: total.lag.count(), gaps: &total.gaps, steal: self.steal.read() };
+        result.validity = Some(validity::judge(&result, &unreported));
         Measurement { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
     }
 }
@@ -339,18 +338,18 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_end_at_once_are_told_together() {
+    fn intervals_that_are_completed_at_once_are_one_progress() {
         let mut collector = Collector::new(2, Duration::from_secs(1));
         assert!(collector.take(0, 0, &sample(1), false).is_none());
         assert!(collector.take(0, 1, &sample(2), false).is_none());
-        // The other ended early, and says so late.
+        // The other thread ended early, and its sample arrives late.
         let progress = collector.take(1, 0, &sample(4), true).expect("both intervals are complete");
         assert_eq!((progress.elapsed_s, progress.requests), (2.0, 7));
         assert_eq!((progress.rps, progress.latency.count()), (2.0, 7));
     }
 
     #[test]
-    fn the_end_of_a_run_leaves_no_sliver_of_an_interval() {
+    fn a_short_last_interval_is_merged() {
         let finished = |duration_s: f64| {
             let mut collector = Collector::new(1, Duration::from_secs(1));
             collector.take(0, 0, &sample(100), false);

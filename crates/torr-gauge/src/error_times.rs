@@ -1,24 +1,23 @@
-//! When errors happened: the first and the last of each sort.
+//! The times of errors: the first and the last of each class.
 
 use crate::FailureKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What errors are told apart by.
+/// The class of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorClass {
-    /// A request without a whole response, by the step that failed.
+    /// A request without a complete response, by the step that failed.
     Kind(FailureKind),
-    /// A response with this status, 400 or more.
+    /// A response with this status of 400 or more.
     Status(u16),
 }
 
-/// First, last and number of the errors of each sort. Its size does not depend on how many there are: a status has three
-/// digits.
+/// The first time, last time and number of the errors of each class. The size is bounded: a status has three digits.
 #[derive(Debug, Default)]
 pub struct ErrorTimes(BTreeMap<ErrorClass, Span>);
 
-/// Errors of one sort: times in nanoseconds since the measurement began.
+/// The errors of one class, with times in nanoseconds since the measurement began.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     first: u64,
@@ -27,35 +26,35 @@ struct Span {
 }
 
 impl ErrorTimes {
-    /// Records an error that happened so many nanoseconds after the measurement had begun.
-    pub fn record(&mut self, sort: ErrorClass, at: u64) {
-        self.merge(sort, Span { first: at, last: at, count: 1 });
+    /// Records an error at a time in nanoseconds since the measurement began.
+    pub fn record(&mut self, class: ErrorClass, at: u64) {
+        self.merge(class, Span { first: at, last: at, count: 1 });
     }
 
-    /// Adds the errors of another.
+    /// Adds the errors of another table.
     pub fn add(&mut self, other: &Self) {
-        other.0.iter().for_each(|(&sort, &span)| self.merge(sort, span));
+        other.0.iter().for_each(|(&class, &span)| self.merge(class, span));
     }
 
-    fn merge(&mut self, sort: ErrorClass, span: Span) {
-        let known = self.0.entry(sort).or_insert(Span { count: 0, ..span });
+    fn merge(&mut self, class: ErrorClass, span: Span) {
+        let known = self.0.entry(class).or_insert(Span { count: 0, ..span });
         known.first = known.first.min(span.first);
         known.last = known.last.max(span.last);
         known.count += span.count;
     }
 
-    /// Returns all of them, in the order of the first of each sort.
+    /// Returns the spans of all classes, in the order of their first errors.
     pub fn spans(&self) -> Vec<ErrorSpan> {
         let mut all: Vec<_> = self.0.iter().collect();
         all.sort_by_key(|(_, span)| span.first);
         let seconds = |nanos: u64| (nanos as f64 / 1e6).round() / 1e3;
         all.into_iter()
-            .map(|(&sort, span)| ErrorSpan {
-                kind: match sort {
+            .map(|(&class, span)| ErrorSpan {
+                kind: match class {
                     ErrorClass::Kind(kind) => kind,
                     ErrorClass::Status(_) => FailureKind::Status,
                 },
-                status: match sort {
+                status: match class {
                     ErrorClass::Kind(_) => None,
                     ErrorClass::Status(status) => Some(status),
                 },
@@ -67,19 +66,19 @@ impl ErrorTimes {
     }
 }
 
-/// When errors of one kind, or responses of one failing status, happened.
+/// The time span of the errors of one class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ErrorSpan {
-    /// The step that failed; `status` for a whole response with a status of 400 or more.
+    /// The step that failed; `status` for a complete response with a status of 400 or more.
     pub kind: FailureKind,
-    /// That status.
+    /// The status of 400 or more; `None` for other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// How many there were.
+    /// The number of errors.
     pub count: u64,
-    /// When the first happened, in seconds since the measurement began.
+    /// The time of the first error in seconds since the measurement began.
     pub first_s: f64,
-    /// When the last happened.
+    /// The time of the last error in seconds since the measurement began.
     pub last_s: f64,
 }
 
@@ -88,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_sort_has_its_first_and_its_last_whatever_the_order() {
+    fn each_class_has_its_first_and_its_last_error_whatever_the_order() {
         let (mut one, mut all) = (ErrorTimes::default(), ErrorTimes::default());
         let ms = |ms: u64| ms * 1_000_000;
         for at in [4000, 2900, 5800] {
@@ -98,14 +97,14 @@ mod tests {
         all.record(ErrorClass::Status(503), ms(6100));
         all.record(ErrorClass::Status(404), ms(0));
         all.add(&one);
-        let told = all.spans();
-        let told: Vec<_> =
-            told.iter().map(|span| (span.kind, span.status, span.count, span.first_s, span.last_s)).collect();
+        let spans = all.spans();
+        let spans: Vec<_> =
+            spans.iter().map(|span| (span.kind, span.status, span.count, span.first_s, span.last_s)).collect();
         let expected = [
             (FailureKind::Status, Some(404), 1, 0.0, 0.0),
             (FailureKind::Timeout, None, 1, 1.2, 1.2),
             (FailureKind::Status, Some(503), 4, 2.9, 6.1),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(spans, expected);
     }
 }

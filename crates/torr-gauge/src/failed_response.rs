@@ -1,45 +1,44 @@
-//! One failed response, kept as a sample of what a service says when it fails.
+//! One failed response as a sample of a service's failures, truncated to a bounded size.
 
 use serde::{Deserialize, Serialize};
 
-/// The most field lines that are kept.
-const MOST_FIELDS: usize = 12;
-/// The most bytes of a field's value, or of the status line, that are kept.
-const MOST_VALUE: usize = 200;
-/// The most bytes of the content that are kept.
-const MOST_CONTENT: usize = 1024;
-/// A field whose value is a secret of its session, and says nothing of the failure.
+/// The limit of field lines.
+const MAX_FIELDS: usize = 12;
+/// The limit of a field's value, a name or the status line in bytes.
+const MAX_VALUE: usize = 200;
+/// The limit of the content in bytes.
+const MAX_CONTENT: usize = 1024;
+/// The field that is omitted: its value may be a session's secret, and does not concern the failure.
 const SECRET: &str = "set-cookie";
 
-/// The first response of a run with a status of 400 or more. What is text in it is what the server sent: it may hold
-/// anything, control characters too.
+/// The first response of a run with a status of 400 or more. Its texts are the server's and may hold control characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedResponse {
-    /// When it was complete, in seconds since the measurement began.
+    /// The time of the last byte in seconds since the measurement began.
     pub at_s: f64,
     /// The status code.
     pub status: u16,
     /// The status line, such as `HTTP/1.1 503 Service Unavailable`; HTTP/2 has no reason phrase.
     pub status_line: String,
-    /// The first field lines, without those that set cookies.
+    /// The first field lines, without `Set-Cookie`.
     pub fields: Vec<Field>,
-    /// The beginning of the content, decoded where it was compressed.
+    /// The beginning of the content, decompressed.
     pub content: String,
-    /// Whether that is all of the content.
+    /// Whether `content` is all of the content.
     pub complete: bool,
 }
 
 /// One field line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// The name, as it was sent.
+    /// The name as sent.
     pub name: String,
     /// The value.
     pub value: String,
 }
 
 impl FailedResponse {
-    /// Keeps the parts of a response, as much of each as there is room for. `complete` says whether `content` is all.
+    /// Copies the parts of a response up to their limits. `complete` tells whether `content` is all of the content.
     pub fn new<'f>(
         status: u16,
         status_line: &str,
@@ -48,16 +47,16 @@ impl FailedResponse {
         complete: bool,
     ) -> Self {
         let text = |bytes: &[u8], most: usize| String::from_utf8_lossy(&bytes[..bytes.len().min(most)]).into_owned();
-        let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case(SECRET)).take(MOST_FIELDS);
+        let fields = fields.filter(|(name, _)| !name.eq_ignore_ascii_case(SECRET)).take(MAX_FIELDS);
         Self {
             at_s: 0.0,
             status,
-            status_line: text(status_line.as_bytes(), MOST_VALUE),
+            status_line: text(status_line.as_bytes(), MAX_VALUE),
             fields: fields
-                .map(|(name, value)| Field { name: text(name.as_bytes(), MOST_VALUE), value: text(value, MOST_VALUE) })
+                .map(|(name, value)| Field { name: text(name.as_bytes(), MAX_VALUE), value: text(value, MAX_VALUE) })
                 .collect(),
-            content: text(content, MOST_CONTENT),
-            complete: complete && content.len() <= MOST_CONTENT,
+            content: text(content, MAX_CONTENT),
+            complete: complete && content.len() <= MAX_CONTENT,
         }
     }
 }
@@ -72,7 +71,7 @@ mod tests {
         let fields = std::iter::once(("SET-Cookie", &b"session=secret"[..]))
             .chain(std::iter::repeat_n(("X-Long", &long[..]), 1000));
         let kept = FailedResponse::new(500, &"r".repeat(10_000), fields, &long, true);
-        assert_eq!((kept.fields.len(), kept.complete), (MOST_FIELDS, false));
+        assert_eq!((kept.fields.len(), kept.complete), (MAX_FIELDS, false));
         let json = serde_json::to_string(&kept).unwrap();
         assert!(json.len() < 5000 && !json.contains("secret"), "{} bytes", json.len());
         let small = FailedResponse::new(404, "HTTP/2 404", std::iter::empty(), "né".as_bytes(), true);

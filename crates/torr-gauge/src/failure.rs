@@ -1,37 +1,37 @@
-//! What can go wrong with a request: its kind, and whose side it is on.
+//! Failures of requests: the step, and the side of the cause.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The step that failed.
+/// The step of a request that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
-    /// No connection came about.
+    /// The connection could not be established.
     Connect,
     /// The TLS handshake failed.
     Tls,
-    /// No answer in time.
+    /// The response did not arrive in time.
     Timeout,
-    /// The connection broke or ended before the whole answer had come.
+    /// The connection ended before the response was complete.
     Read,
-    /// The connection broke before the whole request was sent.
+    /// The connection ended before the request was sent completely.
     Write,
-    /// What came was not the HTTP that it should be.
+    /// The response violated HTTP.
     Protocol,
-    /// A whole answer, with a status of 400 or more.
+    /// The response was complete, with a status of 400 or more.
     Status,
     /// No local port was free.
     Ports,
 }
 
 impl FailureKind {
-    /// All kinds, in the order of the result's fields.
+    /// All kinds in the order of the result's fields.
     pub const ALL: [Self; 8] =
         [Self::Connect, Self::Tls, Self::Timeout, Self::Read, Self::Write, Self::Protocol, Self::Status, Self::Ports];
 
-    /// The name used in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
@@ -52,31 +52,31 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// Where the cause lies, as far as this side can tell.
+/// The side of a failure's cause, as far as the load generator can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureSide {
-    /// This machine, such as a limit of files or ports.
+    /// The load generator's machine, such as a limit of files or ports.
     Client,
-    /// Between the two.
+    /// The network between both.
     Network,
     /// The service.
     Server,
 }
 
-/// One request's failure.
+/// The failure of one request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Failure {
     /// The step that failed.
     pub kind: FailureKind,
-    /// Whose side the cause is on.
+    /// The side of the cause.
     pub side: FailureSide,
-    /// What happened, in words.
+    /// A description of the cause.
     pub what: Cow<'static, str>,
 }
 
 impl Failure {
-    /// A failure described by a constant or made text.
+    /// Creates a failure.
     pub fn new(kind: FailureKind, side: FailureSide, what: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, side, what: what.into() }
     }

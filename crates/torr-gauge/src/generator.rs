@@ -1,14 +1,14 @@
-//! What the load generator itself costs, so that a run can tell when it was its own bottleneck.
+//! The CPU use of the load generator, which shows whether the generator was the bottleneck of a run.
 
 use crate::Latency;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The busy share from which a thread counts as saturated.
+/// The busy share above which a thread counts as saturated.
 pub const SATURATED: f64 = 0.95;
 
-/// Measures the thread that made it.
+/// A meter of the thread that created it.
 #[derive(Debug)]
 pub struct ThreadMeter {
     started: Instant,
@@ -16,27 +16,27 @@ pub struct ThreadMeter {
     queued: Option<Duration>,
 }
 
-/// What one thread used.
+/// The resource use of one thread of the generator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadCost {
-    /// Time that passed.
+    /// The elapsed time.
     pub wall: Duration,
-    /// CPU time used.
+    /// The CPU time.
     pub cpu: Duration,
-    /// Time spent ready to run, but without a CPU. `None` where the kernel does not tell.
+    /// The time spent runnable without a CPU. `None` if the kernel does not report it.
     pub queued: Option<Duration>,
-    /// Time spent asleep because nothing was ready.
+    /// The time spent in `epoll_wait`.
     pub idle: Duration,
 }
 
 impl ThreadMeter {
-    /// Starts to measure the calling thread.
+    /// Starts a measurement of the calling thread.
     pub fn start() -> Self {
         Self { started: Instant::now(), cpu: thread_cpu(), queued: run_queue_wait() }
     }
 
-    /// What the calling thread, which must be the one that started, has used since. The thread itself knows how long
-    /// it was idle.
+    /// Returns the use since the start of the calling thread, which must be the one that called [`ThreadMeter::start`]. The
+    /// thread passes its idle time.
     pub fn read(&self, idle: Duration) -> ThreadCost {
         ThreadCost {
             wall: self.started.elapsed(),
@@ -57,28 +57,28 @@ fn run_queue_wait() -> Option<Duration> {
     Some(Duration::from_nanos(text.split_whitespace().nth(1)?.parse().ok()?))
 }
 
-/// What the generator cost, all threads together.
+/// The resource use of the generator, all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
-    /// CPU time in microseconds for each answered request.
+    /// The CPU time in microseconds per response.
     pub cpu_us_per_request: f64,
-    /// CPU time as a share of what its threads could use, 0 to 1.
+    /// The CPU time as a share of the threads' elapsed time, 0 to 1.
     pub cpu_share: f64,
-    /// The share of the time in which the busiest thread had work to do, 0 to 1. Near 1 it may have held the run back.
+    /// The share of the time in which the busiest thread was not idle, 0 to 1. Near 1 the generator may limit the run.
     pub busy_share: f64,
-    /// The share of the time in which threads were ready to run but had no CPU, 0 to 1.
+    /// The share of the time in which threads were runnable without a CPU, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queued_share: Option<f64>,
-    /// The 99th percentile of how much later requests were sent than they could have been, in microseconds; the longest,
-    /// if there are few. Open loop only: a closed loop has no schedule to lag behind.
+    /// The 99th percentile of the send lag in microseconds, the maximum if samples are few. Open loop only: a closed loop has
+    /// no schedule.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub send_lag_p99_us: Option<u64>,
-    /// Whether the generator was the bottleneck, or near it.
+    /// Whether a thread of the generator was saturated.
     pub saturated: bool,
 }
 
 impl Generator {
-    /// Sums up the threads of a run that answered so many requests, and lagged so much behind its schedule.
+    /// Sums up the threads of a run with this number of responses and this send lag.
     pub fn of(threads: &[ThreadCost], requests: u64, lag: &Latency) -> Self {
         let sum = |part: fn(&ThreadCost) -> Duration| threads.iter().map(part).sum::<Duration>().as_secs_f64();
         let wall = sum(|t| t.wall).max(f64::MIN_POSITIVE);

@@ -1,17 +1,17 @@
-//! What became of the CPU of the server's machine, and of the server's part of it.
+//! The utilisation of the server's machine, and the server's part of it.
 
 use crate::Signals;
 use crate::generator::round3;
 use serde::{Deserialize, Serialize};
 
-/// What became of the machine's CPU time during a run.
+/// The use of the server machine's CPU time during a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// CPUs of the machine.
+    /// The number of CPUs of the machine.
     pub cores: usize,
-    /// Share of the machine's CPU time that was used, by anybody, 0 to 1.
+    /// The used share of the machine's CPU time, 0 to 1.
     pub cpu_share: f64,
-    /// Share that the hypervisor gave to others, 0 to 1.
+    /// The stolen share of the machine's CPU time, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub steal_share: Option<f64>,
     /// CPU time of the server in cores: 1.5 is one and a half CPUs.
@@ -25,18 +25,18 @@ pub struct Host {
 /// One process of the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerProcess {
-    /// Its number.
+    /// The process id.
     pub pid: i32,
-    /// Its name.
+    /// The process's name.
     pub name: String,
-    /// How many threads it had at the end of the run.
+    /// The number of threads at the end of the run.
     pub threads: usize,
-    /// CPU time used in cores.
+    /// The CPU time in cores.
     pub cores: f64,
 }
 
 impl Host {
-    /// What signals tell of the server's processes. `None` if they or the machine cannot be seen.
+    /// Returns the summary of signals, `None` if the machine or the server's processes are not visible.
     pub fn of(signals: &Signals) -> Option<Self> {
         let machine = signals.machine.filter(|_| !signals.processes.is_empty())?;
         let server = signals.processes.iter().map(|process| ServerProcess {

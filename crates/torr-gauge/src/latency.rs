@@ -1,14 +1,14 @@
-//! Durations by the million in bounded memory: an HDR histogram of microseconds.
+//! Histograms of durations in bounded memory.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// The longest duration told apart from longer ones: an hour, in microseconds.
+/// The upper bound of the histogram in microseconds: an hour.
 const LONGEST_US: u64 = 3_600_000_000;
-/// How many samples must lie beyond a percentile for it to be told.
+/// The number of samples that must lie beyond a percentile, since it would be a guess otherwise.
 const SAMPLES_BEYOND: f64 = 5.0;
 
-/// A histogram from 1 us to an hour in 3 significant digits. What is longer counts as an hour.
+/// An HDR histogram from 1 us to an hour with 3 significant digits. Longer durations count as an hour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latency(Histogram<u64>);
 
@@ -25,67 +25,67 @@ impl Latency {
         self.0.saturating_record(((nanos + 500) / 1000).max(1));
     }
 
-    /// Records a number that is no duration, at least 1.
+    /// Records a number that is not a duration, at least 1.
     pub fn record_number(&mut self, number: u64) {
         self.0.saturating_record(number.max(1));
     }
 
-    /// The histogram itself, of microseconds.
+    /// Returns the histogram, of microseconds.
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.0
     }
 
-    /// How many were recorded.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// Adds all that another has recorded.
+    /// Adds the samples of another histogram.
     pub fn add(&mut self, other: &Self) {
         if other.count() > 0 {
             self.0.add(&other.0).expect("both have the same bounds");
         }
     }
 
-    /// Forgets all, but keeps its memory.
+    /// Removes all samples, and keeps the memory.
     pub fn clear(&mut self) {
         if self.count() > 0 {
             self.0.reset();
         }
     }
 
-    /// Takes away what was added before.
+    /// Removes the samples of another histogram that was added before.
     ///
     /// # Panics
-    /// If `other` was not part of this.
+    /// If `other` is not part of this histogram.
     pub fn subtract(&mut self, other: &Self) {
         if other.count() > 0 {
             self.0.subtract(&other.0).expect("what is taken away was added before");
         }
     }
 
-    /// The value in microseconds below or at which the given share of the samples lies.
+    /// Returns the quantile of the given share in microseconds, `None` with fewer than five samples beyond it.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let count = self.count() as f64;
         (count > 0.0 && count * (1.0 - share) >= SAMPLES_BEYOND - 1e-9).then(|| self.0.value_at_quantile(share))
     }
 
-    /// How many were no longer than this, in microseconds; as exact as the histogram, three digits.
+    /// Returns the number of samples of at most `us` microseconds, to the histogram's three digits.
     pub fn up_to(&self, us: u64) -> u64 {
         self.0.count_between(0, us)
     }
 
-    /// All of them together, in microseconds.
+    /// Returns the sum of all samples in microseconds.
     pub fn sum(&self) -> f64 {
         self.0.mean() * self.count() as f64
     }
 
-    /// Each value in microseconds that occurred, with its count, in ascending order.
+    /// Returns each recorded value in microseconds with its count, in ascending order.
     pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         self.0.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
     }
 
-    /// The usual figures; `None` without samples.
+    /// Returns the summary, `None` without samples.
     pub fn summary(&self) -> Option<Summary> {
         (self.count() > 0).then(|| Summary {
             min: self.0.min(),
@@ -107,7 +107,7 @@ fn round(us: f64) -> f64 {
     (us * 10.0).round() / 10.0
 }
 
-/// A distribution in microseconds. A percentile with fewer than five samples beyond it is left out: it would be a guess.
+/// The summary of a distribution in microseconds. Percentiles with fewer than five samples beyond them are omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The shortest.

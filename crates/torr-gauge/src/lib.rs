@@ -1,7 +1,7 @@
-//! What a run observes, and the result that it becomes. Knows nothing of how load is made.
+//! The measurement of a run, and the versioned result that every output is made from.
 //!
-//! Threads fill a [`Sample`] each and hand it over once an interval; a [`Collector`] merges counts, never percentiles,
-//! and makes the one versioned [`RunResult`] that everything else reads.
+//! Each thread of the load engine fills a [`Sample`] per interval. A [`Collector`] merges the counts, never percentiles, into
+//! one [`RunResult`].
 #![forbid(unsafe_code)]
 
 pub mod collector;

@@ -1,23 +1,23 @@
-//! The machine that figures come from: without it a figure means little.
+//! The description of a machine, which belongs to every figure measured there.
 
 use procfs::Current;
 use serde::{Deserialize, Serialize};
 
-/// What decides how fast a machine is, as far as it tells.
+/// The properties of a machine that determine its speed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The CPU's model.
+    /// The model of the CPU.
     pub cpu: String,
-    /// CPUs that this process may use.
+    /// The number of CPUs that this process may use.
     pub cores: usize,
-    /// Memory in GiB, rounded up.
+    /// The memory in GiB, rounded up.
     pub memory_gib: u64,
-    /// The kernel.
+    /// The kernel and its release.
     pub kernel: String,
 }
 
 impl Machine {
-    /// This machine.
+    /// Returns the description of this machine.
     pub fn this() -> Self {
         let unknown = || "unknown".to_owned();
         let cpu = procfs::CpuInfo::current().ok().and_then(|info| info.model_name(0).map(str::to_owned));

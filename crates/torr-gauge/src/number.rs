@@ -1,6 +1,6 @@
-//! Numbers as people write them: `100000`, `100_000`, `100k`, `1.5M`, `1e5`.
+//! Parsing of numbers with underscores, multipliers and exponents: `100000`, `100_000`, `100k`, `1.5M`, `1e5`.
 
-/// Returns a whole number, if the text is one. It is exact: `1.5k` is 1500, and `1.5` is none.
+/// Parses a whole number exactly: `1.5k` is 1500, and `1.5` is `None`.
 pub fn count(text: &str) -> Option<u64> {
     let Decimal { digits, power } = Decimal::parse(text)?;
     let scale = 10_u128.checked_pow(power.unsigned_abs())?;
@@ -8,10 +8,10 @@ pub fn count(text: &str) -> Option<u64> {
     whole?.try_into().ok()
 }
 
-/// Returns a number of 0 or more, if the text is one.
+/// Parses a number of 0 or more.
 pub fn number(text: &str) -> Option<f64> {
     let Decimal { digits, power } = Decimal::parse(text)?;
-    // The standard library finds the nearest number.
+    // The standard library rounds to the nearest number.
     format!("{digits}e{power}").parse().ok()
 }
 
@@ -22,8 +22,8 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Greater powers are meant by nobody.
-    const MOST_POWER: i32 = 30;
+    /// The limit of the power, above any sensible number.
+    const MAX_POWER: i32 = 30;
 
     fn parse(text: &str) -> Option<Self> {
         let (mantissa, mut power) = match text.char_indices().last()? {
@@ -35,7 +35,7 @@ impl Decimal {
                 None => (text, 0),
             },
         };
-        if !(-Self::MOST_POWER..=Self::MOST_POWER).contains(&power) {
+        if !(-Self::MAX_POWER..=Self::MAX_POWER).contains(&power) {
             return None;
         }
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -46,7 +46,7 @@ impl Decimal {
     }
 }
 
-/// Digits without the underscores between them.
+/// Returns the digits without the underscores between them, `None` if an underscore is at an end or doubled.
 fn grouped(text: &str) -> Option<String> {
     let misplaced = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     (!misplaced).then(|| text.replace('_', ""))

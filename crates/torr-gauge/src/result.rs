@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// The version of [`RunResult`]. Fields may be added to it; what one means does not change.
 pub const SCHEMA: &str = "torr.run/1";
 
-/// All that is known of one run. `asked` = `requests` + [`Errors::unanswered`] + `unfinished`, always.
+/// The result of one run. `asked` = `requests` + [`Errors::unanswered`] + `unfinished`, always.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// [`SCHEMA`].
@@ -26,22 +26,22 @@ pub struct RunResult {
     pub torr: String,
     /// The URL.
     pub target: String,
-    /// What was asked for.
+    /// The plan of the run.
     pub plan: PlanSummary,
     /// When the run began (RFC 3339, UTC).
     pub started_at: String,
-    /// Whether somebody ended it early.
+    /// Whether the run was interrupted.
     #[serde(default)]
     pub interrupted: bool,
-    /// Requests that were begun.
+    /// The number of requests started.
     pub asked: u64,
-    /// Requests that were answered in full, whatever the status.
+    /// The number of complete responses, whatever the status.
     pub requests: u64,
     /// [`RunResult::completed`] per second of `duration_s`: the throughput.
     pub rps: f64,
     /// From the first connect to the end, in seconds.
     pub duration_s: f64,
-    /// Answers by status code.
+    /// The number of responses by status code.
     pub status: BTreeMap<u16, u64>,
     /// Traffic.
     pub bytes: Bytes,
@@ -50,53 +50,53 @@ pub struct RunResult {
     /// Failed requests by cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When errors of each kind and status happened, in the order of the first of each.
+    /// The times of errors of each kind and status, in the order of the first errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_times: Vec<ErrorSpan>,
     /// The first response with a status of 400 or more, as a sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_response: Option<FailedResponse>,
-    /// Requests without an answer when the run ended.
+    /// The number of requests without a response when the run ended.
     pub unfinished: u64,
-    /// From the moment a request was due to its last byte. Includes, at their age, requests that timed out or were
-    /// unfinished.
+    /// The response times, from the scheduled time to the last byte. Requests that timed out or are unfinished count with
+    /// their ages.
     pub latency_us: Option<Summary>,
     /// Parts of it.
     pub phases_us: Phases,
     /// Connections.
     pub connections: Connections,
-    /// What the kernel told of some of them, where it does.
+    /// The kernel's statistics of sampled connections, where available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sockets: Option<Sockets>,
-    /// TLS, if it was spoken.
+    /// The parameters of TLS, if used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
-    /// What was seen while warming up.
+    /// The counts of the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Warmup>,
     /// The run over time.
     pub series: Vec<Point>,
-    /// What the load generator itself cost.
+    /// The resource use of the load generator.
     pub generator: Generator,
-    /// The server's machine, where it could be looked at.
+    /// The utilisation of the server's machine, where visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
-    /// What that machine and the server's processes told beside their CPU time.
+    /// The signals of the server's machine and processes, where visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signals: Option<Signals>,
-    /// Redirects that were followed; their answers are not counted, only the ones they led to.
+    /// The number of redirects followed, whose responses are not counted otherwise.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redirects_followed: u64,
-    /// What was expected of each answer.
+    /// The results of the checks of each response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// What was expected of the run.
+    /// The results of the thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,
-    /// Whether the figures mean what they seem to.
+    /// The validity of the figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validity: Option<Validity>,
-    /// What limits the service.
+    /// The diagnosis of the service's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
@@ -121,10 +121,10 @@ impl RunResult {
     }
 }
 
-/// What was asked for.
+/// The summary of a run's plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanSummary {
-    /// Connections at a time.
+    /// The number of concurrent connections.
     pub connections: usize,
     /// Threads.
     pub threads: usize,
@@ -157,10 +157,10 @@ pub struct PlanSummary {
     /// Whether rate or connections went in stages.
     #[serde(default, skip_serializing_if = "is_false")]
     pub staged: bool,
-    /// Requests under way at a time on each connection: pipelined, or HTTP/2's streams.
+    /// The number of requests in flight on each connection: pipelined, or streams of HTTP/2.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub depth: u16,
-    /// How many seconds were pressed before anything counted.
+    /// The length of the warm-up in seconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub warmup_s: Option<f64>,
     /// How many requests a connection carried before it was closed.
@@ -184,16 +184,16 @@ fn is_one(depth: &u16) -> bool {
     *depth == 1
 }
 
-/// What was seen before anything counted.
+/// The counts of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Warmup {
-    /// Requests that were answered in full.
+    /// The number of complete responses.
     pub requests: u64,
-    /// Requests that failed, answers with a status of 400 or more included.
+    /// The number of failed requests, responses with a status of 400 or more included.
     pub errors: u64,
     /// The median response time in microseconds.
     pub p50: Option<u64>,
-    /// Of `requests`, those that were in flight when the warm-up ended and were answered after that. `rps`, the
+    /// The part of `requests` that were in flight when the warm-up ended and completed after that. `rps`, the
     /// series and `requests_per_connection` count them; `requests` of the result and all that goes with it does not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried: u64,
@@ -218,9 +218,9 @@ pub struct Tls {
     /// The kind of key that the server's certificate is for, `RSA`, `ECDSA` or `Ed25519`; of the first connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Handshakes with certificates and a key exchange of their own.
+    /// The number of full handshakes.
     pub full: u64,
-    /// Handshakes that went on from an earlier connection's session.
+    /// The number of handshakes that resumed a session.
     pub resumed: u64,
 }
 
@@ -277,14 +277,14 @@ pub struct Errors {
     pub write: u64,
     /// [`FailureKind::Protocol`].
     pub protocol: u64,
-    /// [`FailureKind::Status`]: these were answered, so `requests` counts them too.
+    /// [`FailureKind::Status`], whose responses are complete and so counted by `requests` too.
     pub status: u64,
     /// [`FailureKind::Ports`].
     pub ports: u64,
 }
 
 impl Errors {
-    /// The count of a kind.
+    /// Returns the number of errors of a kind.
     pub fn of(&self, kind: FailureKind) -> u64 {
         match kind {
             FailureKind::Connect => self.connect,
@@ -298,12 +298,12 @@ impl Errors {
         }
     }
 
-    /// All of them.
+    /// Returns the number of all errors.
     pub fn total(&self) -> u64 {
         FailureKind::ALL.iter().map(|&kind| self.of(kind)).sum()
     }
 
-    /// Those that got no whole answer.
+    /// Returns the number of errors without a complete response.
     pub fn unanswered(&self) -> u64 {
         self.total() - self.status
     }
@@ -314,11 +314,11 @@ impl Errors {
 pub struct Cause {
     /// The step that failed.
     pub kind: FailureKind,
-    /// Whose side it is on.
+    /// The side of the cause.
     pub side: FailureSide,
     /// What happened.
     pub what: String,
-    /// How often.
+    /// The number of failures.
     pub count: u64,
 }
 
@@ -329,47 +329,47 @@ pub struct Phases {
     pub connect: Option<Summary>,
     /// The TLS handshake, of each connection.
     pub tls: Option<Summary>,
-    /// From due to first byte, of each answered request.
+    /// The time from the scheduled time to the first byte, of each response.
     pub first_byte: Option<Summary>,
 }
 
 /// Connections of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Connections {
-    /// How many were established, while it counted.
+    /// The number of connections established within the measured time.
     pub opened: u64,
-    /// How many were open already when the warm-up ended.
+    /// The number of connections that were open when the warm-up ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried: u64,
-    /// The most at a time.
+    /// The maximum number of concurrent connections.
     pub peak: u64,
     /// Source addresses used. More than were asked for if one ran out of ports.
     #[serde(default)]
     pub sources: u64,
-    /// How many would have been used again, had not the server ended them.
+    /// The number of reusable connections that the server closed.
     pub closed_by_server: u64,
     /// Completed responses per connection, on average.
     pub requests_per_connection: f64,
 }
 
-/// Something that is expected of each answer.
+/// The result of a check of each response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// As it was asked for, such as `status 200`.
+    /// The check as given, such as `status 200`.
     pub name: String,
-    /// Answers that were as expected.
+    /// The number of responses that passed.
     pub passed: u64,
-    /// Answers that were not.
+    /// The number of responses that failed.
     pub failed: u64,
 }
 
-/// Something that would make the run a failure.
+/// The result of a threshold, whose violation fails the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
-    /// As it was asked for, such as `p99>50ms`.
+    /// The threshold as given, such as `p99>50ms`.
     pub rule: String,
-    /// What was measured, in the unit of the rule, as text; `None` if it could not be told, which is a failure too.
+    /// What was measured, in the unit of the rule, as text; `None` if not measurable, which is a failure too.
     pub measured: Option<String>,
-    /// Whether the run failed by it.
+    /// Whether the threshold fails the run.
     pub failed: bool,
 }

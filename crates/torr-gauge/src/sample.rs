@@ -1,75 +1,75 @@
-//! What one thread saw in one interval.
+//! The counts and histograms of one thread in one interval.
 
 use crate::error_times::ErrorTimes;
 use crate::sockets::SocketTally;
 use crate::{Failure, FailureKind, Latency};
 use std::collections::BTreeMap;
 
-/// Distinct failure texts that are told apart; further ones count under their kind alone.
+/// The limit of distinct causes of failures; further ones are counted by their kind only.
 const MAX_DISTINCT: usize = 32;
-/// The most gaps between requests that are kept: enough to tell their distribution.
-pub const MOST_GAPS: usize = 2000;
+/// The limit of recorded gaps between requests, enough for a test of their distribution.
+pub const MAX_GAPS: usize = 2000;
 
-/// Counts and distributions of one interval. Its size does not depend on how much happens in it.
+/// The counts and histograms of one interval, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Sample {
-    /// From due to last byte, of requests that were answered in full.
+    /// The response times of complete responses, from the scheduled time to the last byte.
     pub answered: Latency,
-    /// The age of requests that timed out or were unfinished when the run ended.
+    /// The ages of requests that timed out, or were unfinished when the run ended.
     pub unanswered: Latency,
-    /// Of the answered, those whose first and last byte came apart: from due to first byte ...
+    /// The times to the first byte, of responses whose first and last byte were received separately.
     pub first_apart: Latency,
-    /// ... and to last byte. Of all others the first byte's time *is* the last one's, and recorded once.
+    /// The times to the last byte of the responses in `first_apart`. For all others both times are equal, and only `answered`
+    /// has them.
     pub last_apart: Latency,
-    /// From the connection, or from due where that was later, to the last byte; only of detailed runs.
+    /// The times from the connection's establishment, or the scheduled time if later, to the last byte; detailed runs only.
     pub processing: Latency,
-    /// The same, to the first byte.
+    /// The times from the start of `processing` to the first byte.
     pub waiting: Latency,
-    /// How long connecting took.
+    /// The durations of connects.
     pub connect: Latency,
-    /// How long TLS handshakes took.
+    /// The durations of TLS handshakes.
     pub tls: Latency,
-    /// On a schedule, how much later a request was sent than it could have been.
+    /// The send lag of scheduled requests.
     pub lag: Latency,
-    /// TLS handshakes with a key exchange of their own.
+    /// The number of full TLS handshakes.
     pub full_handshakes: u64,
-    /// TLS handshakes that resumed an earlier session.
+    /// The number of TLS handshakes that resumed a session.
     pub resumed_handshakes: u64,
-    /// Answers that failed each check, by the check's number.
+    /// The number of responses that failed each check, by the check's index.
     pub failed_checks: Vec<u64>,
-    /// On a schedule, times between requests that a thread really sent one after another, in nanoseconds; the first
-    /// [`MOST_GAPS`] of them.
+    /// The times between consecutive requests of a schedule in nanoseconds; the first [`MAX_GAPS`].
     pub gaps: Vec<u64>,
-    /// Answers by status code.
+    /// The number of responses by status code.
     pub status: Statuses,
-    /// Failures by kind and cause.
+    /// The failures by kind and cause.
     pub failures: Failures,
-    /// When failures and responses with a status of 400 or more happened.
+    /// The times of failures and of responses with a status of 400 or more.
     pub error_times: ErrorTimes,
-    /// What became, in this interval, of requests that began while warming up. Nothing else here counts them.
+    /// The outcomes in this interval of requests that began in the warm-up. No other field counts them.
     pub carried: Carried,
-    /// Requests still unanswered when the run ended.
+    /// The number of requests without a response when the run ended.
     pub unfinished: u64,
-    /// Redirects that were followed.
+    /// The number of redirects followed.
     pub redirects: u64,
-    /// Bytes sent, as given to the kernel.
+    /// The number of bytes passed to the kernel.
     pub sent: u64,
-    /// Bytes received.
+    /// The number of bytes received.
     pub received: u64,
-    /// Of those, content of bodies.
+    /// The number of bytes received that are content.
     pub body: u64,
-    /// Connections that were established.
+    /// The number of connections established.
     pub opened: u64,
-    /// Connections that would have been used again, but the server ended them or announced so.
+    /// The number of reusable connections that the server closed or announced to close.
     pub closed_by_server: u64,
-    /// The shortest life, in nanoseconds, of a connection that the server ended while nothing was asked on it.
+    /// The shortest lifetime in nanoseconds of a connection that the server closed without a request in flight.
     pub ended_idle: Option<u64>,
-    /// What the kernel told of some connections.
+    /// The kernel's statistics of sampled connections.
     pub sockets: SocketTally,
 }
 
 impl Sample {
-    /// Counts an answer that failed checks: a bit for each.
+    /// Counts a response that failed checks, given as a bit for each.
     #[cold]
     pub fn count_checks(&mut self, failed: u32) {
         let most = (u32::BITS - failed.leading_zeros()) as usize;
@@ -77,24 +77,24 @@ impl Sample {
         self.failed_checks.iter_mut().enumerate().for_each(|(bit, count)| *count += u64::from(failed >> bit & 1));
     }
 
-    /// The response times of all requests that have one, or an age instead: answered, timed out, unfinished.
+    /// Returns the response times of complete responses, and the ages of requests that timed out or are unfinished.
     pub fn latency(&self) -> Latency {
         let mut latency = self.answered.clone();
         latency.add(&self.unanswered);
         latency
     }
 
-    /// Responses that were complete in this interval, whenever their requests began: what throughput is made of.
+    /// Returns the number of responses completed in this interval, whenever their requests began; throughput counts these.
     pub fn completed(&self) -> u64 {
         self.answered.count() + self.carried.answered
     }
 
-    /// Requests that failed in this interval, responses with a status of 400 or more included, whenever they began.
+    /// Returns the number of failed requests, responses with a status of 400 or more included, whenever they began.
     pub fn failed(&self) -> u64 {
         self.failures.total() + self.status.errors() + self.carried.failed + self.carried.status_errors
     }
 
-    /// Adds what another sample holds.
+    /// Adds another sample.
     pub fn add(&mut self, other: &Self) {
         self.answered.add(&other.answered);
         self.unanswered.add(&other.unanswered);
@@ -110,7 +110,7 @@ impl Sample {
         self.failed_checks.resize(self.failed_checks.len().max(other.failed_checks.len()), 0);
         self.failed_checks.iter_mut().zip(&other.failed_checks).for_each(|(mine, theirs)| *mine += theirs);
         self.lag.add(&other.lag);
-        self.gaps.extend_from_slice(&other.gaps[..other.gaps.len().min(MOST_GAPS.saturating_sub(self.gaps.len()))]);
+        self.gaps.extend_from_slice(&other.gaps[..other.gaps.len().min(MAX_GAPS.saturating_sub(self.gaps.len()))]);
         self.status.add(&other.status);
         self.failures.add(&other.failures);
         self.error_times.add(&other.error_times);
@@ -125,11 +125,11 @@ impl Sample {
         self.sockets.add(&other.sockets);
     }
 
-    /// Empties it for another interval. Its memory is kept, since that of a new one costs more than half a millisecond to
-    /// touch, in which a thread could do nothing else.
+    /// Returns an empty sample with this one's memory, for another interval. The page faults of a new sample would stall a
+    /// thread for more than half a millisecond.
     #[must_use]
     pub fn cleared(self) -> Self {
-        // Each field is named, so that none can be forgotten.
+        // Each field is named, so that the compiler reports a new one.
         let Self {
             mut answered,
             mut unanswered,
@@ -194,25 +194,25 @@ impl Sample {
         }
     }
 
-    /// Records the time in nanoseconds between two requests that were sent one after another, as long as there is room.
+    /// Records the time in nanoseconds between two consecutive requests, up to [`MAX_GAPS`] times.
     #[inline]
     pub fn record_gap(&mut self, nanos: u64) {
-        if self.gaps.len() < MOST_GAPS {
+        if self.gaps.len() < MAX_GAPS {
             self.gaps.push(nanos);
         }
     }
 }
 
-/// What became within an interval of requests that began while warming up.
+/// The outcomes within an interval of requests that began in the warm-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// Requests that were answered in full.
+    /// The number of complete responses.
     pub answered: u64,
-    /// Of those, with a status of 400 or more.
+    /// The number of complete responses with a status of 400 or more.
     pub status_errors: u64,
-    /// Requests that failed without a whole response.
+    /// The number of requests that failed without a complete response.
     pub failed: u64,
-    /// Bytes received.
+    /// The number of bytes received.
     pub received: u64,
 }
 
@@ -225,7 +225,7 @@ impl Carried {
     }
 }
 
-/// Answers by status code.
+/// The number of responses by status code.
 #[derive(Debug)]
 pub struct Statuses(Box<[u64; 1000]>);
 
@@ -236,18 +236,18 @@ impl Default for Statuses {
 }
 
 impl Statuses {
-    /// Counts an answer.
+    /// Counts a response.
     #[inline]
     pub fn count(&mut self, status: u16) {
         self.0[usize::from(status).min(999)] += 1;
     }
 
-    /// The codes that occurred, with their counts.
+    /// Returns the codes that occurred with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
         (0..).zip(self.0.iter().copied()).filter(|&(_, count)| count > 0)
     }
 
-    /// Answers of 400 and more.
+    /// Returns the number of responses with a status of 400 or more.
     pub fn errors(&self) -> u64 {
         self.0[400..].iter().sum()
     }
@@ -257,7 +257,7 @@ impl Statuses {
     }
 }
 
-/// Failed requests by kind, and as far as there are not too many, by cause.
+/// Failed requests by kind, and by cause up to a limit of distinct causes.
 #[derive(Debug, Default)]
 pub struct Failures {
     kinds: BTreeMap<FailureKind, u64>,
@@ -277,17 +277,17 @@ impl Failures {
         }
     }
 
-    /// How many of a kind.
+    /// Returns the number of failures of a kind.
     pub fn of(&self, kind: FailureKind) -> u64 {
         self.kinds.get(&kind).copied().unwrap_or(0)
     }
 
-    /// How many in all.
+    /// Returns the number of all failures.
     pub fn total(&self) -> u64 {
         self.kinds.values().sum()
     }
 
-    /// The causes that were told apart, with their counts.
+    /// Returns the distinct causes with their counts.
     pub fn causes(&self) -> impl Iterator<Item = (&Failure, u64)> {
         self.causes.iter().map(|(failure, &count)| (failure, count))
     }
@@ -297,8 +297,8 @@ impl Failures {
             self.count_many(failure.clone(), n);
         }
         for (&kind, &n) in &other.kinds {
-            let told_apart: u64 = other.causes().filter(|(f, _)| f.kind == kind).map(|(_, n)| n).sum();
-            *self.kinds.entry(kind).or_default() += n - told_apart;
+            let by_cause: u64 = other.causes().filter(|(f, _)| f.kind == kind).map(|(_, n)| n).sum();
+            *self.kinds.entry(kind).or_default() += n - by_cause;
         }
     }
 }
@@ -309,7 +309,7 @@ mod tests {
     use crate::FailureSide;
 
     #[test]
-    fn a_cleared_sample_is_as_good_as_new() {
+    fn a_cleared_sample_equals_a_new_one() {
         let mut used = Sample { sent: 1, received: 2, body: 3, opened: 4, closed_by_server: 5, ..Sample::default() };
         used.unfinished = 6;
         used.ended_idle = Some(8);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_endless_variety_are_all_counted_in_bounded_room() {
+    fn distinct_causes_are_bounded_and_all_failures_are_counted() {
         let (mut one, mut sum) = (Failures::default(), Failures::default());
         for n in 0..1000 {
             one.count(Failure::new(FailureKind::Read, FailureSide::Server, format!("cause {n}")));

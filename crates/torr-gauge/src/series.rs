@@ -1,19 +1,19 @@
-//! The run over time, in memory that does not grow with it.
+//! The time series of a run, in bounded memory.
 
 use crate::Latency;
 use serde::{Deserialize, Serialize};
 
-/// The most points that are kept; beyond that, neighbours merge and the interval doubles.
+/// The limit of points, above which neighbours merge and the interval doubles.
 const MAX_POINTS: usize = 1024;
 
 /// One interval of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Its end, in seconds since the run began.
+    /// The interval's end in seconds since the run began.
     pub t: f64,
-    /// Requests answered in it.
+    /// The number of responses completed in the interval.
     pub requests: u64,
-    /// Requests failed in it, answers with a status of 400 or more included.
+    /// The number of failed requests, responses with a status of 400 or more included.
     pub errors: u64,
     /// The median response time in microseconds, to 1%.
     pub p50: Option<u64>,
@@ -21,13 +21,13 @@ pub struct Point {
     pub p99: Option<u64>,
 }
 
-/// All intervals so far.
+/// A series of intervals that halves its resolution when it is full.
 #[derive(Debug, Default)]
 pub struct Series {
     intervals: Vec<Interval>,
-    /// How many of the caller's intervals make one of these; 0 stands for 1.
+    /// The number of the caller's intervals in each interval of the series; 0 stands for 1.
     merged: usize,
-    /// How many of the caller's the last one holds.
+    /// The number of the caller's intervals in the last one.
     in_last: usize,
 }
 
@@ -36,12 +36,12 @@ struct Interval {
     end_s: f64,
     requests: u64,
     errors: u64,
-    /// Microseconds in two significant digits, with counts, ascending: enough to merge, and small.
+    /// Response times in microseconds, rounded down by at most 1%, with their counts, in ascending order.
     latencies: Vec<(u64, u64)>,
 }
 
 impl Series {
-    /// Adds the interval that ended at `end_s` seconds.
+    /// Appends the interval that ended at `end_s` seconds.
     pub fn push(&mut self, end_s: f64, requests: u64, errors: u64, latency: &Latency) {
         let interval = Interval { end_s, requests, errors, latencies: two_digits(latency) };
         let merged = self.merged.max(1);
@@ -72,8 +72,8 @@ impl Series {
         self.merged = 2 * self.merged.max(1);
     }
 
-    /// Merges the last interval into the one before it, if it is shorter than this many seconds.
-    pub fn merge_sliver(&mut self, shortest_s: f64) {
+    /// Merges the last interval into the one before if it is shorter than `shortest_s` seconds.
+    pub fn merge_short_last(&mut self, shortest_s: f64) {
         if let [.., before, last] = &self.intervals[..]
             && last.end_s - before.end_s < shortest_s
         {
@@ -82,7 +82,7 @@ impl Series {
         }
     }
 
-    /// What the result shows.
+    /// Returns the points for the result.
     pub fn points(&self) -> Vec<Point> {
         self.intervals.iter().map(Interval::point).collect()
     }
@@ -128,7 +128,7 @@ fn two_digits(latency: &Latency) -> Vec<(u64, u64)> {
         while us / unit >= 1000 {
             unit *= 10;
         }
-        // Steps of a hundredth of the leading digits' place: at most 1% off.
+        // Two or three significant digits: at most 1% off.
         let unit = if us / unit >= 100 { unit } else { unit / 10 }.max(1);
         let value = us / unit * unit;
         match rounded.last_mut() {

@@ -1,6 +1,6 @@
-//! What the server's machine tells of a service while it is pressed, and of the programs that the service talks to.
+//! Signals of the server's machine, its processes and their peers during a run.
 //!
-//! What cannot be seen, for want of a permission or because the platform has no such thing, is absent, never zero.
+//! A value that is not visible, for lack of a permission or of support in the kernel, is absent, never zero.
 
 mod between;
 mod cgroup;
@@ -24,11 +24,13 @@ mod tests;
 mod unix;
 mod watcher;
 
+pub use cgroup::own_quota;
 pub use levels::Levels;
 pub use reading::{
     ClientCounts, ListenerCounts, MachineCounts, NetworkCounts, PeerCounts, ProcessCounts, ProgramCounts, QuotaCounts,
     Reading, SCHEMA as READING_SCHEMA, ThreadCounts,
 };
+pub use role::Role;
 pub use watcher::Watcher;
 
 use serde::{Deserialize, Serialize};
@@ -37,31 +39,31 @@ use std::collections::BTreeMap;
 /// The version of [`Signals`].
 pub const SCHEMA: &str = "torr.signals/1";
 
-/// What was seen in a stretch of time. Rates are per second of it, shares are 0 to 1, and what is called a mean is that of
-/// samples taken some twenty times a second.
+/// The signals of an interval of time. Rates are per second, shares are 0 to 1, and means are over samples that are taken
+/// about twenty times a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signals {
-    /// How long it was, in seconds.
+    /// The length of the interval in seconds.
     pub seconds: f64,
     /// The machine as a whole.
     pub machine: Option<MachineUse>,
-    /// The kernel's TCP, of the network namespace that the server is in.
+    /// The kernel's TCP in the server's network namespace.
     pub network: Option<NetworkUse>,
-    /// The listening sockets that the target's address leads to.
+    /// The listeners at the target's address.
     pub listeners: Vec<ListenerUse>,
-    /// The connections that were accepted there.
+    /// The connections that the server has accepted.
     pub clients: Option<ClientsUse>,
     /// The server's processes, the busiest first.
     pub processes: Vec<ProcessUse>,
-    /// Whom the server's processes talk to, those with the most traffic first.
+    /// The peers that the server's processes are connected to, those with the most traffic first.
     pub peers: Vec<PeerUse>,
-    /// Programs that have no part in the run and used at least a hundredth of a CPU, the busiest first; the eight busiest.
+    /// The eight busiest programs that take no part in the run and used at least a hundredth of a CPU, the busiest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ProgramUse>,
 }
 
-/// All processes of one name that have no part in the run.
+/// The processes of one name that take no part in the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProgramUse {
@@ -75,39 +77,39 @@ pub struct ProgramUse {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineUse {
-    /// CPUs.
+    /// The number of CPUs.
     pub cores: usize,
-    /// The share of all CPUs' time that was used, by anybody.
+    /// The used share of all CPUs' time.
     pub cpu_share: f64,
-    /// The share that the hypervisor gave to others.
+    /// The stolen share of all CPUs' time.
     pub steal_share: Option<f64>,
-    /// The share of the time in which something was ready to run but had no CPU (PSI, `some` of `/proc/pressure/cpu`).
+    /// The share of the time in which a thread was runnable without a CPU (PSI, `some` of `/proc/pressure/cpu`).
     pub cpu_pressure: Option<f64>,
 }
 
-/// The kernel's TCP, as far as it counts for a whole network namespace.
+/// The kernel's TCP counters of a network namespace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkUse {
-    /// Connections that were opened from here (`ActiveOpens`).
+    /// Connections opened (`ActiveOpens`).
     pub active_opens: Option<u64>,
-    /// Connections that were accepted here (`PassiveOpens`).
+    /// Connections accepted (`PassiveOpens`).
     pub passive_opens: Option<u64>,
     /// Connections that found an accept queue full (`ListenOverflows`).
     pub listen_overflows: Option<u64>,
-    /// Connections that were dropped by a listener for any reason (`ListenDrops`).
+    /// Connections that a listener dropped for any reason (`ListenDrops`).
     pub listen_drops: Option<u64>,
-    /// The same, since the queue of half-open connections was full (`TCPReqQFullDrop`).
+    /// Connections that were dropped because the SYN queue was full (`TCPReqQFullDrop`).
     pub half_open_drops: Option<u64>,
-    /// SYN packets that were sent again (`TCPSynRetrans`).
+    /// SYN packets retransmitted (`TCPSynRetrans`).
     pub syn_retransmits: Option<u64>,
-    /// Segments that were sent again (`RetransSegs`).
+    /// Segments retransmitted (`RetransSegs`).
     pub retransmits: Option<u64>,
-    /// Segments that were sent (`OutSegs`).
+    /// Segments sent (`OutSegs`).
     pub segments_sent: Option<u64>,
-    /// Acknowledgements that were held back (`DelayedACKs`).
+    /// Delayed acknowledgements (`DelayedACKs`).
     pub delayed_acks: Option<u64>,
-    /// Sockets in TIME_WAIT at the end.
+    /// Sockets in TIME_WAIT at the end of the interval.
     pub time_wait: Option<u64>,
 }
 
@@ -117,13 +119,13 @@ pub struct NetworkUse {
 pub struct ListenerUse {
     /// Address and port, or the path of a Unix socket.
     pub address: String,
-    /// How many sockets there are with this address (`SO_REUSEPORT`).
+    /// The number of sockets with this address (SO_REUSEPORT).
     pub sockets: usize,
-    /// How many connections may wait to be accepted, of one socket.
+    /// The backlog of one socket: the capacity of its accept queue.
     pub backlog: Option<u32>,
-    /// How many waited, over all sockets, as a mean.
+    /// The mean length of the accept queues, summed over sockets.
     pub queued_mean: Option<f64>,
-    /// The most that were seen to wait at one socket.
+    /// The maximum length of one socket's accept queue.
     pub queued_max: Option<u32>,
 }
 
@@ -131,18 +133,17 @@ pub struct ListenerUse {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientsUse {
-    /// How many there were, as a mean; those that nobody has accepted yet are not among them.
+    /// The mean number of connections, without those in the accept queue.
     pub established: f64,
-    /// Of those, how many had bytes that the server had not read, as a mean: requests that wait before the application.
+    /// The mean number of connections with bytes that the server has not read: requests with queue delay in the kernel.
     pub unread: f64,
-    /// Of those, how many had bytes that were not sent or acknowledged, as a mean: answers that wait for the network.
+    /// The mean number of connections with bytes unsent or unacknowledged: responses that wait for the network.
     pub unsent: f64,
-    /// The mean of their smoothed round trip times in microseconds, as the server's side sees it.
+    /// The mean of the smoothed round-trip times in microseconds, measured on the server's side.
     pub rtt_us: Option<f64>,
-    /// The least round trip time of any, in microseconds.
+    /// The minimum round-trip time in microseconds.
     pub min_rtt_us: Option<f64>,
-    /// Of the time in which they had something to send, the share in which the client's window or their own send buffer held
-    /// them back.
+    /// The share of the time with data to send in which the client's window or the send buffer limited sending.
     pub window_limited: Option<f64>,
 }
 
@@ -150,23 +151,23 @@ pub struct ClientsUse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProcessUse {
-    /// Its number.
+    /// The process id.
     pub pid: i32,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// CPU time in cores: 1.5 is one and a half CPUs.
     pub cores: f64,
-    /// How many CPUs it may run on, by its affinity.
+    /// The number of CPUs that the affinity allows.
     pub allowed_cores: Option<usize>,
-    /// Its threads at the end, the busiest first; the hundred busiest.
+    /// The hundred busiest threads at the end of the interval, the busiest first.
     pub threads: Vec<ThreadUse>,
-    /// How many threads it had at the end.
+    /// The number of threads at the end of the interval.
     pub thread_count: usize,
-    /// Open files at the end.
+    /// The number of open files at the end of the interval.
     pub open_files: Option<u64>,
-    /// How many it may have.
+    /// The limit of open files.
     pub file_limit: Option<u64>,
-    /// The CPU quota that it is under, if it is under one; the tightest, if there are several.
+    /// The tightest CPU quota of the process's cgroups; `None` without a quota.
     pub quota: Option<QuotaUse>,
 }
 
@@ -174,19 +175,19 @@ pub struct ProcessUse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadUse {
-    /// Its number.
+    /// The thread id.
     pub tid: i32,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// CPU time in cores, 0 to 1.
     pub cores: f64,
-    /// Ready to run, but without a CPU: share of the time.
+    /// The share of the time in which the thread was runnable without a CPU.
     pub queued: Option<f64>,
-    /// How often a second it gave the CPU up to wait for something.
+    /// The number of voluntary context switches per second.
     pub waits_per_s: Option<f64>,
-    /// The share of samples in which it was running or ready to run.
+    /// The share of samples in which the thread was running or runnable.
     pub running: Option<f64>,
-    /// The share of samples in which it waited for what, by the kernel's name, such as `futex_wait_queue` or `ep_poll`.
+    /// The share of samples in which the thread waited in each kernel function, such as `futex_wait_queue` or `ep_poll`.
     pub waiting: BTreeMap<String, f64>,
 }
 
@@ -196,65 +197,47 @@ pub struct ThreadUse {
 pub struct QuotaUse {
     /// The cgroup's path.
     pub cgroup: String,
-    /// How much it may use, in cores.
+    /// The quota in cores.
     pub cores: f64,
-    /// How much it used, in cores, if that is told.
+    /// The use in cores, `None` if the kernel does not report it.
     pub used_cores: Option<f64>,
-    /// Periods that passed while it had something to run.
+    /// The number of periods in which the cgroup was runnable.
     pub periods: u64,
-    /// Of those, in how many it was throttled.
+    /// The number of periods in which the cgroup was throttled.
     pub throttled_periods: u64,
 }
 
 impl QuotaUse {
-    /// The share of its periods in which it was throttled, 0 to 1.
+    /// Returns the throttled share of the periods, 0 to 1.
     pub fn throttled_share(&self) -> f64 {
         self.throttled_periods as f64 / self.periods.max(1) as f64
     }
 }
 
-/// Somebody that the server's processes have connections to.
+/// A peer: a service that the server's processes are connected to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PeerUse {
     /// Address and port, or the path of a Unix socket.
     pub address: String,
-    /// What it seems to be.
+    /// The role of the peer.
     pub role: Role,
-    /// Connections to it, as a mean.
+    /// The mean number of connections to the peer.
     pub connections: f64,
-    /// The most connections that were seen at a time.
+    /// The maximum number of concurrent connections in a sample.
     pub connections_max: usize,
-    /// Of those seen in one sample, the share that was still there in the next: near 1 where they are kept, near 0 where
-    /// each carries one exchange.
+    /// The share of a sample's connections that still exist in the next sample: near 1 with connection reuse, near 0 with a
+    /// connection per exchange.
     pub kept: Option<f64>,
-    /// Of those, how many waited for something from it at a time, as a mean; only told where the kernel counts what was
-    /// sent and received last.
+    /// The mean number of connections with a request in flight; `None` where the kernel does not report the times of the
+    /// last segments.
     pub waiting: Option<f64>,
-    /// Segments with data that were sent to it, per second, on connections that were seen twice.
+    /// The rate of data segments sent per second, on connections in at least two samples.
     pub sends_per_s: Option<f64>,
-    /// Bytes received from it, per second, on connections that were seen twice.
+    /// The rate of bytes received per second, on connections in at least two samples.
     pub bytes_per_s: Option<f64>,
-    /// The mean of the smoothed round trip times in microseconds.
+    /// The mean of the smoothed round-trip times in microseconds.
     pub rtt_us: Option<f64>,
-    /// Its processes, where it runs on this machine and they can be seen.
+    /// The peer's processes, if they are visible on this machine.
     pub processes: Vec<ProcessUse>,
-}
-
-/// The CPU quota that this process is under, as counted up to now. `None` if there is none, or if it cannot be told.
-pub fn own_quota() -> Option<QuotaCounts> {
-    cgroup::Mounts::here().quota(std::process::id() as i32)
-}
-
-/// What a peer seems to be, by its processes' names or its port.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// A database server.
-    Database,
-    /// A cache, such as Redis or memcached.
-    Cache,
-    /// Something else: another HTTP service, a queue.
-    #[default]
-    Other,
 }

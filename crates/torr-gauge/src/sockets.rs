@@ -1,73 +1,71 @@
-//! What the kernel tells of a sample of the connections, in room that does not grow with it.
+//! Statistics of the kernel's TCP over a sample of connections, in bounded memory.
 
 use crate::generator::round3;
 use serde::{Deserialize, Serialize};
 
-/// What the kernel's TCP told of some connections, looked at now and then. Only looks at a connection that had one before,
-/// or that was opened while it counted, tell what grew meanwhile.
+/// The kernel's TCP statistics of sampled connections. Counters cover the time between two readings of a connection, or
+/// since it was opened within the measured time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sockets {
-    /// How often one was looked at; the same one several times, if there are few.
+    /// The number of readings, several of a connection if there are few.
     pub looked_at: u64,
-    /// The least round trip time of any, in microseconds.
+    /// The minimum round-trip time in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_rtt_us: Option<u64>,
-    /// The mean of the smoothed round trip times in microseconds. They have in them how long the other side put its
-    /// acknowledgements off.
+    /// The mean of the smoothed round-trip times in microseconds, which include the server's delay of acknowledgements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_us: Option<f64>,
-    /// The longest of the smoothed round trip times in microseconds.
+    /// The maximum of the smoothed round-trip times in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_max_us: Option<u64>,
-    /// The mean round trip time in microseconds, as estimated from what was received.
+    /// The mean of the receiver's estimates of the round-trip time in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rcv_rtt_us: Option<f64>,
-    /// Segments that were sent again on the connections that were looked at, up to the last look at each.
+    /// The number of segments retransmitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Of the segments that were sent there, those without data included, the share that these are.
+    /// The retransmitted share of all segments sent, pure acknowledgements included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmitted_share: Option<f64>,
-    /// For how long the connections that were looked at had something to send or unacknowledged, in microseconds, all
-    /// together.
+    /// The time with data to send or unacknowledged in microseconds, summed over connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_us: Option<u64>,
-    /// Of that, for how long the server's receive window held it back.
+    /// The part of `busy_us` in which the server's receive window limited sending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rwnd_limited_us: Option<u64>,
-    /// Of that, for how long the own send buffer did.
+    /// The part of `busy_us` in which the send buffer limited sending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited_us: Option<u64>,
 }
 
-/// One look at one connection. What the kernel does not tell is `None`; times are microseconds.
+/// One reading of a connection, in microseconds. `None` if the kernel does not report a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SocketReading {
-    /// The least round trip time.
+    /// The minimum round-trip time.
     pub min_rtt: Option<u64>,
-    /// The smoothed one.
+    /// The smoothed round-trip time.
     pub rtt: Option<u64>,
-    /// The one estimated from what was received.
+    /// The receiver's estimate of the round-trip time.
     pub receiver_rtt: Option<u64>,
 }
 
-/// What only grows on a connection. What the kernel does not tell is `None`; times are microseconds.
+/// The counters of a connection, times in microseconds. `None` if the kernel does not report a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SocketCounters {
-    /// Segments that were sent again.
+    /// The number of segments retransmitted.
     pub retransmits: Option<u64>,
-    /// Segments that were sent.
+    /// The number of segments sent.
     pub segments: Option<u64>,
-    /// How long there was something to send or unacknowledged.
+    /// The time with data to send or unacknowledged.
     pub busy: Option<u64>,
-    /// How long the other side's window held it back.
+    /// The part of `busy` in which the peer's window limited sending.
     pub window_limited: Option<u64>,
-    /// How long this side's buffer did.
+    /// The part of `busy` in which the send buffer limited sending.
     pub buffer_limited: Option<u64>,
 }
 
 impl SocketCounters {
-    /// By how much it has grown since an earlier look at the same connection.
+    /// Returns the difference to an earlier reading of the connection.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         self.with(earlier, |now, earlier| Some(now?.saturating_sub(earlier.unwrap_or(0))))
@@ -91,7 +89,7 @@ impl SocketCounters {
 /// What several looks make together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SocketTally {
-    looks: u64,
+    readings: u64,
     min_rtt: Option<u64>,
     rtt: Mean,
     rtt_max: Option<u64>,
@@ -100,21 +98,21 @@ pub struct SocketTally {
 }
 
 impl SocketTally {
-    /// Takes in a look, and what has grown since the look before, if that is known.
-    pub fn take(&mut self, look: SocketReading, grown: Option<SocketCounters>) {
+    /// Adds a reading, and the counters' growth since the reading before, if there was one.
+    pub fn take(&mut self, reading: SocketReading, grown: Option<SocketCounters>) {
         self.add(&Self {
-            looks: 1,
-            min_rtt: look.min_rtt,
-            rtt: Mean::of(look.rtt),
-            rtt_max: look.rtt,
-            receiver_rtt: Mean::of(look.receiver_rtt),
+            readings: 1,
+            min_rtt: reading.min_rtt,
+            rtt: Mean::of(reading.rtt),
+            rtt_max: reading.rtt,
+            receiver_rtt: Mean::of(reading.receiver_rtt),
             grown: grown.unwrap_or_default(),
         });
     }
 
-    /// Adds what another tally holds.
+    /// Adds another tally.
     pub fn add(&mut self, other: &Self) {
-        self.looks += other.looks;
+        self.readings += other.readings;
         self.min_rtt = self.min_rtt.into_iter().chain(other.min_rtt).min();
         self.rtt.add(other.rtt);
         self.rtt_max = self.rtt_max.max(other.rtt_max);
@@ -122,11 +120,11 @@ impl SocketTally {
         self.grown = self.grown.plus(other.grown);
     }
 
-    /// What the result tells; nothing if there was no look.
+    /// Returns the statistics, `None` without readings.
     pub fn summary(&self) -> Option<Sockets> {
         let share = |again: u64| Some(again as f64 / self.grown.segments.filter(|&all| all > 0)? as f64);
-        (self.looks > 0).then(|| Sockets {
-            looked_at: self.looks,
+        (self.readings > 0).then(|| Sockets {
+            looked_at: self.readings,
             min_rtt_us: self.min_rtt,
             rtt_us: self.rtt.value(),
             rtt_max_us: self.rtt_max,
@@ -166,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_told_is_absent_and_not_zero() {
+    fn unreported_values_are_absent_and_not_zero() {
         let mut tally = SocketTally::default();
         assert_eq!(tally.summary(), None);
         tally.take(SocketReading::default(), None);
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_summed_up() {
+    fn readings_are_summed_up() {
         let counts = |retransmits, segments| SocketCounters {
             retransmits: Some(retransmits),
             segments: Some(segments),

@@ -1,12 +1,12 @@
-//! How much of this machine's CPU time the hypervisor gave to others.
+//! The share of this machine's CPU time that the hypervisor has stolen.
 
 use procfs::CurrentSI;
 
-/// Reads the machine's counters when it is made, and again when asked.
+/// A meter of stolen CPU time, which holds the counters at its start.
 #[derive(Debug)]
 pub struct StealMeter(Option<Ticks>);
 
-/// Ticks of all CPUs since the start of the machine.
+/// The ticks of all CPUs since boot.
 #[derive(Debug, Clone, Copy)]
 struct Ticks {
     all: u64,
@@ -14,18 +14,18 @@ struct Ticks {
 }
 
 impl StealMeter {
-    /// Begins to measure.
+    /// Starts a measurement.
     pub fn start() -> Self {
         Self(Ticks::now())
     }
 
-    /// The share of all CPUs' time that was stolen since, 0 to 1. `None` where the kernel does not tell.
+    /// Returns the stolen share of all CPUs' time since the start, 0 to 1. `None` if the kernel does not report it.
     pub fn read(&self) -> Option<f64> {
         share(self.0?, Ticks::now()?)
     }
 }
 
-/// Counters that do not move tell nothing: some containers show such.
+/// Returns the stolen share between two readings. `None` if the counters have not moved, as in some containers.
 fn share(then: Ticks, now: Ticks) -> Option<f64> {
     let all = now.all.checked_sub(then.all).filter(|&all| all > 0)?;
     Some(now.stolen.saturating_sub(then.stolen) as f64 / all as f64)
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stolen_is_a_share_of_all_time_and_unknown_is_not_nothing() {
+    fn steal_is_a_share_of_all_time_and_unknown_is_not_zero() {
         let ticks = |all, stolen| Ticks { all, stolen };
         assert_eq!(share(ticks(100, 10), ticks(200, 35)), Some(0.25));
         assert_eq!(share(ticks(100, 10), ticks(200, 10)), Some(0.0));

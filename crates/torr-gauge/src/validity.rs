@@ -1,136 +1,59 @@
-//! Whether a run's figures mean what they seem to: what was examined, and what was found.
+//! The validity of a run's figures: criteria, limits and findings.
 //!
-//! Each finding has its own limit, stated beside it. Those that are tests of chance are bad only if the effect is large
-//! enough to matter *and* less likely than [`CHANCE`] without a cause, so that a sound run is called bad at most once in
-//! a hundred times for all of them together.
+//! Each criterion has its own limit. A statistical test fails only if the effect exceeds the limit *and* its probability by
+//! chance is below [`CHANCE`], so that all tests together reject at most one sound run in a hundred.
 
-mod ends;
+mod drift;
 mod exponential;
-mod pace;
-mod steady;
+mod finding;
+mod format;
+mod schedule;
 mod trend;
-mod words;
+mod unfinished;
 
 pub use exponential::{Fit, exponential};
+pub use finding::{CHANCE, Criterion, Finding, Validity};
 pub use trend::{Trend, trend};
 
 use crate::result::RunResult;
-use serde::{Deserialize, Serialize};
-use words::percent;
+use format::percent;
 
-/// The probability below which an effect is not put down to chance. Three findings use it.
-pub const CHANCE: f64 = 0.003;
-/// The share of the time for which threads may be ready without a CPU.
+/// The limit of the share of the time in which threads are runnable without a CPU.
 const QUEUED: f64 = 0.1;
-/// CPU in cores from which another program is named where the generator waits for a CPU.
+/// The CPU use in cores above which another program is named beside a generator that waits for a CPU.
 const OTHERS: f64 = 0.05;
-/// The share of the machine's time that the hypervisor may give to others.
+/// The limit of the stolen share of the machine's CPU time.
 const STOLEN: f64 = 0.01;
-/// Answers that it takes for the 99th percentile to be told.
+/// The number of response times that the 99th percentile needs.
 const SAMPLES: u64 = 500;
 
-/// What was examined of a run, and found. What could not be examined is not in it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Validity {
-    /// Whether nothing bad was found.
-    pub ok: bool,
-    /// All that was examined.
-    pub findings: Vec<Finding>,
-}
-
-/// One thing that was examined.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// What.
-    pub what: Criterion,
-    /// Whether it is as it should be.
-    pub ok: bool,
-    /// What was measured, in the unit that [`Criterion`] tells.
-    pub value: f64,
-    /// How far from 0 it may be; how much there has to be, for [`Criterion::Samples`].
-    pub limit: f64,
-    /// How likely so much is by chance; it is not bad unless that is below [`CHANCE`], or the change is one clean step.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub p: Option<f64>,
-    /// In words with numbers.
-    pub note: String,
-    /// What to do, if it is bad.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub advice: Option<String>,
-}
-
-/// What is examined of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// The share by which throughput changed from the first third of the run to the last.
-    Throughput,
-    /// The share by which the median response time did.
-    Latency,
-    /// The 99th percentile of how late requests were sent, in microseconds.
-    SendLag,
-    /// The share by which the rate of sending differs from the one that was asked for.
-    Rate,
-    /// The most by which the share of gaps between requests up to some length differs from that of independent users.
-    Arrivals,
-    /// The share of the time in which the generator's busiest thread had work to do.
-    Generator,
-    /// The share of the time for which the generator's threads were ready but without a CPU.
-    Queued,
-    /// The share of this machine's CPU time that the hypervisor gave to others.
-    Steal,
-    /// How many samples there are for percentiles.
-    Samples,
-    /// The share of the requests that were without a response when a closed loop ended.
-    Unfinished,
-}
-
-/// What the result itself does not tell.
+/// The facts of a run that the result does not contain.
 #[derive(Debug, Clone, Copy)]
-pub struct Unseen<'s> {
-    /// Requests that were sent on a schedule.
+pub struct UnreportedFacts<'s> {
+    /// The number of requests sent on a schedule.
     pub sent: u64,
-    /// Some of the times between requests of a thread, in nanoseconds.
+    /// A sample of the times between consecutive requests of a thread in nanoseconds.
     pub gaps: &'s [u64],
-    /// The share of this machine's CPU time that was stolen, if that is known.
+    /// The stolen share of this machine's CPU time, `None` if unknown.
     pub steal: Option<f64>,
 }
 
-/// Examines a run.
-pub fn judge(run: &RunResult, unseen: &Unseen<'_>) -> Validity {
+/// Judges a run by all criteria that apply.
+pub fn judge(run: &RunResult, facts: &UnreportedFacts<'_>) -> Validity {
     let mut findings = Vec::new();
-    findings.extend(steady::throughput(run));
-    findings.extend(steady::latency(run));
-    let lag = pace::lag(run);
+    findings.extend(drift::throughput(run));
+    findings.extend(drift::latency(run));
+    let lag = schedule::lag(run);
     let behind = run.generator.saturated || lag.as_ref().is_some_and(|lag| !lag.ok);
     findings.extend(lag);
-    findings.extend(pace::rate(run, unseen.sent, behind));
-    findings.extend(pace::arrivals(run, unseen.gaps));
+    findings.extend(schedule::rate(run, facts.sent, behind));
+    findings.extend(schedule::arrivals(run, facts.gaps));
     findings.push(generator(run));
     findings.extend(run.generator.queued_share.map(|share| queued(share, run)));
-    findings.extend(unseen.steal.map(steal));
+    findings.extend(facts.steal.map(steal));
     findings.extend(samples(run));
-    findings.extend(ends::unfinished(run));
+    findings.extend(unfinished::unfinished(run));
     Validity { ok: findings.iter().all(|finding| finding.ok), findings }
-}
-
-impl Finding {
-    /// One that is good up to its limit.
-    fn at_most(what: Criterion, value: f64, limit: f64, note: String) -> Self {
-        Self { what, ok: value <= limit, value: round4(value), limit, p: None, note, advice: None }
-    }
-
-    /// With what to do if it is bad.
-    fn or(mut self, advice: &str) -> Self {
-        if !self.ok {
-            self.advice = Some(advice.to_owned());
-        }
-        self
-    }
-}
-
-fn round4(number: f64) -> f64 {
-    (number * 1e4).round() / 1e4
 }
 
 fn generator(run: &RunResult) -> Finding {

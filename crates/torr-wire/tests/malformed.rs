@@ -313,7 +313,7 @@ fn limits_hold_to_the_byte() {
     // 414 rather than 431 (RFC 9110, section 15.5.15).
     assert_eq!(parse(&head(target + 1, 0), LIMITS), Err(TargetTooLong));
     assert_eq!(parse(&head(target + 1, value + 1), LIMITS), Err(TargetTooLong));
-    // The same errors before the ends have arrived.
+    // Both errors occur before the ends have arrived.
     let (long_line, long_value) = (head(LIMITS.head, 0), head(0, LIMITS.head));
     assert_eq!(parse(&long_line[..LIMITS.head - 1], LIMITS), Ok(None));
     assert_eq!(parse(&long_line[..LIMITS.head], LIMITS), Err(TargetTooLong));

@@ -49,16 +49,6 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "witnesses use items of their parent, which calls them",
     ),
     ("torr-doctor", "remote remote::exchange", "the exchange uses items of its parent, which calls it"),
-    (
-        "torr-gauge",
-        "result validity validity::ends validity::pace validity::steady",
-        "the result holds its validity, which is judged by the result",
-    ),
-    (
-        "torr-gauge",
-        "signals signals::cgroup signals::reading",
-        "a reading names the role that its parent defines, and the parent holds readings",
-    ),
     ("torr-report", "fronts::ab fronts::ab::table", "the table uses items of its parent, which calls it"),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (

@@ -86,6 +86,8 @@ pub const WIDE_DOCUMENTS: &[(&str, &str)] = &[
     ("docs/requests.md", "not wrapped yet"),
     ("docs/result.md", "not wrapped yet"),
     ("docs/serve.md", "not wrapped yet"),
+    ("docs/import.md", "not wrapped yet"),
+    ("docs/sessions.md", "not wrapped yet"),
     ("docs/transport.md", "not wrapped yet"),
     ("docs/watch.md", "not wrapped yet"),
     ("examples/README.md", "not wrapped yet"),

@@ -6,7 +6,12 @@ use procfs::ProcessCGroups;
 use procfs::process::{MountInfo, MountInfos};
 use std::path::{Path, PathBuf};
 
-/// Where the hierarchies of cgroups can be seen.
+/// Returns the CPU quota of this process and its counts so far. `None` if there is none, or if it is not visible.
+pub fn own_quota() -> Option<QuotaCounts> {
+    Mounts::here().quota(std::process::id() as i32)
+}
+
+/// The mount points of the cgroup hierarchies.
 #[derive(Debug)]
 pub(super) struct Mounts {
     v1: Option<Mount>,

@@ -1,21 +1,21 @@
-//! Counts the target's listeners and the connections that were accepted there, sample by sample.
+//! Counts of the target's listeners and accepted connections, by samples.
 
 use super::reading::{ClientCounts, ListenerCounts};
 use super::tcp::{Limits, TcpSocket};
 use super::unix::UnixSocket;
 use std::collections::{BTreeMap, HashMap};
 
-/// What has been counted.
+/// The counts of listeners and accepted connections.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     listeners: BTreeMap<String, ListenerCounts>,
     counts: ClientCounts,
-    /// How far the connections of the sample before had got; `None` before the first.
+    /// The send limits of the connections of the sample before, by cookie; `None` before the first sample.
     limits: Option<HashMap<u64, Limits>>,
 }
 
 impl Clients {
-    /// Counts a sample: the target's listeners, and the connections that a process has accepted.
+    /// Adds a sample of TCP: the target's listeners, and the connections that a process has accepted.
     pub fn add(&mut self, listeners: &[&TcpSocket], accepted: &[&TcpSocket]) {
         self.add_listeners(listeners.iter().map(|socket| (socket.local.to_string(), socket.unread, socket.unsent)));
         self.add_queues(accepted.iter().map(|socket| (socket.unread, socket.unsent)));
@@ -29,17 +29,17 @@ impl Clients {
         self.add_limits(accepted);
     }
 
-    /// The same, where the target is a Unix socket.
+    /// Adds a sample of Unix sockets, for a target that is one.
     pub fn add_unix(&mut self, sockets: &[UnixSocket], target: &str) {
         let here = || sockets.iter().filter(|socket| socket.path.as_deref() == Some(target));
         let listeners = here().filter(|socket| socket.listens);
         self.add_listeners(listeners.map(|socket| (target.to_owned(), socket.unread, socket.unsent)));
-        // One without an inode waits in the listener's queue.
+        // A connection without an inode is in the accept queue.
         let accepted = here().filter(|socket| !socket.listens && socket.inode != 0);
         self.add_queues(accepted.map(|socket| (socket.unread, socket.unsent)));
     }
 
-    /// Counts connections by what waits in them.
+    /// Counts connections by their queues of unread and unsent bytes.
     fn add_queues(&mut self, accepted: impl Iterator<Item = (u32, u32)>) {
         for (unread, unsent) in accepted {
             self.counts.established_sum += 1;
@@ -48,7 +48,7 @@ impl Clients {
         }
     }
 
-    /// Counts listeners: address, how many wait, and how many may.
+    /// Counts listeners: address, length of the accept queue, and backlog.
     fn add_listeners(&mut self, listeners: impl Iterator<Item = (String, u32, u32)>) {
         self.listeners.values_mut().for_each(|listener| listener.sockets = 0);
         for (address, queued, backlog) in listeners {
@@ -66,7 +66,7 @@ impl Clients {
     fn add_limits(&mut self, accepted: &[&TcpSocket]) {
         let limits = |socket: &&TcpSocket| Some((socket.cookie, socket.info?.limits?));
         let now: HashMap<u64, Limits> = accepted.iter().filter_map(limits).collect();
-        // Of connections that are new since the last sample, all counts. Of those that were there at the first, nothing.
+        // New connections count from 0. Those of the first sample count from their values in it.
         if let Some(before) = self.limits.replace(now) {
             for (cookie, now) in self.limits.iter().flatten() {
                 let then = before.get(cookie).copied().unwrap_or_default();
@@ -77,7 +77,7 @@ impl Clients {
         }
     }
 
-    /// What has been counted up to now.
+    /// Returns the counts so far.
     pub fn counts(&self) -> (Vec<ListenerCounts>, ClientCounts) {
         (self.listeners.values().cloned().collect(), self.counts.clone())
     }

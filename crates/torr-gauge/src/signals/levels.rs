@@ -1,9 +1,9 @@
-//! How often a number had which size, such that the largest and the least of a stretch of time can be told afterwards.
+//! Counts of numbers by magnitude, whose differences have the extremes of an interval of time.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Numbers of similar size are counted together: exactly up to 64, within a thirty-second above.
+/// A histogram whose buckets are exact up to 64 and a thirty-second wide above.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Levels(BTreeMap<u32, Level>);
@@ -24,12 +24,12 @@ impl Levels {
         level.largest = level.largest.max(number);
     }
 
-    /// The largest number that has come since.
+    /// Returns the largest number counted since `before`.
     pub fn largest_since(&self, before: &Self) -> Option<u32> {
         self.since(before).next_back().map(|level| level.largest)
     }
 
-    /// The least number that has come since.
+    /// Returns the least number counted since `before`.
     pub fn least_since(&self, before: &Self) -> Option<u32> {
         self.since(before).next().map(|level| level.least)
     }
@@ -40,7 +40,7 @@ impl Levels {
     }
 }
 
-/// The least number that is counted with this one.
+/// Returns the lower bound of the number's bucket.
 fn floor(number: u32) -> u32 {
     let spare = number.checked_ilog2().unwrap_or_default().saturating_sub(5);
     number >> spare << spare
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_are_those_of_what_came_since() {
+    fn extremes_are_those_of_the_numbers_since() {
         let before = of(&[0, 3, 4097]);
         let mut after = before.clone();
         assert_eq!(after.largest_since(&before), None);

@@ -1,38 +1,38 @@
-//! What a watcher has counted up to a moment. What happened between two moments is the difference.
+//! Cumulative counts of a watcher. The signals of an interval are the difference of two readings.
 
-use super::Role;
 use super::levels::Levels;
+use super::role::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of [`Reading`].
 pub const SCHEMA: &str = "torr.reading/1";
 
-/// All counts at a moment. They only ever rise, as long as the same watcher gives them.
+/// The counts of a watcher at one time. Those of one watcher never decrease, unless a field says so.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Tells watchers apart: the counts of two are not comparable. 0 where nothing is watched but the machine.
+    /// The id of the watcher: counts of two watchers are not comparable. 0 where only the machine is watched.
     pub watcher: u64,
-    /// Microseconds since the watcher began, or without one since some moment.
+    /// The time in microseconds since the watcher began, or since boot without a watcher.
     pub at_us: u64,
     /// The machine as a whole.
     pub machine: Option<MachineCounts>,
     /// The kernel's TCP.
     pub network: Option<NetworkCounts>,
-    /// How often the kernel was asked for its sockets.
+    /// The number of samples of the kernel's sockets.
     pub socket_samples: u64,
     /// The target's listeners.
     pub listeners: Vec<ListenerCounts>,
-    /// The connections that were accepted there.
+    /// The connections that the server has accepted.
     pub clients: Option<ClientCounts>,
     /// The server's processes.
     pub processes: Vec<ProcessCounts>,
-    /// Whom they talk to.
+    /// The server's peers.
     pub peers: Vec<PeerCounts>,
-    /// The programs on the machine that have no part in the run, those that used most CPU time first.
+    /// The programs that take no part in the run, those with the most CPU time first.
     pub others: Vec<ProgramCounts>,
 }
 
@@ -50,15 +50,15 @@ pub struct ProgramCounts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineCounts {
-    /// CPUs.
+    /// The number of CPUs.
     pub cores: usize,
-    /// Time of all CPUs in seconds.
+    /// The time of all CPUs in seconds.
     pub total_s: f64,
-    /// Of that, unused.
+    /// The idle part of `total_s`.
     pub idle_s: f64,
-    /// Of that, given to others by the hypervisor.
+    /// The stolen part of `total_s`.
     pub steal_s: Option<f64>,
-    /// Time in which something waited for a CPU, in seconds.
+    /// The time in seconds in which a thread was runnable without a CPU.
     pub pressure_s: Option<f64>,
 }
 
@@ -84,7 +84,7 @@ pub struct NetworkCounts {
     pub segments_sent: Option<u64>,
     /// `DelayedACKs`.
     pub delayed_acks: Option<u64>,
-    /// Sockets in TIME_WAIT now: the one number here that also falls.
+    /// The number of sockets in TIME_WAIT, which is not cumulative.
     pub time_wait: Option<u64>,
 }
 
@@ -94,35 +94,35 @@ pub struct NetworkCounts {
 pub struct ListenerCounts {
     /// Address and port, or the path of a Unix socket.
     pub address: String,
-    /// How many there are now.
+    /// The number of listeners, which is not cumulative.
     pub sockets: usize,
-    /// How many connections may wait at one of them.
+    /// The backlog of one listener.
     pub backlog: Option<u32>,
-    /// How many waited, added up over samples and sockets.
+    /// The lengths of the accept queues, summed over samples and sockets.
     pub queued_sum: u64,
-    /// How many waited at a socket, by sample.
+    /// The length of a socket's accept queue in each sample.
     pub queued: Levels,
 }
 
-/// Accepted connections, added up over samples.
+/// Accepted connections, summed over samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientCounts {
-    /// How many there were.
+    /// The number of connections.
     pub established_sum: u64,
-    /// With bytes that the server had not read.
+    /// The number of connections with bytes that the server has not read.
     pub unread_sum: u64,
-    /// With bytes that were not acknowledged.
+    /// The number of connections with unacknowledged bytes.
     pub unsent_sum: u64,
     /// Smoothed round trip times in microseconds.
     pub rtt_us_sum: u64,
     /// How many of those there were.
     pub rtt_count: u64,
-    /// The least round trip time of each sample, in microseconds.
+    /// The minimum round-trip time of each sample in microseconds.
     pub min_rtt_us: Levels,
-    /// How long connections had something to send, in microseconds; `None` if the kernel does not tell.
+    /// The time with data to send in microseconds; `None` if the kernel does not report it.
     pub busy_us: Option<u64>,
-    /// Of that, held back by a window or a buffer.
+    /// The part of `busy_us` in which a window or a buffer limited sending.
     pub limited_us: u64,
 }
 
@@ -132,25 +132,26 @@ pub struct ClientCounts {
 pub struct ProcessCounts {
     /// Its number.
     pub pid: i32,
-    /// When it started, in the kernel's ticks: two processes with the same number differ here.
+    /// The start time in the kernel's ticks, which distinguishes processes with equal ids.
     pub started: u64,
     /// Its name.
     pub name: String,
-    /// From when on it is counted, as in [`Reading::at_us`]; 0 if that is from its start, or the watcher's.
+    /// The time from which the process is counted, as in [`Reading::at_us`]; 0 if counted since the start of the process or of
+    /// the watcher.
     pub since_us: u64,
-    /// CPU time since then, in microseconds.
+    /// The CPU time since `since_us` in microseconds.
     pub cpu_us: u64,
-    /// On how many CPUs its threads may run.
+    /// The number of CPUs that the affinity of the threads allows.
     pub allowed_cores: Option<usize>,
-    /// How many threads it has.
+    /// The number of threads.
     pub thread_count: usize,
-    /// Its threads; of very many, some.
+    /// The threads, up to a limit.
     pub threads: Vec<ThreadCounts>,
-    /// Open files now.
+    /// The number of open files, which is not cumulative.
     pub open_files: Option<u64>,
-    /// How many it may have.
+    /// The limit of open files.
     pub file_limit: Option<u64>,
-    /// The tightest CPU quota that it is under.
+    /// The tightest CPU quota of the process's cgroups.
     pub quota: Option<QuotaCounts>,
 }
 
@@ -164,15 +165,15 @@ pub struct ThreadCounts {
     pub name: String,
     /// CPU time in nanoseconds.
     pub cpu_ns: u64,
-    /// Time for which it was ready without a CPU, in nanoseconds.
+    /// The time in which the thread was runnable without a CPU, in nanoseconds.
     pub queued_ns: Option<u64>,
-    /// How often it gave the CPU up.
+    /// The number of voluntary context switches.
     pub waits: Option<u64>,
-    /// How often it was looked at.
+    /// The number of samples.
     pub samples: u64,
-    /// Of those, how often it was running or ready to run.
+    /// The number of samples in which the thread was running or runnable.
     pub running: u64,
-    /// How often it waited for what.
+    /// The number of samples in which the thread waited in each kernel function.
     pub waiting: BTreeMap<String, u64>,
 }
 
@@ -182,35 +183,35 @@ pub struct ThreadCounts {
 pub struct QuotaCounts {
     /// The cgroup's path.
     pub cgroup: String,
-    /// How much it may use, in cores.
+    /// The quota in cores.
     pub cores: f64,
-    /// How much it has used, in microseconds.
+    /// The CPU time used in microseconds.
     pub used_us: Option<u64>,
-    /// Periods with something to run.
+    /// The number of periods in which the cgroup was runnable.
     pub periods: u64,
-    /// Of those, throttled ones.
+    /// The number of throttled periods.
     pub throttled_periods: u64,
 }
 
-/// Somebody that the server has connections to, added up over samples.
+/// A peer that the server has connections to, summed over samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PeerCounts {
     /// Address and port, or the path of a Unix socket.
     pub address: String,
-    /// What it seems to be.
+    /// The role of the peer.
     pub role: Role,
-    /// Connections.
+    /// The number of connections.
     pub connections_sum: u64,
-    /// Connections, by sample.
+    /// The number of connections in each sample.
     pub connections: Levels,
-    /// Connections that the next sample could have found again.
+    /// The number of connections that the next sample could find again.
     pub candidates: u64,
-    /// Of those, how many it found.
+    /// The number of connections that the next sample found again.
     pub kept: u64,
-    /// Connections that waited for an answer; `None` if that cannot be told.
+    /// The number of connections with a request in flight; `None` if the kernel does not report it.
     pub waiting_sum: Option<u64>,
-    /// Segments with data that were sent.
+    /// The number of data segments sent.
     pub sends: Option<u64>,
     /// Bytes received.
     pub bytes: Option<u64>,

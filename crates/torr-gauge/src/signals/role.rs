@@ -1,8 +1,21 @@
-//! What a peer seems to be, by its processes' names or its port.
+//! The role of a peer, by its processes' names or its port.
 
-use super::Role;
+use serde::{Deserialize, Serialize};
 
-/// Names, or how they begin, of programs; the kernel cuts names after 15 characters.
+/// The role of a peer, guessed from its processes' names or its port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A database server.
+    Database,
+    /// A cache, such as Redis or memcached.
+    Cache,
+    /// Any other service, such as another HTTP service or a queue.
+    #[default]
+    Other,
+}
+
+/// Prefixes of the names of database servers; the kernel truncates names to 15 characters.
 const DATABASES: [&str; 16] = [
     "postgres",
     "postmaster",
@@ -26,7 +39,7 @@ const CACHES: [&str; 7] =
 const DATABASE_PORTS: [u16; 11] = [5432, 3306, 33060, 27017, 27018, 1433, 1521, 6432, 9042, 26257, 8123];
 const CACHE_PORTS: [u16; 3] = [6379, 6380, 11211];
 
-/// By the names of the processes behind it, where they are known, and else by its address.
+/// Returns the role by the names of the peer's processes, else by its address.
 pub(super) fn role<'a>(names: impl Iterator<Item = &'a str>, address: &str) -> Role {
     for name in names {
         if DATABASES.iter().any(|database| name.starts_with(database)) {
@@ -38,14 +51,14 @@ pub(super) fn role<'a>(names: impl Iterator<Item = &'a str>, address: &str) -> R
     }
     let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     match port {
-        // A program with another name stands at a database's port: it could be a proxy of a container's.
+        // A program of another name at a database's port may be the port proxy of a container.
         Some(port) if DATABASE_PORTS.contains(&port) => Role::Database,
         Some(port) if CACHE_PORTS.contains(&port) => Role::Cache,
         _ => by_path(address),
     }
 }
 
-/// What databases call their Unix sockets.
+/// Returns the role by the name of a Unix socket.
 fn by_path(path: &str) -> Role {
     let name = path.rsplit('/').next().unwrap_or_default();
     if name.starts_with(".s.PGSQL.")
@@ -66,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_more_than_a_port_and_a_port_more_than_nothing() {
+    fn names_precede_ports() {
         let named = |name, address| role(std::iter::once(name), address);
         let unnamed = |address| role(std::iter::empty(), address);
         assert_eq!(named("postgres", "127.0.0.1:9999"), Role::Database);

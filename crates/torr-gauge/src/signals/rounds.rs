@@ -1,4 +1,4 @@
-//! When a watcher's next sample and its next look for processes are due: later, the more they cost.
+//! The schedule of a watcher's samples and scans for processes, whose intervals grow with their CPU cost.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ const SAMPLE_AT_LEAST_EVERY: Duration = Duration::from_millis(250);
 /// So many times what a sample took passes before the next, which makes a hundredth of a CPU. A sample takes about a quarter of
 /// a millisecond, and half a microsecond more for each socket of the machine.
 const REST_AFTER_SAMPLE: u32 = 100;
-/// The same where the time between samples would become too long: a twenty-fifth, and never more.
+/// The minimum of that factor, where the interval would become too long otherwise: at most a twenty-fifth of a CPU.
 const REST_AFTER_DEAR_SAMPLE: u32 = 25;
-/// The same for looks.
+/// The factor of the interval after a scan for processes: a three-hundredth of a CPU.
 const REST_AFTER_LOOK: u32 = 300;
 /// How much longer all rests are of a watcher that watches gently.
 const GENTLY: u32 = 5;

@@ -1,48 +1,48 @@
-//! What follows from signals for all that read them.
+//! Sums and texts that are derived from signals.
 
 use super::{PeerUse, ProcessUse, QuotaUse, Signals, ThreadUse};
 
-/// More than this of what was wanted is not made up.
-const MOST_STRETCH: f64 = 2.0;
+/// The upper bound of the steal factor, beyond which an extrapolation is not credible.
+const MAX_STEAL_FACTOR: f64 = 2.0;
 
 impl Signals {
-    /// The threads of all of the server's processes.
+    /// Returns the threads of all of the server's processes.
     pub fn threads(&self) -> impl Iterator<Item = &ThreadUse> {
         self.processes.iter().flat_map(|process| &process.threads)
     }
 
-    /// The server's CPU time in cores; 0 as well if its processes cannot be seen.
+    /// Returns the server's CPU time in cores; 0 also if its processes are not visible.
     pub fn server_cores(&self) -> f64 {
         cores(&self.processes)
     }
 
-    /// CPU time in cores of what the server talks to, as far as it can be seen.
+    /// Returns the CPU time in cores of the server's peers, as far as they are visible.
     pub fn peer_cores(&self) -> f64 {
         self.peers.iter().map(PeerUse::cores).sum()
     }
 
-    /// The programs that have no part in the run and used at least so much CPU in cores, for people: the three busiest. `None` if
-    /// there are none or they cannot be seen.
+    /// Returns a text with the three busiest programs that take no part in the run and used at least `least_cores`. `None` if
+    /// there are none or they are not visible.
     pub fn busiest_others(&self, least_cores: f64) -> Option<String> {
         let busy = self.others.iter().filter(|program| program.cores >= least_cores).take(3);
-        let told: Vec<_> = busy
+        let texts: Vec<_> = busy
             .zip(0..)
             .map(|(program, n)| format!("{} {:.2}{}", program.name, program.cores, if n == 0 { " CPUs" } else { "" }))
             .collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        (!texts.is_empty()).then(|| texts.join(", "))
     }
 
-    /// The share of the machine's CPU that the hypervisor gave to others; 0 as well if it does not tell.
+    /// Returns the stolen share of the machine's CPU time; 0 also if the kernel does not report it.
     pub fn stolen_share(&self) -> f64 {
         self.machine.and_then(|machine| machine.steal_share).unwrap_or(0.0)
     }
 
-    /// Connections that the kernel counted as having found the accept queue full. `None` if it is not told.
+    /// Returns the number of connections that found the accept queue full. `None` if the kernel does not report it.
     pub fn listen_overflows(&self) -> Option<u64> {
         self.network?.listen_overflows
     }
 
-    /// An accept queue that was seen full, for people. `None` if none was, or if the kernel does not tell.
+    /// Returns a text about an accept queue that was full in a sample. `None` if there was none, or if queues are not visible.
     pub fn full_accept_queue(&self) -> Option<String> {
         self.listeners.iter().find_map(|listener| {
             let (room, most) = (listener.backlog?, listener.queued_max?);
@@ -50,35 +50,35 @@ impl Signals {
         })
     }
 
-    /// How many times as much CPU those that ran had wanted than they got: what the hypervisor gives to others, it takes from who
-    /// runs. 1 where it took nothing or does not tell.
+    /// Returns the ratio of the CPU time that running threads demanded to the CPU time that they got: stolen time is taken from
+    /// threads that run. 1 without steal, or if the kernel does not report it.
     pub fn steal_factor(&self) -> f64 {
         let Some(machine) = &self.machine else { return 1.0 };
         let got = machine.cpu_share - self.stolen_share();
-        if got > 0.0 { (machine.cpu_share / got).clamp(1.0, MOST_STRETCH) } else { 1.0 }
+        if got > 0.0 { (machine.cpu_share / got).clamp(1.0, MAX_STEAL_FACTOR) } else { 1.0 }
     }
 
-    /// The same with the CPU time that processes and threads had wanted, in place of what they got (see [`Signals::steal_factor`]).
+    /// Returns the signals with the CPU times that processes and threads demanded (see [`Signals::steal_factor`]).
     pub fn without_steal(mut self) -> Self {
-        let stretch = self.steal_factor();
+        let factor = self.steal_factor();
         let peers = self.peers.iter_mut().flat_map(|peer| &mut peer.processes);
         for process in self.processes.iter_mut().chain(peers) {
-            process.cores *= stretch;
+            process.cores *= factor;
             for thread in &mut process.threads {
-                thread.cores = (thread.cores * stretch).min(1.0);
+                thread.cores = (thread.cores * factor).min(1.0);
             }
         }
         self
     }
 
-    /// Of the quotas that the server's processes are under the one that was throttled most.
+    /// Returns the quota of the server's processes that was throttled most.
     pub fn quota(&self) -> Option<&QuotaUse> {
         let quotas = self.processes.iter().filter_map(|process| process.quota.as_ref());
         quotas.max_by(|a, b| a.throttled_share().total_cmp(&b.throttled_share()))
     }
 
-    /// How many connections had nothing that the server had still to read, as a mean: with a request under way on each, these
-    /// are the requests in its hands. `None` if the kernel does not tell.
+    /// Returns the mean number of requests in service: connections without unread bytes, given a request in flight on each.
+    /// `None` if connections are not visible.
     pub fn in_service(&self) -> Option<f64> {
         let clients = self.clients?;
         Some((clients.established - clients.unread).max(0.0))
@@ -86,20 +86,20 @@ impl Signals {
 }
 
 impl ThreadUse {
-    /// CPU in cores that it used or was ready to use; only what it used where the kernel does not tell the other.
+    /// Returns the thread's demand in cores: CPU time plus the time runnable without a CPU, if the kernel reports it.
     pub fn demand(&self) -> f64 {
         self.cores + self.queued.unwrap_or(0.0)
     }
 }
 
 impl PeerUse {
-    /// Its name and address, for people.
+    /// Returns a text with the peer's name and address.
     pub fn label(&self) -> String {
         let name = self.processes.first().map(|process| format!("{} at ", process.name));
         name.unwrap_or_default() + &self.address
     }
 
-    /// CPU time in cores of its processes; 0 as well if they cannot be seen.
+    /// Returns the CPU time of the peer's processes in cores; 0 also if they are not visible.
     pub fn cores(&self) -> f64 {
         cores(&self.processes)
     }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::signals::MachineUse;
 
-    /// Two CPUs of which the server has so much, in two threads, and the hypervisor so much.
+    /// Signals of two CPUs with a server of two threads, and a stolen share.
     fn signals(server: f64, steal_share: Option<f64>) -> Signals {
         let cpu_share = server / 2.0 + steal_share.unwrap_or(0.0);
         let threads = vec![ThreadUse { cores: server / 2.0, ..ThreadUse::default() }; 2];
@@ -126,19 +126,19 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hypervisor_takes_was_wanted_by_those_that_ran() {
+    fn stolen_time_counts_as_demand_of_running_threads() {
         let wanted = signals(0.6, Some(0.2)).without_steal();
         assert!((wanted.server_cores() - 1.0).abs() < 1e-9, "{}", wanted.server_cores());
         assert!(wanted.threads().all(|thread| (thread.cores - 0.5).abs() < 1e-9));
     }
 
     #[test]
-    fn where_nothing_is_taken_or_told_all_stays_and_no_thread_has_more_than_a_cpu() {
-        for told in [None, Some(0.0)] {
-            assert_eq!(signals(1.2, told).without_steal(), signals(1.2, told));
+    fn without_steal_nothing_changes_and_no_thread_exceeds_a_cpu() {
+        for steal in [None, Some(0.0)] {
+            assert_eq!(signals(1.2, steal).without_steal(), signals(1.2, steal));
         }
         let wanted = signals(1.4, Some(0.3)).without_steal();
         assert!((wanted.server_cores() - 2.0).abs() < 1e-9 && wanted.threads().all(|thread| thread.cores == 1.0));
-        assert_eq!(signals(0.01, Some(0.5)).steal_factor(), 2.0, "that much was not the server's to lose");
+        assert_eq!(signals(0.01, Some(0.5)).steal_factor(), 2.0, "the factor is bounded");
     }
 }

@@ -22,29 +22,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Watches until it is dropped.
+/// A thread that watches a server until the value is dropped.
 #[derive(Debug)]
 pub struct Watcher {
     state: Arc<Mutex<State>>,
     gentle: Arc<AtomicBool>,
-    /// Its end tells the thread to come to its own.
+    /// Dropping the sender ends the thread.
     alive: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
-    /// Watches what listens at these addresses. `None` if nothing on this machine does, as far as can be seen: it may be in
-    /// another network namespace.
+    /// Watches the listeners of these addresses. `None` if no listener is visible on this machine; it may be in another network
+    /// namespace.
     pub fn start(addresses: &[SocketAddr]) -> Option<Self> {
         Self::of(Scope::new(Target::Tcp(addresses.to_vec()), false))
     }
 
-    /// The same for whatever listens on a port, at any address.
+    /// Watches the listeners of a port, at any address.
     pub fn start_port(port: u16) -> Option<Self> {
         Self::of(Scope::new(Target::Port(port), false))
     }
 
-    /// The same for a Unix socket.
+    /// Watches the listener of a Unix socket.
     pub fn start_unix(path: &Path) -> Option<Self> {
         Self::of(Scope::new(Target::Unix(path.canonicalize().ok()?), false))
     }
@@ -81,14 +81,14 @@ impl Watcher {
         Some(Self { state, gentle, alive: Some(alive), thread: Some(thread) })
     }
 
-    /// Watches less often from now on, where the CPU that it takes matters more than what it misses.
+    /// Lowers the rate of samples, for callers to whom the watcher's CPU use matters more than its precision.
     #[must_use]
     pub fn low_overhead(self) -> Self {
         self.gentle.store(true, Ordering::Relaxed);
         self
     }
 
-    /// What has been counted up to now.
+    /// Returns the counts so far.
     pub fn reading(&self) -> Reading {
         lock(&self.state).reading()
     }
@@ -98,7 +98,7 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.alive.take();
         if let Some(thread) = self.thread.take() {
-            // It cannot have failed in a way that matters to whoever is done with it.
+            // A panic of the thread does not matter after the last reading.
             let _ = thread.join();
         }
     }
@@ -115,7 +115,7 @@ fn since_boot() -> Duration {
 }
 
 impl Reading {
-    /// What this machine tells as a whole, of no server in particular.
+    /// Returns a reading of this machine without a server.
     pub fn of_machine() -> Self {
         let at_us = since_boot().as_micros() as u64;
         Self { schema: SCHEMA.into(), at_us, machine: machine(), network: network(None), ..Self::default() }

@@ -1,40 +1,40 @@
-//! Whether times between requests are those of independent users: the Anderson-Darling test for an exponential
-//! distribution whose mean is known.
+//! The Anderson-Darling test of gaps between requests for an exponential distribution with a known mean, which those of a
+//! Poisson process have.
 //!
-//! Since nothing is estimated from the sample, the statistic's distribution is the same for every distribution tested
+//! Since no parameter is estimated from the sample, the statistic's distribution is the same for every distribution tested
 //! ("case 0"): 5% lie above 2.492, 1% above 3.857 (Stephens, "EDF statistics for goodness of fit and some comparisons",
 //! Journal of the American Statistical Association 69, 1974). Between such points it is computed by the approximation of
 //! Marsaglia and Marsaglia, "Evaluating the Anderson-Darling distribution", Journal of Statistical Software 9(2), 2004,
 //! that of a large sample, which this one is from some tens of gaps on.
 
-/// How well gaps fit.
+/// The result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
     /// The statistic, A squared.
     pub a2: f64,
-    /// How likely so large a statistic is by chance.
+    /// The probability of at least this statistic by chance.
     pub p: f64,
-    /// The most by which the share of gaps up to some length differs from what it should be, 0 to 1.
+    /// The maximum difference between both distribution functions, 0 to 1.
     pub distance: f64,
 }
 
-/// Fewer gaps say too little.
+/// The least number of gaps for the test.
 pub const LEAST_GAPS: usize = 50;
 
-/// Tests gaps against the exponential distribution of this mean, both in nanoseconds. `None` of fewer than
-/// fifty, or without a mean.
+/// Tests gaps against the exponential distribution of this mean, both in nanoseconds. `None` with fewer than fifty gaps, or
+/// without a positive mean.
 pub fn exponential(gaps: &[u64], mean: f64) -> Option<Fit> {
     if gaps.len() < LEAST_GAPS || mean.is_nan() || mean <= 0.0 {
         return None;
     }
-    // The clock has steps of 1 ns: a gap of nothing is one of half of that.
+    // The clock's resolution is 1 ns: a gap of 0 counts as half of it.
     let mut scaled: Vec<f64> = gaps.iter().map(|&gap| (gap as f64).max(0.5) / mean).collect();
     scaled.sort_unstable_by(f64::total_cmp);
     let n = scaled.len() as f64;
     let (mut sum, mut distance) = (0.0, 0.0_f64);
     for (at, (x, mirrored)) in scaled.iter().zip(scaled.iter().rev()).enumerate() {
         let share = -(-x).exp_m1();
-        // The logarithm of what lies above an exponential's x is -x.
+        // The logarithm of the exponential's tail beyond x is -x.
         sum += (2.0 * at as f64 + 1.0) * (share.ln() - mirrored);
         distance = distance.max(share - at as f64 / n).max((at as f64 + 1.0) / n - share);
     }
@@ -42,7 +42,7 @@ pub fn exponential(gaps: &[u64], mean: f64) -> Option<Fit> {
     Some(Fit { a2, p: 1.0 - below(a2), distance })
 }
 
-/// The probability that the statistic of a large sample is below `z`.
+/// Returns the probability that the statistic of a large sample is below `z`.
 fn below(z: f64) -> f64 {
     let polynomial = |terms: &[f64]| terms.iter().rev().fold(0.0, |sum, term| sum * z + term);
     if z <= 0.0 {
@@ -53,7 +53,7 @@ fn below(z: f64) -> f64 {
     } else if z < 10.0 {
         (-polynomial(&[1.0776, -2.306_95, 0.434_24, -0.082_433, 0.008_056, -0.000_314_6]).exp()).exp()
     } else {
-        // Beyond the range of the approximation, and of all doubt.
+        // Beyond the range of the approximation the probability is 1 to all digits.
         1.0
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_of_independent_users_are_refused_no_more_often_than_promised() {
+    fn exponential_gaps_are_rejected_no_more_often_than_promised() {
         let mut random = Rng::with_seed(1);
         for n in [50, 2000] {
             const RUNS: usize = 2000;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn other_gaps_are_told() {
+    fn other_gaps_are_rejected() {
         let mut random = Rng::with_seed(2);
         let even = exponential(&gaps(500, || MEAN), MEAN).expect("they are enough");
         let spread = exponential(&gaps(500, || 2.0 * MEAN * random.f64()), MEAN).expect("they are enough");

@@ -1,8 +1,10 @@
-//! Runs as they might be, and what is found of them.
+//! The findings of synthetic runs.
 
-use super::*;
+use super::finding::{CHANCE, Criterion, Finding, Validity};
+use super::{UnreportedFacts, judge};
 use crate::collector::{Collector, RunFacts};
 use crate::generator::ThreadCost;
+use crate::result::RunResult;
 use crate::result::{Arrivals, PlanSummary};
 use crate::signals::{ProgramUse, Signals};
 use crate::{Failure, FailureKind, FailureSide, Latency, Sample};
@@ -20,7 +22,7 @@ fn at_ease() -> ThreadCost {
     ThreadCost { wall: SECOND, cpu: SECOND / 4, queued: Some(SECOND / 100), idle: SECOND / 2 }
 }
 
-/// A run of 10 s whose seconds are these: answers, and their time in microseconds.
+/// A run of 10 s whose seconds are these: responses, and their time in microseconds.
 fn run(
     plan: PlanSummary,
     thread: ThreadCost,
@@ -31,12 +33,12 @@ fn run(
     let mut asked = 0;
     for second in 0..10 {
         let mut sample = Sample { opened: 1, ..Sample::default() };
-        let (answers, us) = seconds(second);
-        (0..answers).for_each(|_| sample.answered.record(us * 1000));
+        let (responses, us) = seconds(second);
+        (0..responses).for_each(|_| sample.answered.record(us * 1000));
         if second == 0 {
             all(&mut sample);
         }
-        asked += answers + sample.failures.total();
+        asked += responses + sample.failures.total();
         collector.take(0, second, &sample, false);
     }
     collector.take(0, 10, &Sample::default(), true);
@@ -88,7 +90,7 @@ fn a_sound_run_is_found_sound() {
     assert_eq!(serde_json::from_value::<Option<Validity>>(json).unwrap(), sound.validity);
 }
 
-/// The share of runs that are called bad whose seconds' answers and medians are 1,000 and 10,000, times these factors.
+/// The share of runs that are called bad whose seconds' responses and medians are 1,000 and 10,000, times these factors.
 fn called_bad(mut factor: impl FnMut() -> f64) -> f64 {
     const RUNS: usize = 1000;
     let sound = run(plan(), at_ease(), |_| (1000, 10_000), |_| ());
@@ -98,7 +100,7 @@ fn called_bad(mut factor: impl FnMut() -> f64) -> f64 {
             point.requests = (1000.0 * factor()) as u64;
             point.p50 = Some((10_000.0 * factor()) as u64);
         }
-        !judge(&noisy, &Unseen { sent: 0, gaps: &[], steal: None }).ok
+        !judge(&noisy, &UnreportedFacts { sent: 0, gaps: &[], steal: None }).ok
     });
     called.count() as f64 / RUNS as f64
 }
@@ -158,7 +160,7 @@ fn a_schedule_that_was_kept_is_told_from_one_that_was_not() {
     // The service is why.
     let full = open(PlanSummary { connections: 5, ..plan() }, at_ease(), 900, 50_000, |_| ());
     assert_eq!(bad(&full), []);
-    assert!(of(&full, Criterion::Rate).unwrap().note.contains("waiting for answers"));
+    assert!(of(&full, Criterion::Rate).unwrap().note.contains("waiting for responses"));
     let failing = open(plan(), at_ease(), 900, 50_000, |sample| {
         sample.failures.count(Failure::new(FailureKind::Connect, FailureSide::Server, "refused"));
     });
@@ -174,7 +176,7 @@ fn arrivals_are_those_of_independent_users_or_not() {
     let poisson = PlanSummary { arrivals: Some(Arrivals::Poisson), ..plan() };
     let even = open(poisson.clone(), at_ease(), 1000, 50_000, |sample| {
         (0..5000).for_each(|_| sample.record_gap(10_000_000));
-        assert_eq!(sample.gaps.len(), crate::sample::MOST_GAPS);
+        assert_eq!(sample.gaps.len(), crate::sample::MAX_GAPS);
     });
     assert_eq!(bad(&even), [Criterion::Arrivals]);
     let random = std::cell::RefCell::new(Rng::with_seed(5));
@@ -197,7 +199,7 @@ fn what_this_machine_lacked_is_told() {
     let signals = Some(Signals { others, ..Signals::default() });
     let named = |thread| {
         let run = RunResult { signals: signals.clone(), ..run(plan(), thread, |_| (1000, 500), |_| ()) };
-        let findings = judge(&run, &Unseen { sent: 0, gaps: &[], steal: None }).findings;
+        let findings = judge(&run, &UnreportedFacts { sent: 0, gaps: &[], steal: None }).findings;
         findings.into_iter().find(|finding| finding.what == Criterion::Queued).map(|finding| finding.note)
     };
     let note =
@@ -208,11 +210,14 @@ fn what_this_machine_lacked_is_told() {
     assert_eq!(of(&run(plan(), unknown, |_| (1000, 500), |_| ()), Criterion::Queued), None);
     let busy = ThreadCost { idle: Duration::ZERO, ..at_ease() };
     assert_eq!(bad(&run(plan(), busy, |_| (1000, 500), |_| ())), [Criterion::Generator]);
-    let found =
-        judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &Unseen { sent: 0, gaps: &[], steal: Some(0.05) });
+    let found = judge(
+        &run(plan(), at_ease(), |_| (1000, 500), |_| ()),
+        &UnreportedFacts { sent: 0, gaps: &[], steal: Some(0.05) },
+    );
     let steal = found.findings.iter().find(|finding| finding.what == Criterion::Steal);
     assert!(!found.ok && steal.is_some_and(|steal| !steal.ok && steal.value == 0.05), "{steal:?}");
-    let found = judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &Unseen { sent: 0, gaps: &[], steal: None });
+    let found =
+        judge(&run(plan(), at_ease(), |_| (1000, 500), |_| ()), &UnreportedFacts { sent: 0, gaps: &[], steal: None });
     assert!(found.findings.iter().all(|finding| finding.what != Criterion::Steal), "unknown is not nothing");
 }
 

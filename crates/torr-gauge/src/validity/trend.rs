@@ -21,21 +21,21 @@ const APART: f64 = 3.0;
 /// A correlation beyond this many standard errors is real.
 const REAL: f64 = 1.96;
 
-/// Where a series went.
+/// The trend of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// From the median of the first third to that of the last, as a share of the first.
+    /// The relative change from the median of the first third to that of the last.
     pub drift: f64,
-    /// The same, in the unit of the series.
+    /// The change from the median of the first third to that of the last, in the unit of the series.
     pub change: f64,
-    /// How likely so clear a trend is by chance.
+    /// The probability of at least this trend by chance.
     pub p: f64,
-    /// Whether it goes in one clean step.
+    /// Whether the change is one clean step between two levels.
     pub step: bool,
 }
 
-/// The trend of values that were taken one after another at equal distances. `None` of fewer than six, and of a
-/// series that begins at nothing.
+/// Returns the trend of values at equal intervals of time. `None` with fewer than six values, or if the first third's median
+/// is 0.
 pub fn trend(values: &[f64]) -> Option<Trend> {
     if values.len() < LEAST_POINTS {
         return None;
@@ -52,7 +52,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     })
 }
 
-/// Whether the values are on one level first, and on another one from some point on, which may lie between the two itself.
+/// Returns whether the values have one level and then another, with at most one value between both.
 fn has_clean_step(values: &[f64]) -> bool {
     let (least, side) = STEP_POINTS;
     let range = |part: &[f64]| {
@@ -68,12 +68,12 @@ fn has_clean_step(values: &[f64]) -> bool {
     values.len() >= least && (side..=last).any(|end| is_clean(end, end) || (end < last && is_clean(end, end + 1)))
 }
 
-/// Kendall's S: how many more pairs rise than fall.
+/// Returns Kendall's S: the number of rising pairs less that of falling ones.
 fn kendall(values: &[f64]) -> i64 {
     pairs(values).map(|(earlier, later, _)| i64::from(later > earlier) - i64::from(later < earlier)).sum()
 }
 
-/// Each value with each later one, and the distance between them.
+/// Returns each value with each later one, and the distance between both.
 fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64, f64)> {
     values.iter().enumerate().flat_map(move |(at, &earlier)| {
         values[at + 1..].iter().zip(1..).map(move |(&later, distance)| (earlier, later, f64::from(distance)))
@@ -122,14 +122,14 @@ fn widening(values: &[f64]) -> f64 {
     1.0 + 2.0 / (n * (n - 1.0) * (n - 2.0)) * weighted.sum::<f64>()
 }
 
-/// Places in ascending order, the mean place where values are equal.
+/// Returns the ranks of the values, the mean rank for equal ones.
 fn ranks(values: &[f64]) -> Vec<f64> {
-    let place = |value: &f64| {
+    let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();
         let equal = values.iter().filter(|other| *other == value).count();
         below as f64 + (equal as f64 + 1.0) / 2.0
     };
-    values.iter().map(place).collect()
+    values.iter().map(rank).collect()
 }
 
 /// How likely S of `n` values in random order is at least so far from 0. Exact without ties, and too large with them.

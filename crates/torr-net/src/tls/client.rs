@@ -84,7 +84,7 @@ impl TlsClient {
         self.records.iter().flat_map(Records::certificates)
     }
 
-    /// Decrypts ciphertext in place. Plaintext is appended to `plain`, and records to send to `out`.
+    /// Decrypts ciphertext within `input`. Plaintext is appended to `plain`, and records to send to `out`.
     ///
     /// # Errors
     /// If the server violates TLS or is not trusted. `out` should still be sent, since it holds the alert.

@@ -104,7 +104,7 @@ impl<S: Side> Records<S> {
         self.side.common().alpn_protocol()
     }
 
-    /// Decrypts ciphertext in place. Plaintext is appended to `plain`, and records to send to `out`, also on failure.
+    /// Decrypts ciphertext within `input`. Plaintext is appended to `plain`, and records to send to `out`, also on failure.
     #[inline]
     pub fn receive(&mut self, input: &mut [u8], out: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), TlsError> {
         if self.has_failed {

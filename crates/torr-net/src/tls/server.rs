@@ -48,7 +48,7 @@ impl TlsServer {
         Ok(Self { records: Records::new(UnbufferedServerConnection::new(config)?), name: None, has_ended: false })
     }
 
-    /// Decrypts ciphertext in place. Plaintext is appended to `plain`, and records to send to `out`.
+    /// Decrypts ciphertext within `input`. Plaintext is appended to `plain`, and records to send to `out`.
     ///
     /// # Errors
     /// If the client violates TLS or is not accepted, after which the connection cannot be used. `out` should still be

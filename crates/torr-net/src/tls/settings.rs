@@ -160,8 +160,8 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        let nobody = "the system has no list of whom to trust: give --cacert, or install ca-certificates";
-        return Err(TlsError::File(nobody.into()));
+        let no_roots = "the system has no list of whom to trust: give --cacert, or install ca-certificates";
+        return Err(TlsError::File(no_roots.into()));
     }
     Ok(roots)
 }

@@ -45,14 +45,14 @@ fn a_clients_certificate() {
 
         let mut pair = Pair::begin(with(None), &acceptor);
         assert_eq!(pair.run(), Err(TlsError::NoClientCertificate));
-        let told = pair.run().expect_err("the client is told");
-        assert!(matches!(&told, TlsError::Protocol(text) if text.contains("alert")), "{told}");
+        let error = pair.run().expect_err("the client is told");
+        assert!(matches!(&error, TlsError::Protocol(text) if text.contains("alert")), "{error}");
 
         let mut pair = Pair::begin(with(Some(stranger.identity("client", &["client.test"]))), &acceptor);
         let why = pair.run().expect_err("who has signed it is not trusted");
         assert!(matches!(why, TlsError::ClientUntrusted(_)), "{why}");
-        let told = pair.run().expect_err("the client is told");
-        assert!(matches!(&told, TlsError::Protocol(text) if text.contains("alert")), "{told}");
+        let error = pair.run().expect_err("the client is told");
+        assert!(matches!(&error, TlsError::Protocol(text) if text.contains("alert")), "{error}");
     }
     let acceptor = authority.server().load().expect("the settings are right");
     let unasked = TlsSettings { identity: Some(authority.identity("client", &["client.test"])), ..authority.client() };
@@ -65,8 +65,8 @@ fn a_client_that_does_not_trust_the_server() {
     let acceptor = authority.server().load().expect("the settings are right");
     let mut pair = Pair::begin(client(&Authority::new().client()), &acceptor);
     assert!(matches!(pair.run(), Err(TlsError::Untrusted(_))));
-    let told = pair.run().expect_err("the server is told");
-    assert!(matches!(&told, TlsError::Protocol(text) if text.contains("alert")), "{told}");
+    let error = pair.run().expect_err("the server is told");
+    assert!(matches!(&error, TlsError::Protocol(text) if text.contains("alert")), "{error}");
 }
 
 #[test]

@@ -1,15 +1,15 @@
-//! Whether a closed loop ran long enough for its throughput to stand for the service.
+//! The requests in flight at the end of a closed loop, which bias the throughput of a short run.
 
-use super::words::percent;
-use super::{Criterion, Finding};
+use super::finding::{Criterion, Finding};
+use super::format::percent;
 use crate::result::RunResult;
 
-/// The share of the requests that may be without a response when a run of a given time ends. Each connection begins with
-/// one response time in which nothing completes; without a warm-up that is part of the throughput.
+/// The limit of the share of requests without a response at the end. Each connection begins with one response time in
+/// which nothing completes; without a warm-up that time is part of the throughput.
 const UNFINISHED: f64 = 0.1;
 
-/// Requests that the end of the run cut off. `None` where they do not bend the throughput: in an open loop, after a
-/// warm-up, of which as many are carried over, and where a number of requests ends the run.
+/// Judges the requests in flight at the end. `None` where they do not bias the throughput: in an open loop, after a warm-up,
+/// which carries as many over, and where a number of requests ends the run.
 pub(super) fn unfinished(run: &RunResult) -> Option<Finding> {
     let plan = &run.plan;
     let is_closed = plan.rate.is_none() && plan.arrivals.is_none() && plan.is_steady();

@@ -1,16 +1,17 @@
-//! Whether a run is the same all the time, so that one figure can stand for it.
+//! Drift of throughput and response time over a run, for which one figure cannot stand.
 
-use super::words::percent;
-use super::{CHANCE, Criterion, Finding, round4, trend};
+use super::finding::{CHANCE, Criterion, Finding, round4};
+use super::format::percent;
+use super::trend::trend;
 use crate::result::RunResult;
 use crate::series::Point;
 
-/// The share by which throughput or latency may change over a run.
+/// The limit of the relative change of throughput or response time over a run.
 const DRIFT: f64 = 0.1;
-/// A change of the median by less than this is nothing but jitter, whatever its share: microseconds.
+/// The change of the median in microseconds below which it is jitter, whatever its relative size.
 const JITTER_US: f64 = 50.0;
 
-/// Throughput over the run. `None` where it was asked to change, or the run is too short to tell.
+/// Judges throughput over the run. `None` if the plan changes the load, or the run is too short.
 pub(super) fn throughput(run: &RunResult) -> Option<Finding> {
     let points = whole_points(run)?;
     let rates: Vec<f64> = points.iter().map(|point| point.requests as f64).collect();
@@ -21,7 +22,7 @@ pub(super) fn throughput(run: &RunResult) -> Option<Finding> {
     finding(Criterion::Throughput, "throughput", &rates, 0.0, advice)
 }
 
-/// The median response time over the run, likewise.
+/// Judges the median response time over the run. `None` as for [`throughput`].
 pub(super) fn latency(run: &RunResult) -> Option<Finding> {
     let points = whole_points(run)?;
     let medians: Vec<f64> = points.iter().filter_map(|point| point.p50).map(|us| us as f64).collect();
@@ -36,19 +37,20 @@ pub(super) fn latency(run: &RunResult) -> Option<Finding> {
 
 fn finding(what: Criterion, name: &str, values: &[f64], least_change: f64, advice: &str) -> Option<Finding> {
     let trend = trend(values)?;
-    let way = match trend.drift {
+    let change = match trend.drift {
         drift if drift < 0.0 => format!("fell by {}", percent(drift)),
         drift if drift < 1.0 => format!("rose by {}", percent(drift)),
         drift => format!("rose to {:.1} times what it was", 1.0 + drift),
     };
-    let note = format!("{name} {way} from the first third of the run to the last");
+    let note = format!("{name} {change} from the first third of the run to the last");
     let drifts = (trend.p < CHANCE || trend.step) && trend.drift.abs() > DRIFT && trend.change.abs() > least_change;
     let finding =
         Finding { what, ok: !drifts, value: round4(trend.drift), limit: DRIFT, p: Some(trend.p), note, advice: None };
     Some(finding.or(advice))
 }
 
-/// The intervals of full length: the last one may have been cut off.
+/// Returns the intervals of full length: the end of the run may have truncated the last one. `None` if the plan changes the
+/// load.
 fn whole_points(run: &RunResult) -> Option<Vec<&Point>> {
     if !run.plan.is_steady() {
         return None;

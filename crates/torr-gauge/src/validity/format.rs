@@ -1,6 +1,6 @@
-//! Numbers in findings.
+//! The format of numbers in findings.
 
-/// A share of 0 to 1, to three digits at most.
+/// Formats a share of 0 to 1 as a percentage with at most two decimals.
 pub(super) fn percent(share: f64) -> String {
     match share.abs() * 100.0 {
         0.0 => "0%".into(),
@@ -10,7 +10,7 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// A time that is given in microseconds.
+/// Formats a time given in microseconds.
 pub(super) fn micros(us: f64) -> String {
     match us {
         us if us < 1e3 => format!("{us:.0} us"),

@@ -1,22 +1,22 @@
-//! Whether an open loop kept its schedule.
+//! The fidelity of an open loop to its schedule.
 
-use super::words::{micros, percent};
-use super::{CHANCE, Criterion, Finding, exponential, round4};
+use super::exponential::exponential;
+use super::finding::{CHANCE, Criterion, Finding, round4};
+use super::format::{micros, percent};
 use crate::result::{Arrivals, RunResult};
 
-/// The share of the median response time that the 99th percentile of lateness may be ...
+/// The limit of the send lag's 99th percentile as a share of the median response time ...
 const LAG_SHARE: f64 = 0.1;
-/// ... though less than the one is what waking up costs, and more than the other is never on time: microseconds.
+/// ... within these bounds in microseconds: the cost of a wake-up, and a lag that is never acceptable.
 const LAG_US: (f64, f64) = (200.0, 1000.0);
-/// The share by which the rate may be missed.
+/// The limit of the relative deviation from the rate.
 const MISSED: f64 = 0.001;
-/// So many standard deviations of a random count are no miss.
+/// The number of standard deviations that a random count may deviate.
 const DEVIATIONS: f64 = 4.0;
-/// The most by which the distribution of gaps may differ from what it should be. What waking up costs is in it, which
-/// shows where gaps are short.
+/// The limit of the difference between the distributions of gaps, which includes the cost of wake-ups between short gaps.
 const DISTANCE: f64 = 0.1;
 
-/// How late requests were sent.
+/// Judges the send lag.
 pub(super) fn lag(run: &RunResult) -> Option<Finding> {
     let late = run.generator.send_lag_p99_us? as f64;
     let median = run.latency_us?.p50.unwrap_or(0) as f64;
@@ -28,12 +28,12 @@ pub(super) fn lag(run: &RunResult) -> Option<Finding> {
 const NOT_ALONE: &str = "the generator did not keep its schedule, so latency is not the service's alone: ask for less, or press from a \
      machine with CPU to spare";
 
-/// How many requests were sent of those that a constant rate asks for. `behind` says that the generator could not keep up.
+/// Judges the number of requests sent at a constant rate. `behind` tells that the generator was saturated or lagged.
 pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> {
     let rate = run.plan.rate?;
     let seconds = run.plan.duration_s.map_or(run.duration_s, |planned| planned.min(run.duration_s));
     let due = (rate * seconds).ceil().min(run.plan.requests.map_or(f64::MAX, |n| n as f64));
-    // Each thread may be about to send when the run ends.
+    // Each thread may have a request due at the end of the run.
     let mut slack = (MISSED * due).max(run.plan.threads as f64);
     if run.plan.arrivals == Some(Arrivals::Poisson) {
         slack = slack.max(DEVIATIONS * due.sqrt());
@@ -48,9 +48,9 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     if off && behind {
         advice = NOT_ALONE;
     } else if off && missed < 0.0 && run.connections.peak >= run.plan.connections as u64 {
-        // Their clocks run: it is the service that does not take them, or the number of connections.
+        // The requests wait for a connection: the service is saturated, or the connections are too few.
         ok = true;
-        note += ": all connections were waiting for answers, so the service takes no more, or -c is too small";
+        note += ": all connections were waiting for responses, so the service takes no more, or -c is too small";
     } else if off && missed < 0.0 && run.errors.unanswered() > 0 {
         ok = true;
         note += ": connections were held back after failures";
@@ -60,12 +60,12 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     Some(Finding { ok, ..Finding::at_most(Criterion::Rate, value, limit, note) }.or(advice))
 }
 
-/// Whether random arrivals are those of independent users.
+/// Judges whether random arrivals are a Poisson process.
 pub(super) fn arrivals(run: &RunResult, gaps: &[u64]) -> Option<Finding> {
     if run.plan.arrivals != Some(Arrivals::Poisson) {
         return None;
     }
-    // Each thread sends a stream of its own.
+    // Each thread has a Poisson process of its own.
     let mean = run.plan.threads as f64 * 1e9 / run.plan.rate?;
     let fit = exponential(gaps, mean)?;
     let note = format!(
