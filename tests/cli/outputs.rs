@@ -211,8 +211,8 @@ fn a_collector_that_does_not_take_the_metrics_is_told() {
     let part = ExportMetricsPartialSuccess { rejected_data_points: 3, error_message: "too old,\nall of them".into() };
     let refusal = ExportMetricsServiceResponse { partial_success: Some(part) }.encode_to_vec();
     let receivers = [
-        (Receiver::answering(answer("503 Service Unavailable", b"later")), "answered 503"),
-        (Receiver::answering(answer("307 Elsewhere\r\nLocation: /elsewhere", b"")), "answered 307"),
+        (Receiver::answering(answer("503 Service Unavailable", b"later")), "status 503"),
+        (Receiver::answering(answer("307 Elsewhere\r\nLocation: /elsewhere", b"")), "status 307"),
         (Receiver::answering(answer("200 OK", &refusal)), "refused 3 of the points: too old, all of them"),
         (Receiver::answering(b"nonsense\r\n\r\n".to_vec()), ""),
     ];

@@ -21,7 +21,7 @@ Usage: wrk <options> <url>      (wrk's command line, run by torr)
 
     -R, --rate        <N>  wrk2: arrival rate in requests per second
     -U, --u_latency        wrk2: latency from sending; torr does not keep it
-    -B, --batch_latency    wrk2: latency of pipelined batches, which only scripts send
+    -B, --batch_latency    wrk2: latency of batches, which only scripts send
 
   <N> may end in k, M or G, <T> in s, m or h
 ";
