@@ -5,8 +5,9 @@
 //! 60 us, whichever is more, plus what the machine adds to that share of a witness's exchanges beyond their median: a busy or virtual
 //! machine delays one wake-up in a thousand by milliseconds, which no program can prevent.
 //!
-//! A quantile that is further off fails the test at once, with two exceptions, both measured and printed: the machine's own
-//! delays at this quantile exceed the tolerance, or other programs or the hypervisor took the CPU ([`Disturbance`]).
+//! A quantile that is further off fails the test at once, with two exceptions, both measured and printed: the excess is smaller
+//! than the delays that this share, or one in a hundred, of the witness's exchanges met, or other programs or the hypervisor took the CPU
+//! ([`Disturbance`]). Then the measurement is made again, five times at most, so that a tool that is always wrong fails.
 
 use crate::metronome::{Awake, Log, Metronome, Witness, bimodal, constant, log_normal, quantile, torr_in_real_time};
 use serde_json::Value;
@@ -17,6 +18,9 @@ use torr_test_support::disturbance::{Disturbance, Outcome, until_right};
 const REQUESTS: usize = 7000;
 const SHARE: f64 = 0.02;
 const FLOOR_US: f64 = 60.0;
+/// The share of the witness's exchanges whose delays explain an excess: delays come in bursts, and a burst that one in a hundred of
+/// the witness's exchanges meets can meet more of the requests.
+const EXPLAINING: f64 = 0.99;
 const QUANTILES: [(&str, f64); 5] = [("p50", 0.5), ("p75", 0.75), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999)];
 
 /// How far a figure may be from the truth, in microseconds.
@@ -30,16 +34,16 @@ fn noise(witness: &[u64], share: f64) -> f64 {
     quantile(witness, (1.0 + share) / 2.0) - quantile(witness, 0.5)
 }
 
-/// The quantiles that are off, in words, each with whether the machine's own delays exceed its tolerance.
+/// Returns the quantiles that are off, in words, each with whether the machine's own delays can explain the excess.
 fn wrong(result: &Value, log: &Log, witness: &[u64]) -> Vec<(String, bool)> {
     let mut wrong = Vec::new();
     for (name, share) in QUANTILES {
         let measured = result["latency_us"][name].as_u64().unwrap_or_else(|| panic!("no {name}: {result}")) as f64;
-        let noise = if share > 0.9 { noise(witness, share) } else { 0.0 };
-        let served = quantile(&log.served, share);
-        if (measured - served).abs() > allowed(served) + noise {
+        let (served, noise) = (quantile(&log.served, share), noise(witness, share));
+        let excess = (measured - served).abs() - allowed(served) - noise;
+        if excess > 0.0 {
             let said = format!("{name}: measured {measured} us, served in {served} us, noise {noise:.0} us");
-            wrong.push((said, noise > allowed(served)));
+            wrong.push((said, excess < noise.max(self::noise(witness, EXPLAINING))));
         }
     }
     wrong
@@ -59,8 +63,8 @@ fn hold(what: &str, times: &[u64], load: &[&str]) {
         let wrong = wrong(&result, &log, &witness);
         match wrong.is_empty() {
             true => Outcome::Right(()),
-            false if wrong.iter().all(|(_, delayed)| *delayed) => {
-                Outcome::Unknown(format!("the machine's own delays exceed the tolerance: {wrong:?}"))
+            false if wrong.iter().all(|(_, explained)| *explained) => {
+                Outcome::Unknown(format!("the machine's own delays are larger than the excess: {wrong:?}"))
             }
             false => Outcome::Wrong(format!("{wrong:?}"), disturbance),
         }
