@@ -124,6 +124,13 @@ pub const CONNECTING_CERTAIN: f64 = 0.25;
 /// How many times apart an estimate and a measurement may be to stand beside each other.
 pub const ESTIMATE_AGREES: f64 = 2.0;
 
+// The ladder.
+/// The share of the ladder's most throughput that every rung must have for a limiter to be certain. Runs of one load differ by up to 6% in
+/// the simulation, and a rise by a third over two rungs was taken for none below this.
+pub const SAME_THROUGHPUT: f64 = 0.8;
+/// How many times the first rung's connections the last must have for a limiter to be certain.
+pub const WIDE_LADDER: usize = 4;
+
 // CPU.
 /// The share of a machine's CPU from which the machine is full, for every rule: below it CPU is free. It lies between the four
 /// numbers (0.85, 0.9, 0.93, 0.95) that rules had each for itself, and was not measured anew.

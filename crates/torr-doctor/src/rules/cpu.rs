@@ -5,8 +5,7 @@ use crate::figures::{Figures, server_fills};
 use crate::gain;
 use crate::rules::Step;
 use crate::thresholds::{
-    ALL_CPU, FULL_THREAD, LINK_DELAY_S, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES,
-    THROTTLED,
+    ALL_CPU, FULL_THREAD, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES, THROTTLED,
 };
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
@@ -44,9 +43,8 @@ pub fn rule(evidence: &Evidence) -> Step {
             _ if is_free => "One thread of the server does all the work and is full, while other CPUs are free.",
             _ => "One thread of the server does all the work and is full: it can use one CPU only.",
         };
-        // The kernel answers connects: what delays them is a link, and the server's use of about one CPU an accident.
-        let is_delayed = full == 0 && evidence.figures.connect_delay_s().is_some_and(|delay| delay >= LINK_DELAY_S);
-        let sure = if is_delayed { Confidence::Likely } else { sure };
+        // Workers, a lock or a link can use about one CPU in all by accident: only a full thread proves that one is the limit.
+        let sure = if full == 0 { Confidence::Likely } else { sure };
         Verdict::new(Factor::SingleCore, sure, summary)
             .because(match full {
                 0 => format!("the server used {used:.2} of {cores} CPUs, and none of its threads was full"),
@@ -109,6 +107,8 @@ pub fn rule(evidence: &Evidence) -> Step {
         .advice("run the generator on another machine, where it takes no CPU from the server")
         .gain(super::generator::not_at_its_limit())
     } else if full >= 2 && is_free {
+        // As many full threads as CPUs leave none for another worker, whatever the machine shows.
+        let sure = if full >= cores { Confidence::Likely } else { sure };
         Verdict::new(Factor::Workers, sure, "All busy threads of the server are full, while CPU is free.")
             .because(format!("{full} threads of the server were full, on {cores} CPUs"))
             .because_if(told)

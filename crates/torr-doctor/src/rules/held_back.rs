@@ -5,7 +5,9 @@ use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Warmup};
 use crate::gain;
 use crate::rules::Step;
-use crate::thresholds::{GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, THROTTLED};
+use crate::thresholds::{
+    GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, SAME_THROUGHPUT, THROTTLED, WIDE_LADDER,
+};
 use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
 use torr_gauge::signals::{QuotaUse, Signals};
@@ -144,8 +146,11 @@ fn limiter(evidence: &Evidence) -> Step {
     let steady = evidence.figures.rps();
     let apart = super::addresses::second(evidence, steady)?;
     let figures = &evidence.figures;
-    let confidence = if seen.is_some() { Confidence::Certain } else { Confidence::Likely };
     let fewest = figures.ladder.0.first().map_or(1, |rung| rung.connections);
+    let connections = figures.ladder.0.last().map_or(1, |rung| rung.connections);
+    // Over few rungs a throughput that still rises looks much like one that does not.
+    let same = least > SAME_THROUGHPUT * figures.ladder.most() && connections >= WIDE_LADDER * fewest;
+    let confidence = if seen.is_some() && same { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(
         Verdict::new(Factor::RateLimit, confidence, "A limiter holds requests back: they wait though nothing is busy.")
             .because(format!(

@@ -94,7 +94,8 @@ impl Service {
             3 => Fault::Workers(random.usize(1..17)),
             4 => Fault::Lock(hold_s, random.usize(8..64)),
             5 => Fault::Pool(random.usize(1..17), hold_s),
-            6 => Fault::Refuses { per_second: rate },
+            // The CPUs must be able to do what the limiter accepts.
+            6 => Fault::Refuses { per_second: rate.min(0.5 * cores as f64 / cpu_s) },
             7 => Fault::Delays { per_second: rate, bucket },
             8 => Fault::Quota(share),
             9 => Fault::Link(wide),
