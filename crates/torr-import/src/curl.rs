@@ -4,16 +4,11 @@ mod flags;
 mod words;
 
 use crate::draft::{Draft, DraftEntry, ImportError};
+use crate::parts::{NOWHERE, is_json, option, pair};
 use crate::secret::Secrets;
 use flags::{Flag, Takes};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use torr_session::hurl::Position;
-use torr_session::hurl::ast::{
-    Body, Entry, EntryOption, KeyValue, MultipartPart, OptionName, OptionValue, Request, Template, TextHint,
-};
-
-/// The place of everything that an import writes: a hurl file that is written has no other.
-const NOWHERE: Position = Position { line: 1, column: 1 };
+use torr_session::hurl::ast::{Body, Entry, MultipartPart, OptionName, OptionValue, Request, Template, TextHint};
 
 /// Imports a command line, or several one below the other.
 ///
@@ -224,29 +219,16 @@ impl Command {
             () if has_data || !self.parts.is_empty() => "POST",
             () => "GET",
         };
-        let mut request = Request {
-            method: self.method.clone().unwrap_or_else(|| default.to_owned()),
-            url: address(url, &query)?.as_str().into(),
-            headers: Vec::new(),
-            options: Vec::new(),
-            query: Vec::new(),
-            form: Vec::new(),
-            multipart: self.parts.iter().map(|part| multipart(part, secrets)).collect(),
-            cookies: Vec::new(),
-            basic_auth: None,
-            body: self.upload.as_deref().map(|name| Body::File(name.into())),
-            at: NOWHERE,
-        };
+        let method = self.method.as_deref().unwrap_or(default);
+        let mut request = Request::new(method, address(url, &query)?.as_str().into(), NOWHERE);
+        request.multipart = self.parts.iter().map(|part| multipart(part, secrets)).collect();
+        request.body = self.upload.as_deref().map(|name| Body::File(name.into()));
         let mut left_out = self.left_out.clone();
         if has_data {
             self.content(&mut request, &mut fields, secrets, &mut left_out);
         }
         request.headers = fields.iter().map(|(name, value)| pair(name, secrets.field(name, value))).collect();
-        request.options = self
-            .options
-            .iter()
-            .map(|(name, value)| EntryOption { name: *name, value: value.clone(), at: NOWHERE })
-            .collect();
+        request.options = self.options.iter().map(|(name, value)| option(*name, value.clone())).collect();
         match self.user.as_deref().map(|user| user.split_once(':').unwrap_or((user, ""))) {
             Some(("", _)) => left_out.push(("-u".to_owned(), "a password without a user".to_owned())),
             Some((user, "")) => request.basic_auth = Some(pair(user, "".into())),
@@ -285,8 +267,7 @@ impl Command {
                 .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
                 .map(|(_, value)| value.clone());
             let is_form = media_type.as_deref().is_none_or(|media_type| media_type.starts_with(FORM));
-            let is_json =
-                serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|json| json.is_object() || json.is_array());
+            let is_json = is_json(&text);
             match form(&text).filter(|_| is_form && !is_json) {
                 Some(pairs) => {
                     fields.retain(|(name, value)| !(name.eq_ignore_ascii_case("content-type") && value == FORM));
@@ -306,10 +287,6 @@ impl Command {
 
 fn missing(word: &str) -> ImportError {
     ImportError(format!("{word} has no value"))
-}
-
-fn pair(name: &str, value: Template) -> KeyValue {
-    KeyValue { name: name.into(), value, at: NOWHERE }
 }
 
 /// Reads the value of `--data`: text, or a file after `@`.

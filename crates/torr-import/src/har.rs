@@ -4,16 +4,14 @@ mod correlate;
 mod record;
 
 use crate::draft::{Draft, DraftEntry, ImportError};
+use crate::parts::{NOWHERE, is_json, option, pair};
 use crate::secret::Secrets;
 use record::{Header, PostData, Record};
-use torr_session::hurl::Position;
 use torr_session::hurl::ast::{
-    Body, Entry, EntryOption, KeyValue, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
+    Body, Entry, MultipartPart, OptionName, OptionValue, Request, Response, Template, TextHint,
 };
 use url::Url;
 
-/// The place of everything that an import writes.
-const NOWHERE: Position = Position { line: 1, column: 1 };
 /// The shortest pause between two requests that is kept, in milliseconds: shorter ones are the browser's own work.
 const SHORTEST_PAUSE: u64 = 100;
 
@@ -50,7 +48,7 @@ pub fn import(text: &str, options: Options) -> Result<Draft, ImportError> {
     let archive: record::Archive = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| ImportError(format!("this is no HAR file: {error}")))?;
     let mut records = archive.log.entries;
-    records.sort_by_key(record::Record::started);
+    records.sort_by_key(|record| record.started);
     let mut draft = Draft::default();
     let page = records.iter().find_map(|record| Url::parse(&record.request.url).ok()).map(|url| url.origin());
     let mut kept = Vec::new();
@@ -65,17 +63,17 @@ pub fn import(text: &str, options: Options) -> Result<Draft, ImportError> {
             "the recording has no request of its first host: --all takes those of others".to_owned(),
         ));
     }
-    let mut secrets = Secrets::default();
     let correlations = correlate::find(&kept);
+    let mut secrets = Secrets::beside(correlations.iter().map(|known| known.variable.clone()).collect());
     let mut end = None;
     for (number, record) in kept.iter().enumerate() {
-        let mut entry = Reader { secrets: &mut secrets, correlations: &correlations, number }.entry(record)?;
-        let pause = end.map_or(0, |end: i64| (record.started() - end).max(0)) as u64;
+        let mut entry = Reader { secrets: &mut secrets, correlations: &correlations, number }.entry(record);
+        let pause = end.map_or(0, |end| u64::try_from(record.started.saturating_sub(end)).unwrap_or(0));
         if pause >= SHORTEST_PAUSE {
-            let value = OptionValue::Milliseconds(pause.next_multiple_of(10));
-            entry.entry.request.options.push(EntryOption { name: OptionName::Delay, value, at: NOWHERE });
+            let delay = OptionValue::Milliseconds(pause.next_multiple_of(10));
+            entry.entry.request.options.push(option(OptionName::Delay, delay));
         }
-        end = Some(record.started().saturating_add(record.time.max(0.0) as i64).max(end.unwrap_or(i64::MIN)));
+        end = end.max(Some(record.ended()));
         draft.entries.push(entry);
     }
     draft.notes = correlations.iter().map(correlate::Correlation::evidence).collect();
@@ -117,22 +115,11 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn entry(&mut self, record: &Record) -> Result<DraftEntry, ImportError> {
+    fn entry(&mut self, record: &Record) -> DraftEntry {
         let mut left_out = Vec::new();
         let url = record.request.url.split('#').next().unwrap_or_default();
-        let mut request = Request {
-            method: record.request.method.to_ascii_uppercase(),
-            url: correlate::insert(url.into(), self.correlations, self.number),
-            headers: Vec::new(),
-            options: Vec::new(),
-            query: Vec::new(),
-            form: Vec::new(),
-            multipart: Vec::new(),
-            cookies: Vec::new(),
-            basic_auth: None,
-            body: None,
-            at: NOWHERE,
-        };
+        let url = correlate::insert(url.into(), self.correlations, self.number);
+        let mut request = Request::new(record.request.method.to_ascii_uppercase(), url, NOWHERE);
         for header in &record.request.headers {
             self.field(header, &mut request, &mut left_out);
         }
@@ -151,7 +138,7 @@ impl Reader<'_> {
             body: None,
             at: NOWHERE,
         });
-        Ok(DraftEntry { entry: Entry { name: None, request, response }, left_out })
+        DraftEntry { entry: Entry { name: None, request, response }, left_out }
     }
 
     fn field(&mut self, header: &Header, request: &mut Request, left_out: &mut Vec<(String, String)>) {
@@ -165,8 +152,7 @@ impl Reader<'_> {
         }
         match lower.as_str() {
             "accept-encoding" => {
-                let value = OptionValue::Boolean(true);
-                request.options.push(EntryOption { name: OptionName::Compressed, value, at: NOWHERE });
+                request.options.push(option(OptionName::Compressed, OptionValue::Boolean(true)));
             }
             "cookie" => {
                 let reason = "a virtual user keeps the cookies that responses set; others would be the recorder's own";
@@ -176,7 +162,7 @@ impl Reader<'_> {
                 let value = correlate::insert(header.value.as_str().into(), self.correlations, self.number);
                 let value =
                     if value.literal().is_some() { self.secrets.field(&header.name, &header.value) } else { value };
-                request.headers.push(KeyValue { name: header.name.as_str().into(), value, at: NOWHERE });
+                request.headers.push(pair(&header.name, value));
             }
         }
     }
@@ -187,7 +173,7 @@ impl Reader<'_> {
         let parameter = |reader: &mut Self, name: &str, value: &str| {
             let inserted = correlate::insert(value.into(), reader.correlations, reader.number);
             let value = if inserted.literal().is_some() { reader.secrets.parameter(name, value) } else { inserted };
-            KeyValue { name: name.into(), value, at: NOWHERE }
+            pair(name, value)
         };
         match media_type.as_str() {
             "application/x-www-form-urlencoded" => {
@@ -241,9 +227,7 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, text: &str) -> Body {
-        let is_json =
-            serde_json::from_str::<serde_json::Value>(text).is_ok_and(|json| json.is_object() || json.is_array());
-        if is_json {
+        if is_json(text) {
             return Body::Json(correlate::insert_json(self.secrets.json(text), self.correlations, self.number));
         }
         let text = correlate::insert(text.into(), self.correlations, self.number);

@@ -5,6 +5,7 @@
 pub mod curl;
 mod draft;
 pub mod har;
+mod parts;
 mod secret;
 
 pub use draft::{Draft, DraftEntry, ImportError, Secret};

@@ -1,10 +1,10 @@
 //! Values that must not stand in a file that is committed: credentials become variables.
 
 use crate::draft::Secret;
+use crate::parts::{variable, variable_name};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
-use torr_session::hurl::Position;
-use torr_session::hurl::ast::{Expression, JsonPiece, Piece, Source, Template};
+use torr_session::hurl::ast::{JsonPiece, Piece, Template};
 
 /// Names of fields whose values are credentials, in lower case.
 const FIELDS: &[&str] = &[
@@ -35,9 +35,16 @@ static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
     found: Vec<Secret>,
+    /// Names of variables that stand for something else.
+    taken: Vec<String>,
 }
 
 impl Secrets {
+    /// Returns no secrets yet, beside variables of these names.
+    pub(crate) fn beside(taken: Vec<String>) -> Self {
+        Self { found: Vec::new(), taken }
+    }
+
     /// Returns all secrets.
     pub(crate) fn finish(self) -> Vec<Secret> {
         self.found
@@ -78,8 +85,8 @@ impl Secrets {
             pieces.push(JsonPiece::Text(plain_json(&text[end..value.start()])));
             let decoded = serde_json::from_str(&format!("\"{}\"", value.as_str()));
             let decoded = decoded.unwrap_or_else(|_| value.as_str().to_owned());
-            let variable = self.variable(name, &format!("member {name}"), &decoded);
-            pieces.push(JsonPiece::InString(expression(variable)));
+            let name = self.name(name, &format!("member {name}"), &decoded);
+            pieces.push(JsonPiece::InString(variable(&name)));
             end = value.end();
         }
         pieces.push(JsonPiece::Text(plain_json(&text[end..])));
@@ -87,22 +94,22 @@ impl Secrets {
     }
 
     fn behind(&mut self, kept: &str, name: &str, place: &str, value: &str) -> Template {
-        let variable = Piece::Placeholder(expression(self.variable(name, place, value)));
-        Template(if kept.is_empty() { vec![variable] } else { vec![Piece::Text(kept.to_owned()), variable] })
+        let placeholder = Piece::Placeholder(variable(&self.name(name, place, value)));
+        Template(if kept.is_empty() { vec![placeholder] } else { vec![Piece::Text(kept.to_owned()), placeholder] })
     }
 
-    /// Returns the variable of a value: the same for the same value, a new one for another value of the same name.
-    fn variable(&mut self, name: &str, place: &str, value: &str) -> String {
-        let base: String =
-            name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-        if let Some(known) =
-            self.found.iter().find(|secret| secret.value == value && secret.variable.starts_with(&base))
-        {
+    /// Returns the name of a value's variable: the same for the same value of the same name, otherwise a new one.
+    fn name(&mut self, name: &str, place: &str, value: &str) -> String {
+        let base = variable_name(name, |_| false);
+        let known = self.found.iter().find(|secret| secret.value == value && secret.variable.starts_with(&base));
+        if let Some(known) = known {
             return known.variable.clone();
         }
-        let taken = |variable: &str| self.found.iter().any(|secret| secret.variable == variable);
-        let mut numbered = (2..).map(|number| format!("{base}_{number}"));
-        let variable = if taken(&base) { numbered.find(|name| !taken(name)).unwrap_or_default() } else { base };
+        let is_taken = |variable: &str| {
+            self.taken.iter().any(|taken| taken == variable)
+                || self.found.iter().any(|secret| secret.variable == variable)
+        };
+        let variable = variable_name(name, is_taken);
         let secret = Secret { variable: variable.clone(), place: place.to_owned(), value: value.to_owned() };
         self.found.push(secret);
         variable
@@ -111,10 +118,6 @@ impl Secrets {
 
 fn is_credential(captures: &Captures<'_>) -> bool {
     NAMES.is_match(&captures[1]) && !captures[3].is_empty()
-}
-
-fn expression(variable: String) -> Expression {
-    Expression { source: Source::Variable(variable), filters: Vec::new(), at: Position { line: 1, column: 1 } }
 }
 
 /// Returns JSON text in which no string can be taken for a placeholder: two braces in a row occur within strings only.

@@ -1,7 +1,7 @@
 //! Filters: from one value to another.
 
 use crate::error::EvaluationError;
-use crate::hurl::{ParseError, Position, ast};
+use crate::hurl::{ParseError, Position, ast, filter_name};
 use crate::pattern::Compiled;
 use crate::scope::{Names, Variables};
 use crate::template::Template;
@@ -20,8 +20,8 @@ const URL: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').re
 /// A filter, its argument compiled.
 #[derive(Debug, Clone)]
 pub enum Filter {
-    /// A filter without an argument.
-    Plain(ast::Filter),
+    /// A filter without an argument, and its name for messages.
+    Plain(ast::Filter, &'static str),
     /// `decode`
     Decode(&'static Encoding),
     /// `dateFormat`
@@ -75,7 +75,7 @@ fn compile_one(filter: &ast::Filter, at: Position, names: &mut Names) -> Result<
         ast::Filter::XPath(_) => {
             return Err(ParseError { at, message: "xpath is not supported: use jsonpath or regex".to_owned() });
         }
-        plain => Filter::Plain(plain.clone()),
+        plain => Filter::Plain(plain.clone(), filter_name(plain)),
     })
 }
 
@@ -99,7 +99,7 @@ pub fn apply(
 impl Filter {
     fn apply(&self, value: Value, variables: &Variables) -> Result<Option<Value>, EvaluationError> {
         Ok(Some(match self {
-            Self::Plain(plain) => return apply_plain(plain, value),
+            Self::Plain(plain, name) => return apply_plain(plain, name, value),
             Self::Decode(encoding) => {
                 let text = encoding.decode_without_bom_handling_and_without_replacement(bytes("decode", &value)?);
                 Value::Text(text.ok_or_else(|| wrong("decode", &value))?.into_owned())
@@ -171,10 +171,8 @@ pub fn json_path(path: &JsonPath, json: &serde_json::Value) -> Option<Value> {
     }
 }
 
-fn apply_plain(filter: &ast::Filter, value: Value) -> Result<Option<Value>, EvaluationError> {
+fn apply_plain(filter: &ast::Filter, name: &str, value: Value) -> Result<Option<Value>, EvaluationError> {
     use ast::Filter as F;
-    let name = format!("{filter:?}");
-    let name = name.as_str();
     let decoded =
         |bytes: Result<Vec<u8>, base64::DecodeError>| bytes.map(Value::Bytes).map_err(|_| wrong(name, &value));
     Ok(Some(match filter {
@@ -218,9 +216,7 @@ fn apply_plain(filter: &ast::Filter, value: Value) -> Result<Option<Value>, Eval
 }
 
 fn wrong(filter: &str, value: &Value) -> EvaluationError {
-    let mut name = filter.to_owned();
-    name[..1].make_ascii_lowercase();
-    EvaluationError(format!("the filter {name} cannot be applied to {}", value.describe()))
+    EvaluationError(format!("the filter {filter} cannot be applied to {}", value.describe()))
 }
 
 fn text<'v>(filter: &str, value: &'v Value) -> Result<&'v str, EvaluationError> {

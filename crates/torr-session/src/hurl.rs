@@ -24,6 +24,7 @@ mod write;
 
 pub use ast::File;
 pub use error::{ParseError, Position};
+pub use filter::filter_name;
 pub use option::option_name;
 pub use parse::parse;
 pub use write::{entry as write_entry, write};

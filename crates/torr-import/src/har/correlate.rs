@@ -5,12 +5,12 @@
 //! or its name says that it identifies something.
 
 use super::record::Record;
+use crate::parts::{NOWHERE, variable, variable_name};
 use regex::Regex;
+use std::collections::HashMap;
 use std::sync::LazyLock;
-use torr_session::hurl::Position;
-use torr_session::hurl::ast::{Capture, Expression, JsonPiece, Pattern, Piece, Query, Source, Template};
+use torr_session::hurl::ast::{Capture, JsonPiece, Pattern, Piece, Query, Template};
 
-const NOWHERE: Position = Position { line: 1, column: 1 };
 /// A value of this length or more is not the same by chance.
 const LONG: usize = 12;
 /// A value of this length or more counts if its name identifies something.
@@ -35,7 +35,7 @@ pub(super) struct Correlation {
     from: usize,
     /// The numbers of the records whose requests have the value.
     to: Vec<usize>,
-    variable: String,
+    pub(super) variable: String,
     value: String,
     query: Query,
     /// Where the response has the value, in words.
@@ -67,20 +67,22 @@ struct Given {
 /// Finds all correlations.
 pub(super) fn find(records: &[Record]) -> Vec<Correlation> {
     let requests: Vec<String> = records.iter().map(request_text).collect();
+    let index = Index::new(&requests);
     let mut found: Vec<Correlation> = Vec::new();
     for (from, record) in records.iter().enumerate() {
+        // A request that began before the response ended cannot have a value from it.
+        let ended = record.ended();
         for given in given(record) {
             if !can_count(&given) || found.iter().any(|known| known.value == given.value) {
                 continue;
             }
-            if requests[..=from].iter().any(|request| holds(request, &given.value)) {
+            let holding: Vec<_> = index.holding(&given.value).collect();
+            if holding.first().is_none_or(|first| *first <= from) {
                 continue;
             }
-            // A request that began before the response ended cannot have the value from it.
-            let later = |to: &usize| records[*to].started() >= record.ended() && holds(&requests[*to], &given.value);
-            let to: Vec<_> = (from + 1..records.len()).filter(later).collect();
+            let to: Vec<_> = holding.into_iter().filter(|to| records[*to].started >= ended).collect();
             if !to.is_empty() {
-                let variable = variable(&given.name, &found);
+                let variable = variable_name(&given.name, |name| found.iter().any(|known| known.variable == name));
                 found.push(Correlation {
                     from,
                     to,
@@ -93,6 +95,35 @@ pub(super) fn find(records: &[Record]) -> Vec<Correlation> {
         }
     }
     found
+}
+
+/// The words of all requests: a value can only stand in requests that have its first word.
+struct Index<'r> {
+    requests: &'r [String],
+    /// The numbers of the requests that have a word, in order.
+    words: HashMap<&'r str, Vec<usize>>,
+}
+
+impl<'r> Index<'r> {
+    fn new(requests: &'r [String]) -> Self {
+        let mut words: HashMap<_, Vec<_>> = HashMap::new();
+        for (number, request) in requests.iter().enumerate() {
+            for word in request.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+                let numbers = words.entry(word).or_default();
+                if numbers.last() != Some(&number) {
+                    numbers.push(number);
+                }
+            }
+        }
+        Self { requests, words }
+    }
+
+    /// Returns the numbers of the requests that have a value, in order. A value without a word identifies nothing.
+    fn holding(&self, value: &str) -> impl Iterator<Item = usize> {
+        let first = value.split(|c| !is_word(c)).find(|word| !word.is_empty());
+        let numbers = first.and_then(|word| self.words.get(word)).map_or(&[][..], Vec::as_slice);
+        numbers.iter().copied().filter(move |number| holds(&self.requests[*number], value))
+    }
 }
 
 /// Returns the captures of a response.
@@ -114,7 +145,7 @@ pub(super) fn insert(template: Template, correlations: &[Correlation], number: u
         let replace = |piece: Piece| match piece {
             Piece::Text(text) => split(&text, &correlation.value)
                 .into_iter()
-                .map(|part| part.map_or_else(|| Piece::Placeholder(expression(&correlation.variable)), Piece::Text))
+                .map(|part| part.map_or_else(|| Piece::Placeholder(variable(&correlation.variable)), Piece::Text))
                 .collect(),
             placeholder => vec![placeholder],
         };
@@ -140,8 +171,8 @@ pub(super) fn insert_json(pieces: Vec<JsonPiece>, correlations: &[Correlation], 
                         is_string ^= quotes(&text) % 2 == 1;
                         out.push(JsonPiece::Text(text));
                     }
-                    None if is_string => out.push(JsonPiece::InString(expression(&correlation.variable))),
-                    None => out.push(JsonPiece::Value(expression(&correlation.variable))),
+                    None if is_string => out.push(JsonPiece::InString(variable(&correlation.variable))),
+                    None => out.push(JsonPiece::Value(variable(&correlation.variable))),
                 }
             }
         }
@@ -197,10 +228,6 @@ fn holds(text: &str, value: &str) -> bool {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
-}
-
-fn expression(variable: &str) -> Expression {
-    Expression { source: Source::Variable(variable.to_owned()), filters: Vec::new(), at: NOWHERE }
 }
 
 /// Returns all of a request in which a value can stand.
@@ -298,14 +325,4 @@ fn hidden(html: &str) -> Vec<Given> {
         Some(Given { place: format!("the hidden field {name}"), name, value, query })
     };
     HIDDEN.find_iter(html).filter_map(field).collect()
-}
-
-/// Returns a new variable's name for a value.
-fn variable(name: &str, found: &[Correlation]) -> String {
-    let base: String = name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-    let base = base.trim_matches('_');
-    let base = if base.is_empty() { "value" } else { base };
-    let taken = |name: &str| found.iter().any(|known| known.variable == name);
-    let mut numbered = (2..).map(|number| format!("{base}_{number}"));
-    if taken(base) { numbered.find(|name| !taken(name)).unwrap_or_default() } else { base.to_owned() }
 }

@@ -1,7 +1,7 @@
 //! The parts of a HAR file that an import needs (HAR 1.2 specification). What a writer leaves out has a default: Firefox and
 //! Chromium differ in what they give.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
 #[derive(Debug, Deserialize)]
@@ -19,11 +19,12 @@ pub(super) struct Log {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
-    #[serde(default)]
-    started_date_time: String,
+    /// When the exchange began, in milliseconds since 1970; 0 where the file does not say.
+    #[serde(default, rename = "startedDateTime", deserialize_with = "moment")]
+    pub(super) started: i64,
     /// The whole exchange, in milliseconds.
     #[serde(default)]
-    pub(super) time: f64,
+    time: f64,
     pub(super) request: Request,
     #[serde(default)]
     pub(super) response: Response,
@@ -99,15 +100,10 @@ pub(super) struct Content {
 }
 
 impl Record {
-    /// Returns when the exchange began, in milliseconds since 1970; 0 where the file does not say.
-    pub(super) fn started(&self) -> i64 {
-        chrono::DateTime::parse_from_rfc3339(&self.started_date_time).map_or(0, |moment| moment.timestamp_millis())
-    }
-
     /// Returns when the exchange ended, in milliseconds since 1970.
     pub(super) fn ended(&self) -> i64 {
         let time = Duration::try_from_secs_f64(self.time / 1000.0).unwrap_or_default();
-        self.started().saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+        self.started.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
 }
 
@@ -116,4 +112,9 @@ impl Content {
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref().filter(|_| self.encoding.as_deref().unwrap_or_default().is_empty())
     }
+}
+
+fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(chrono::DateTime::parse_from_rfc3339(&text).map_or(0, |moment| moment.timestamp_millis()))
 }

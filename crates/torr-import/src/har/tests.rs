@@ -160,3 +160,14 @@ fn what_is_no_recording_is_refused() {
         assert!(error.contains(message), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_secret_and_a_capture_of_one_name_are_two_variables() {
+    let own = json!({"mimeType": "application/json", "text": "{\"token\":\"the recorder's own\"}"});
+    let (text, summary) = imported(&[
+        record(0, "GET", "https://shop/a", Value::Null, 200, "application/json", r#"{"token":"0123456789abcdef"}"#),
+        record(1000, "POST", "https://shop/0123456789abcdef", own, 200, "text/plain", ""),
+    ]);
+    assert!(text.contains("POST https://shop/{{token}}\n") && text.contains("{\"token\":\"{{token_2}}\"}"), "{text}");
+    assert!(summary.contains("secret: member token is the variable 'token_2'"), "{summary}");
+}

@@ -47,6 +47,25 @@ pub struct Request {
     pub at: Position,
 }
 
+impl Request {
+    /// Returns a request of a method and a URL alone.
+    pub fn new(method: impl Into<String>, url: Template, at: Position) -> Self {
+        Self {
+            method: method.into(),
+            url,
+            headers: Vec::new(),
+            options: Vec::new(),
+            query: Vec::new(),
+            form: Vec::new(),
+            multipart: Vec::new(),
+            cookies: Vec::new(),
+            basic_auth: None,
+            body: None,
+            at,
+        }
+    }
+}
+
 /// What a response must be, and what is taken from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {

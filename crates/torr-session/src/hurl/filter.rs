@@ -7,7 +7,7 @@ use super::template::quoted;
 use super::value::{integer, pattern};
 
 /// Filters without an argument, by their names in the file.
-pub(super) const PLAIN: &[(&str, Filter)] = &[
+const PLAIN: &[(&str, Filter)] = &[
     ("base64Decode", Filter::Base64Decode),
     ("base64Encode", Filter::Base64Encode),
     ("base64UrlSafeDecode", Filter::Base64UrlSafeDecode),
@@ -29,6 +29,11 @@ pub(super) const PLAIN: &[(&str, Filter)] = &[
     ("utf8Decode", Filter::Utf8Decode),
     ("utf8Encode", Filter::Utf8Encode),
 ];
+
+/// Returns the name of a filter without an argument as files spell it; an empty one for other filters.
+pub fn filter_name(filter: &Filter) -> &'static str {
+    PLAIN.iter().find(|(_, known)| known == filter).map_or("", |(name, _)| name)
+}
 
 /// Reads filters as long as there are any, each after a space.
 pub(super) fn filters(cursor: &mut Cursor<'_>) -> Result<Vec<Filter>, ParseError> {

@@ -52,26 +52,14 @@ fn name_in_comments(cursor: &mut Cursor<'_>) -> Option<String> {
 
 fn request(cursor: &mut Cursor<'_>) -> Result<Request, ParseError> {
     let at = cursor.position();
-    let method = cursor.eat_while(|c| c.is_ascii_uppercase()).to_owned();
+    let method = cursor.eat_while(|c| c.is_ascii_uppercase());
     cursor.spaces();
     let url = line(cursor)?;
     if url.0.is_empty() {
         return Err(cursor.error("a URL should stand here"));
     }
     cursor.end_of_line()?;
-    let mut request = Request {
-        method,
-        url,
-        headers: fields(cursor)?,
-        options: Vec::new(),
-        query: Vec::new(),
-        form: Vec::new(),
-        multipart: Vec::new(),
-        cookies: Vec::new(),
-        basic_auth: None,
-        body: None,
-        at,
-    };
+    let mut request = Request { headers: fields(cursor)?, ..Request::new(method, url, at) };
     let mut ahead = cursor.clone();
     of_request(&mut ahead, &mut request)?;
     request.body = content(cursor, ahead)?;

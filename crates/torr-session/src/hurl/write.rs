@@ -1,7 +1,7 @@
 //! A hurl file as text that a person would want to read. What is written is read back as it was.
 
 use super::ast::*;
-use super::filter::PLAIN as PLAIN_FILTERS;
+use super::filter::filter_name;
 use super::option::option_name;
 use super::predicate::PLAIN as PLAIN_PREDICATES;
 use ::base64::Engine;
@@ -199,9 +199,7 @@ fn filter(filter: &Filter) -> String {
         Filter::ToDate(format) => format!("toDate {}", quoted(format)),
         Filter::UrlQueryParameter(name) => format!("urlQueryParam {}", quoted(name)),
         Filter::XPath(path) => format!("xpath {}", quoted(path)),
-        plain => {
-            PLAIN_FILTERS.iter().find(|(_, known)| known == plain).map_or(String::new(), |(name, _)| (*name).to_owned())
-        }
+        plain => filter_name(plain).to_owned(),
     }
 }
 
