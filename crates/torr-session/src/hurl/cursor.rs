@@ -7,12 +7,14 @@ use super::{ParseError, Position};
 pub(super) struct Cursor<'s> {
     source: &'s str,
     at: usize,
+    position: Position,
 }
 
 impl<'s> Cursor<'s> {
     pub(super) fn new(source: &'s str) -> Self {
         // Editors of some systems begin a file with a byte order mark.
-        Self { source, at: if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 } }
+        let at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { source, at, position: Position { line: 1, column: 1 } }
     }
 
     /// Returns the text that is left.
@@ -30,7 +32,7 @@ impl<'s> Cursor<'s> {
 
     pub(super) fn next(&mut self) -> Option<char> {
         let next = self.peek()?;
-        self.at += next.len_utf8();
+        self.skip(next.len_utf8());
         Some(next)
     }
 
@@ -42,7 +44,7 @@ impl<'s> Cursor<'s> {
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.starts_with(text);
         if found {
-            self.at += text.len();
+            self.skip(text.len());
         }
         found
     }
@@ -56,12 +58,19 @@ impl<'s> Cursor<'s> {
     pub(super) fn eat_while(&mut self, wanted: impl Fn(char) -> bool) -> &'s str {
         let rest = self.rest();
         let end = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
-        self.at += end;
+        self.skip(end);
         &rest[..end]
     }
 
     /// Moves by a number of bytes that end between two characters.
     pub(super) fn skip(&mut self, bytes: usize) {
+        let passed = &self.rest()[..bytes];
+        let last_line = passed.rfind('\n').map(|newline| &passed[newline + 1..]);
+        if last_line.is_some() {
+            self.position.line += passed.matches('\n').count();
+            self.position.column = 1;
+        }
+        self.position.column += last_line.unwrap_or(passed).chars().count();
         self.at += bytes;
     }
 
@@ -102,10 +111,7 @@ impl<'s> Cursor<'s> {
     }
 
     pub(super) fn position(&self) -> Position {
-        let before = &self.source[..self.at];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let column = before[line_start..].trim_start_matches('\u{feff}').chars().count() + 1;
-        Position { line: before.matches('\n').count() + 1, column }
+        self.position
     }
 
     /// Returns an error at this place.

@@ -66,6 +66,15 @@ fn content_that_nests_too_deep_is_refused() {
     assert!(parse(&deep(100_000)).expect_err("it is too deep").message.contains("deeper"));
 }
 
+#[test]
+fn a_mistake_at_the_end_of_a_long_file_is_refused_at_its_place() {
+    // A place that is counted from the beginning each time takes minutes here.
+    let entries = 50_000;
+    let error = parse(&format!("{}nonsense", "GET http://a/{{é}}\nHTTP 200\n".repeat(entries)))
+        .expect_err("it ends in nonsense");
+    assert_eq!((error.at.line, error.at.column), (2 * entries + 1, "nonsense".len() + 1));
+}
+
 proptest! {
     /// Files that are cut, doubled or mixed are read or refused at a place within them.
     #[test]
