@@ -159,52 +159,58 @@ impl Options {
     }
 }
 
-impl Setting<bool> {
-    /// Returns the value.
-    ///
-    /// # Errors
-    /// If the expression has no value, or one that is neither true nor false.
-    pub fn get(&self, variables: &Variables) -> Result<bool, EvaluationError> {
-        match self {
-            Self::Value(value) => Ok(*value),
-            Self::Expression(expression) => match &*expression.evaluate(variables)? {
-                Value::Boolean(boolean) => Ok(*boolean),
-                other => Err(EvaluationError(format!("true or false was expected, not {}", other.describe()))),
-            },
+/// A value that an option takes from an expression.
+pub trait SettingValue: Copy {
+    /// What the expression must give, in words.
+    const EXPECTED: &'static str;
+
+    /// Returns the value; `None` for a value of another kind.
+    fn of(value: &Value) -> Option<Self>;
+}
+
+impl SettingValue for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Boolean(boolean) = value { Some(*boolean) } else { None }
+    }
+}
+
+/// A count; -1 is no end.
+impl SettingValue for Option<u64> {
+    const EXPECTED: &'static str = "a count";
+
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(-1) => Some(None),
+            Value::Integer(count @ 0..) => Some(Some(*count as u64)),
+            _ => None,
         }
     }
 }
 
-impl Setting<Option<u64>> {
-    /// Returns the value.
-    ///
-    /// # Errors
-    /// If the expression has no value, or one that is no count.
-    pub fn get(&self, variables: &Variables) -> Result<Option<u64>, EvaluationError> {
-        match self {
-            Self::Value(value) => Ok(*value),
-            Self::Expression(expression) => match &*expression.evaluate(variables)? {
-                Value::Integer(-1) => Ok(None),
-                Value::Integer(count @ 0..) => Ok(Some(*count as u64)),
-                other => Err(EvaluationError(format!("a count was expected, not {}", other.describe()))),
-            },
-        }
+/// A time; a number counts in milliseconds.
+impl SettingValue for Duration {
+    const EXPECTED: &'static str = "a time in milliseconds";
+
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Integer(count @ 0..) = value { Some(Self::from_millis(*count as u64)) } else { None }
     }
 }
 
-impl Setting<Duration> {
-    /// Returns the value; a number of an expression counts in milliseconds.
+impl<T: SettingValue> Setting<T> {
+    /// Returns the value.
     ///
     /// # Errors
-    /// If the expression has no value, or one that is no time.
-    pub fn get(&self, variables: &Variables) -> Result<Duration, EvaluationError> {
-        match self {
-            Self::Value(value) => Ok(*value),
-            Self::Expression(expression) => match &*expression.evaluate(variables)? {
-                Value::Integer(count @ 0..) => Ok(Duration::from_millis(*count as u64)),
-                other => Err(EvaluationError(format!("a time in milliseconds was expected, not {}", other.describe()))),
-            },
-        }
+    /// If the expression has no value, or one of another kind.
+    pub fn get(&self, variables: &Variables) -> Result<T, EvaluationError> {
+        let expression = match self {
+            Self::Value(value) => return Ok(*value),
+            Self::Expression(expression) => expression,
+        };
+        let value = expression.evaluate(variables)?;
+        let wrong = || EvaluationError(format!("{} was expected, not {}", T::EXPECTED, value.describe()));
+        T::of(&value).ok_or_else(wrong)
     }
 }
 

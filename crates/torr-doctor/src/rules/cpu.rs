@@ -80,10 +80,8 @@ pub fn rule(evidence: &Evidence) -> Step {
                 "a profile of the server under this load shows where its time goes"
             })
             .gain(if shared {
-                {
-                    let (low, high) = gain::in_proportion((used + generator) / used);
-                    gain::promised(low, high, "with the generator's CPU")
-                }
+                let (low, high) = gain::in_proportion((used + generator) / used);
+                gain::promised(low, high, "with the generator's CPU")
             } else {
                 gain::by_half(
                     used,

@@ -235,11 +235,8 @@ impl Service {
 
     /// Returns the factors that a diagnosis may name with certainty: those whose bound is within this ratio of the lowest.
     pub fn truths(&self, load: &Load, ratio: f64) -> Vec<Factor> {
-        match self.fault {
-            Fault::Fails => return vec![Factor::Errors],
-            // Whatever else limits, keep-alive and acknowledgements are faults of their own.
-            Fault::Closes | Fault::Acks => {}
-            _ => {}
+        if self.fault == Fault::Fails {
+            return vec![Factor::Errors];
         }
         let alone_s = self.alone_s(load, false);
         let connections = if self.rtt_s > 0.4 * alone_s { Factor::NetworkDelay } else { Factor::Connections };

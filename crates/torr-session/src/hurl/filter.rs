@@ -3,6 +3,7 @@
 use super::ParseError;
 use super::ast::Filter;
 use super::cursor::Cursor;
+use super::query::name_of;
 use super::template::quoted;
 use super::value::{integer, pattern};
 
@@ -32,7 +33,7 @@ const PLAIN: &[(&str, Filter)] = &[
 
 /// Returns the name of a filter without an argument as files spell it; an empty one for other filters.
 pub fn filter_name(filter: &Filter) -> &'static str {
-    PLAIN.iter().find(|(_, known)| known == filter).map_or("", |(name, _)| name)
+    name_of(PLAIN, filter)
 }
 
 /// Reads filters as long as there are any, each after a space.

@@ -11,41 +11,72 @@ use super::value::pattern;
 const NAMES: &str = "status, version, url, redirects, ip, header, cookie, body, bytes, rawbytes, jsonpath, xpath, regex, \
                      variable, duration, sha256, md5 or certificate";
 
+/// Queries without an argument.
+pub(super) const PLAIN: &[(&str, Query)] = &[
+    ("status", Query::Status),
+    ("version", Query::Version),
+    ("url", Query::Url),
+    ("redirects", Query::Redirects),
+    ("ip", Query::Ip),
+    ("body", Query::Body),
+    ("bytes", Query::Bytes),
+    ("rawbytes", Query::RawBytes),
+    ("duration", Query::Duration),
+    ("sha256", Query::Sha256),
+    ("md5", Query::Md5),
+];
+/// Attributes of a cookie, whose names are compared without regard to case.
+pub(super) const COOKIE_ATTRIBUTES: &[(&str, CookieAttribute)] = &[
+    ("Value", CookieAttribute::Value),
+    ("Expires", CookieAttribute::Expires),
+    ("Max-Age", CookieAttribute::MaxAge),
+    ("Domain", CookieAttribute::Domain),
+    ("Path", CookieAttribute::Path),
+    ("Secure", CookieAttribute::Secure),
+    ("HttpOnly", CookieAttribute::HttpOnly),
+    ("SameSite", CookieAttribute::SameSite),
+];
+/// Attributes of a certificate.
+pub(super) const CERTIFICATE_ATTRIBUTES: &[(&str, CertificateAttribute)] = &[
+    ("Subject", CertificateAttribute::Subject),
+    ("Issuer", CertificateAttribute::Issuer),
+    ("Start-Date", CertificateAttribute::StartDate),
+    ("Expire-Date", CertificateAttribute::ExpireDate),
+    ("Serial-Number", CertificateAttribute::SerialNumber),
+    ("Subject-Alt-Name", CertificateAttribute::SubjectAltName),
+    ("Value", CertificateAttribute::Value),
+];
+
+/// Returns the name of an item of a table; an empty one for what the table has not.
+pub(super) fn name_of<T: PartialEq>(table: &[(&'static str, T)], item: &T) -> &'static str {
+    table.iter().find(|(_, known)| known == item).map_or("", |(name, _)| name)
+}
+
+/// Returns the names of a table for a message: `A, B or C`.
+fn names<T>(table: &[(&str, T)]) -> String {
+    let names: Vec<_> = table.iter().map(|(name, _)| *name).collect();
+    let (last, others) = names.split_last().expect("no table is empty");
+    format!("{} or {last}", others.join(", "))
+}
+
 /// Reads a query.
 pub(super) fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
+    if let Some((_, query)) = PLAIN.iter().find(|(name, _)| cursor.eat_word(name)) {
+        return Ok(query.clone());
+    }
     let start = cursor.clone();
     let name = cursor.eat_while(|c| c.is_alphanumeric());
-    cursor.spaces_before_argument(name);
+    cursor.spaces();
     Ok(match name {
-        "status" => Query::Status,
-        "version" => Query::Version,
-        "url" => Query::Url,
-        "redirects" => Query::Redirects,
-        "ip" => Query::Ip,
         "header" => Query::Header(quoted(cursor)?),
         "cookie" => cookie(cursor)?,
-        "body" => Query::Body,
-        "bytes" => Query::Bytes,
-        "rawbytes" => Query::RawBytes,
         "jsonpath" => Query::JsonPath(quoted(cursor)?),
         "xpath" => Query::XPath(quoted(cursor)?),
         "regex" => Query::Regex(pattern(cursor)?),
         "variable" => Query::Variable(quoted(cursor)?),
-        "duration" => Query::Duration,
-        "sha256" => Query::Sha256,
-        "md5" => Query::Md5,
         "certificate" => Query::Certificate(certificate(cursor)?),
         _ => return Err(start.error(format!("a query should stand here: {NAMES}"))),
     })
-}
-
-impl Cursor<'_> {
-    /// Moves behind the spaces between a query's name and its argument; queries without one leave them to what follows.
-    fn spaces_before_argument(&mut self, name: &str) {
-        if matches!(name, "header" | "cookie" | "jsonpath" | "xpath" | "regex" | "variable" | "certificate") {
-            self.spaces();
-        }
-    }
 }
 
 /// Reads a cookie's name, with an attribute in brackets if one is asked for.
@@ -65,37 +96,20 @@ fn cookie(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
 }
 
 fn attribute(name: &str, at: Position) -> Result<CookieAttribute, ParseError> {
-    Ok(match name.to_ascii_lowercase().as_str() {
-        "value" => CookieAttribute::Value,
-        "expires" => CookieAttribute::Expires,
-        "max-age" => CookieAttribute::MaxAge,
-        "domain" => CookieAttribute::Domain,
-        "path" => CookieAttribute::Path,
-        "secure" => CookieAttribute::Secure,
-        "httponly" => CookieAttribute::HttpOnly,
-        "samesite" => CookieAttribute::SameSite,
-        _ => {
-            let known = "Value, Expires, Max-Age, Domain, Path, Secure, HttpOnly or SameSite";
-            return Err(ParseError { at, message: format!("'{name}' is no attribute of a cookie: use {known}") });
-        }
+    let known = COOKIE_ATTRIBUTES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    known.map(|(_, attribute)| *attribute).ok_or_else(|| {
+        let known = names(COOKIE_ATTRIBUTES);
+        ParseError { at, message: format!("'{name}' is no attribute of a cookie: use {known}") }
     })
 }
 
 fn certificate(cursor: &mut Cursor<'_>) -> Result<CertificateAttribute, ParseError> {
     let start = cursor.clone();
     let name = quoted(cursor)?;
-    Ok(match name.literal() {
-        Some("Subject") => CertificateAttribute::Subject,
-        Some("Issuer") => CertificateAttribute::Issuer,
-        Some("Start-Date") => CertificateAttribute::StartDate,
-        Some("Expire-Date") => CertificateAttribute::ExpireDate,
-        Some("Serial-Number") => CertificateAttribute::SerialNumber,
-        Some("Subject-Alt-Name") => CertificateAttribute::SubjectAltName,
-        Some("Value") => CertificateAttribute::Value,
-        _ => {
-            let known = "Subject, Issuer, Start-Date, Expire-Date, Serial-Number, Subject-Alt-Name or Value";
-            return Err(start.error(format!("an attribute of a certificate should stand here: {known}")));
-        }
+    let known = CERTIFICATE_ATTRIBUTES.iter().find(|(known, _)| name.literal() == Some(known));
+    known.map(|(_, attribute)| *attribute).ok_or_else(|| {
+        let known = names(CERTIFICATE_ATTRIBUTES);
+        start.error(format!("an attribute of a certificate should stand here: {known}"))
     })
 }
 

@@ -4,6 +4,7 @@ use super::ast::*;
 use super::filter::filter_name;
 use super::option::option_name;
 use super::predicate::PLAIN as PLAIN_PREDICATES;
+use super::query::{CERTIFICATE_ATTRIBUTES, COOKIE_ATTRIBUTES, PLAIN as PLAIN_QUERIES, name_of};
 use ::base64::Engine;
 use ::base64::prelude::BASE64_STANDARD;
 use std::fmt::Write;
@@ -138,47 +139,17 @@ fn assert(assert: &Assert) -> String {
 
 fn query(query: &Query) -> String {
     match query {
-        Query::Status => "status".to_owned(),
-        Query::Version => "version".to_owned(),
-        Query::Url => "url".to_owned(),
-        Query::Redirects => "redirects".to_owned(),
-        Query::Ip => "ip".to_owned(),
         Query::Header(name) => format!("header {}", quoted(name)),
         Query::Cookie { name, attribute } => {
-            let attribute = attribute.map_or("", |attribute| match attribute {
-                CookieAttribute::Value => "[Value]",
-                CookieAttribute::Expires => "[Expires]",
-                CookieAttribute::MaxAge => "[Max-Age]",
-                CookieAttribute::Domain => "[Domain]",
-                CookieAttribute::Path => "[Path]",
-                CookieAttribute::Secure => "[Secure]",
-                CookieAttribute::HttpOnly => "[HttpOnly]",
-                CookieAttribute::SameSite => "[SameSite]",
-            });
-            format!("cookie \"{}{attribute}\"", template(name, Kind::Quoted))
+            let attribute = attribute.map(|attribute| format!("[{}]", name_of(COOKIE_ATTRIBUTES, &attribute)));
+            format!("cookie \"{}{}\"", template(name, Kind::Quoted), attribute.unwrap_or_default())
         }
-        Query::Body => "body".to_owned(),
-        Query::Bytes => "bytes".to_owned(),
-        Query::RawBytes => "rawbytes".to_owned(),
         Query::JsonPath(path) => format!("jsonpath {}", quoted(path)),
         Query::XPath(path) => format!("xpath {}", quoted(path)),
         Query::Regex(of) => format!("regex {}", pattern(of)),
         Query::Variable(name) => format!("variable {}", quoted(name)),
-        Query::Duration => "duration".to_owned(),
-        Query::Sha256 => "sha256".to_owned(),
-        Query::Md5 => "md5".to_owned(),
-        Query::Certificate(attribute) => {
-            let attribute = match attribute {
-                CertificateAttribute::Subject => "Subject",
-                CertificateAttribute::Issuer => "Issuer",
-                CertificateAttribute::StartDate => "Start-Date",
-                CertificateAttribute::ExpireDate => "Expire-Date",
-                CertificateAttribute::SerialNumber => "Serial-Number",
-                CertificateAttribute::SubjectAltName => "Subject-Alt-Name",
-                CertificateAttribute::Value => "Value",
-            };
-            format!("certificate \"{attribute}\"")
-        }
+        Query::Certificate(attribute) => format!("certificate \"{}\"", name_of(CERTIFICATE_ATTRIBUTES, attribute)),
+        plain => name_of(PLAIN_QUERIES, plain).to_owned(),
     }
 }
 
@@ -216,10 +187,7 @@ fn predicate(predicate: &Predicate) -> String {
         Predicate::Contains(value) => ("contains", value),
         Predicate::Includes(value) => ("includes", value),
         Predicate::Matches(of) => return format!("matches {}", pattern(of)),
-        plain => {
-            let name = PLAIN_PREDICATES.iter().find(|(_, known)| known == plain);
-            return name.map_or(String::new(), |(name, _)| (*name).to_owned());
-        }
+        plain => return name_of(PLAIN_PREDICATES, plain).to_owned(),
     };
     format!("{name} {}", value(of))
 }
