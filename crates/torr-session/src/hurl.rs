@@ -11,6 +11,7 @@ mod error;
 mod expression;
 mod filter;
 mod json;
+mod names;
 mod option;
 mod parse;
 mod predicate;

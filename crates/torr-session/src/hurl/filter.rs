@@ -3,7 +3,7 @@
 use super::ParseError;
 use super::ast::Filter;
 use super::cursor::Cursor;
-use super::query::name_of;
+use super::names::name_of;
 use super::template::quoted;
 use super::value::{integer, pattern};
 

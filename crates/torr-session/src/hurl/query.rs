@@ -4,6 +4,7 @@ use super::ParseError;
 use super::ast::{CertificateAttribute, CookieAttribute, Piece, Query, Template};
 use super::cursor::Cursor;
 use super::error::Position;
+use super::names::names;
 use super::template::quoted;
 use super::value::pattern;
 
@@ -46,18 +47,6 @@ pub(super) const CERTIFICATE_ATTRIBUTES: &[(&str, CertificateAttribute)] = &[
     ("Subject-Alt-Name", CertificateAttribute::SubjectAltName),
     ("Value", CertificateAttribute::Value),
 ];
-
-/// Returns the name of an item of a table; an empty one for what the table has not.
-pub(super) fn name_of<T: PartialEq>(table: &[(&'static str, T)], item: &T) -> &'static str {
-    table.iter().find(|(_, known)| known == item).map_or("", |(name, _)| name)
-}
-
-/// Returns the names of a table for a message: `A, B or C`.
-fn names<T>(table: &[(&str, T)]) -> String {
-    let names: Vec<_> = table.iter().map(|(name, _)| *name).collect();
-    let (last, others) = names.split_last().expect("no table is empty");
-    format!("{} or {last}", others.join(", "))
-}
 
 /// Reads a query.
 pub(super) fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {

@@ -2,9 +2,10 @@
 
 use super::ast::*;
 use super::filter::filter_name;
+use super::names::name_of;
 use super::option::option_name;
 use super::predicate::PLAIN as PLAIN_PREDICATES;
-use super::query::{CERTIFICATE_ATTRIBUTES, COOKIE_ATTRIBUTES, PLAIN as PLAIN_QUERIES, name_of};
+use super::query::{CERTIFICATE_ATTRIBUTES, COOKIE_ATTRIBUTES, PLAIN as PLAIN_QUERIES};
 use ::base64::Engine;
 use ::base64::prelude::BASE64_STANDARD;
 use std::fmt::Write;
