@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 use torr_gauge::Latency;
-use torr_gauge::sample::Statuses;
+use torr_gauge::statuses::Statuses;
 use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, Requests, Target};
 use torr_wire::request::{self, Limits};
 use torr_wire::response::{HeadCache, ResponseReader};

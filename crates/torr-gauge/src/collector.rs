@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::latency::Summary;
 use crate::result::{Bytes, Cause, Check, Connections, Errors, Phases, PlanSummary, RunResult, SCHEMA, Tls, Warmup};
 use crate::series::Series;
+use crate::sessions::{SessionCounts, SessionFacts, SessionsEnded};
 use crate::signals::Signals;
 use crate::steal::StealMeter;
 use crate::validity::{self, UnreportedFacts};
@@ -48,6 +49,8 @@ pub struct Measurement {
     pub thread_rates: Latency,
     /// The first response, if the plan requests it.
     pub first: Option<FirstResponse>,
+    /// The counts of sessions and entries, in a run with sessions. Entry `n` is `result.entries[n]`.
+    pub sessions: Option<SessionCounts>,
 }
 
 /// The run's first response, which stands for all where they are equal.
@@ -106,6 +109,8 @@ pub struct Progress {
     pub requests: u64,
     /// The number of requests failed so far.
     pub errors: u64,
+    /// The number of sessions of virtual users that ended so far.
+    pub sessions: SessionsEnded,
     /// The responses per second in the last interval.
     pub rps: f64,
     /// The 99th percentile in the last interval, in microseconds.
@@ -155,6 +160,8 @@ pub struct RunFacts {
     pub failed_response: Option<FailedResponse>,
     /// The names of the checks of each response.
     pub checks: Vec<String>,
+    /// The sessions of virtual users, in a run with sessions.
+    pub sessions: Option<SessionFacts>,
 }
 
 impl Collector {
@@ -212,6 +219,7 @@ impl Collector {
             elapsed_s: end_s,
             requests: self.total.completed(),
             errors: self.total.failed(),
+            sessions: self.total.sessions,
             rps: requests as f64 / self.interval.as_secs_f64(),
             p99_us: latency.quantile(0.99),
             latency,
@@ -298,13 +306,23 @@ impl Collector {
             signals: facts.signals,
             redirects_followed: total.redirects,
             checks: checks(facts.checks, &total),
+            sessions: facts.sessions.as_ref().map(|sessions| sessions.summary(duration_s)),
+            entries: facts.sessions.as_ref().map_or_else(Vec::new, |sessions| sessions.entries(duration_s)),
             thresholds: Vec::new(),
             validity: None,
             verdict: None,
         };
         let unreported = UnreportedFacts { sent: total.lag.count(), gaps: &total.gaps, steal: self.steal.read() };
         result.validity = Some(validity::judge(&result, &unreported));
-        Measurement { result, total, threads: self.threads, rest, thread_rates: self.thread_rates, first: facts.first }
+        Measurement {
+            result,
+            total,
+            threads: self.threads,
+            rest,
+            thread_rates: self.thread_rates,
+            first: facts.first,
+            sessions: facts.sessions.map(|sessions| sessions.counts),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::generator::Generator;
 use crate::host::Host;
 use crate::latency::Summary;
 use crate::series::Point;
+use crate::sessions::{EntryResult, SessionSummary};
 use crate::signals::Signals;
 use crate::sockets::Sockets;
 use crate::validity::Validity;
@@ -90,6 +91,12 @@ pub struct RunResult {
     /// The results of the checks of each response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
+    /// The sessions of virtual users, in a run with sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionSummary>,
+    /// The entries of the sessions, in the order of the files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<EntryResult>,
     /// The results of the thresholds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<Threshold>,

@@ -1,7 +1,9 @@
 //! The counts and histograms of one thread in one interval.
 
 use crate::error_times::ErrorTimes;
+use crate::sessions::SessionsEnded;
 use crate::sockets::SocketTally;
+use crate::statuses::Statuses;
 use crate::{Failure, FailureKind, Latency};
 use std::collections::BTreeMap;
 
@@ -52,6 +54,8 @@ pub struct Sample {
     pub unfinished: u64,
     /// The number of redirects followed.
     pub redirects: u64,
+    /// The number of sessions of virtual users that ended.
+    pub sessions: SessionsEnded,
     /// The number of bytes passed to the kernel.
     pub sent: u64,
     /// The number of bytes received.
@@ -104,6 +108,7 @@ impl Sample {
         self.waiting.add(&other.waiting);
         self.connect.add(&other.connect);
         self.redirects += other.redirects;
+        self.sessions.add(other.sessions);
         self.tls.add(&other.tls);
         self.full_handshakes += other.full_handshakes;
         self.resumed_handshakes += other.resumed_handshakes;
@@ -149,6 +154,7 @@ impl Sample {
             full_handshakes: _,
             resumed_handshakes: _,
             redirects: _,
+            sessions: _,
             unfinished: _,
             sent: _,
             received: _,
@@ -163,7 +169,7 @@ impl Sample {
         all.for_each(Latency::clear);
         gaps.clear();
         failed_checks.clear();
-        status.0.fill(0);
+        status.clear();
         Self {
             answered,
             unanswered,
@@ -183,6 +189,7 @@ impl Sample {
             full_handshakes: 0,
             resumed_handshakes: 0,
             redirects: 0,
+            sessions: SessionsEnded::default(),
             unfinished: 0,
             sent: 0,
             received: 0,
@@ -222,38 +229,6 @@ impl Carried {
         self.status_errors += other.status_errors;
         self.failed += other.failed;
         self.received += other.received;
-    }
-}
-
-/// The number of responses by status code.
-#[derive(Debug)]
-pub struct Statuses(Box<[u64; 1000]>);
-
-impl Default for Statuses {
-    fn default() -> Self {
-        Self(Box::new([0; 1000]))
-    }
-}
-
-impl Statuses {
-    /// Counts a response.
-    #[inline]
-    pub fn count(&mut self, status: u16) {
-        self.0[usize::from(status).min(999)] += 1;
-    }
-
-    /// Returns the codes that occurred with their counts.
-    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
-        (0..).zip(self.0.iter().copied()).filter(|&(_, count)| count > 0)
-    }
-
-    /// Returns the number of responses with a status of 400 or more.
-    pub fn errors(&self) -> u64 {
-        self.0[400..].iter().sum()
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0.iter()).for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 
@@ -325,6 +300,7 @@ mod tests {
         used.error_times.record(crate::error_times::ErrorClass::Status(503), 9);
         used.carried = Carried { answered: 1, status_errors: 2, failed: 3, received: 4 };
         (used.full_handshakes, used.resumed_handshakes, used.redirects) = (1, 2, 3);
+        used.sessions = SessionsEnded { finished: 1, failed: 2 };
         assert_eq!(format!("{:?}", used.cleared()), format!("{:?}", Sample::default()));
     }
 

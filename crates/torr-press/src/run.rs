@@ -131,6 +131,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             .filter_map(|(e, _)| e.failed_response.clone())
             .min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
+        sessions: None,
     }))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress, RunFacts};
 use torr_gauge::generator::ThreadCost;
 use torr_gauge::result::{Arrivals, PlanSummary};
+use torr_gauge::sessions::SessionsEnded;
 use torr_gauge::signals::{MachineUse, ProcessUse};
 use torr_gauge::{Collector, Failure, FailureKind, FailureSide, Sample, Signals};
 use torr_press::RunError;
@@ -240,6 +241,7 @@ impl Samples {
             elapsed_s: (intervals as u64 * INTERVAL) as f64 / SECOND as f64,
             requests,
             errors: refused,
+            sessions: SessionsEnded::default(),
             latency: last.answered.clone(),
             rps: 0.0,
             p99_us: None,

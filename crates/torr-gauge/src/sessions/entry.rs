@@ -1,0 +1,183 @@
+//! The counts of one entry of a session: responses, failures, and asserts with examples.
+
+use crate::Latency;
+use crate::statuses::Statuses;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The limit of examples of a failed assert.
+pub const MAX_EXAMPLES: usize = 5;
+/// The limit of failures of an assert that are compared with the examples. Later ones cost a count only: under load one
+/// fault fails an assert a hundred thousand times a second.
+const MAX_COMPARED: u64 = 1000;
+/// The limit of a text of an example or a cause in bytes.
+const MAX_TEXT: usize = 200;
+/// The limit of distinct causes; further ones are counted as [`OTHER`].
+const MAX_CAUSES: usize = 8;
+/// The cause that stands for those beyond the limit.
+const OTHER: &str = "other causes";
+
+/// The counts of one entry. A request ends as a response (with a status), a failure, or unfinished.
+#[derive(Debug, Clone, Default)]
+pub struct EntryCounts {
+    /// The response times of complete responses, and the ages of requests that timed out or are unfinished.
+    pub response_times: Latency,
+    /// The number of complete responses by status code.
+    pub status: Statuses,
+    /// The number of complete responses that failed: an assert failed, or the entry expects no status and it is 400 or more.
+    pub responses_failed: u64,
+    /// The number of requests that failed without a complete response.
+    pub request_failures: u64,
+    /// The number of requests without a response when the run ended.
+    pub unfinished: u64,
+    /// The number of requests that were sent again because of failed asserts.
+    pub retries: u64,
+    /// The number of sessions that ended early at this entry.
+    pub sessions_failed: u64,
+    /// The counts of each assert, by its number.
+    pub asserts: Vec<AssertCounts>,
+    /// The number of sessions that ended early at this entry for other reasons than asserts, by reason.
+    causes: BTreeMap<String, u64>,
+}
+
+/// The counts of one assert.
+#[derive(Debug, Clone, Default)]
+pub struct AssertCounts {
+    /// The number of responses that failed the assert.
+    pub failed: u64,
+    /// The first distinct examples, at most [`MAX_EXAMPLES`].
+    pub examples: Vec<AssertExample>,
+}
+
+/// What a response should have been and what it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssertExample {
+    /// The expectation, such as `status 200`.
+    pub expected: String,
+    /// The value in the response, which may hold any character.
+    pub actual: String,
+}
+
+impl EntryCounts {
+    /// Creates counts of zero for an entry with this number of asserts.
+    pub(super) fn new(asserts: usize) -> Self {
+        Self { asserts: vec![AssertCounts::default(); asserts], ..Self::default() }
+    }
+
+    /// Counts a complete response after `nanos` since its request was due. `passed` tells whether it was as the entry expects;
+    /// without an expected status, a status of 400 or more is not.
+    pub fn record_response(&mut self, nanos: u64, status: u16, passed: bool) {
+        self.response_times.record(nanos);
+        self.status.count(status);
+        self.responses_failed += u64::from(!passed);
+    }
+
+    /// Counts a request that failed without a complete response. A request that timed out is in the response times too, with
+    /// its age in nanoseconds.
+    pub fn record_request_failure(&mut self, timed_out_after: Option<u64>) {
+        self.request_failures += 1;
+        timed_out_after.into_iter().for_each(|nanos| self.response_times.record(nanos));
+    }
+
+    /// Counts a request that had no response when the run ended, with its age in nanoseconds.
+    pub fn record_unfinished(&mut self, nanos: u64) {
+        self.unfinished += 1;
+        self.response_times.record(nanos);
+    }
+
+    /// Counts a request that is sent again because of failed asserts.
+    pub fn record_retry(&mut self) {
+        self.retries += 1;
+    }
+
+    /// Counts a response that failed the assert of this number. `example` is called only while examples are wanted; its texts
+    /// are what was expected and what was there, and must not hold secrets.
+    pub fn record_failed_assert(&mut self, assert: usize, example: impl FnOnce() -> AssertExample) {
+        if self.asserts.len() <= assert {
+            self.asserts.resize_with(assert + 1, AssertCounts::default);
+        }
+        self.asserts[assert].record(example);
+    }
+
+    /// Returns the number of complete responses.
+    pub fn requests(&self) -> u64 {
+        self.status.total()
+    }
+
+    /// Returns the number of requests begun: complete responses, failures and unfinished ones.
+    pub fn begun(&self) -> u64 {
+        self.requests() + self.request_failures + self.unfinished
+    }
+
+    /// Returns the number of requests that failed, with a complete response or without.
+    pub fn failed(&self) -> u64 {
+        self.request_failures + self.responses_failed
+    }
+
+    /// Returns the number of failed asserts; one response may fail several.
+    pub fn asserts_failed(&self) -> u64 {
+        self.asserts.iter().map(|assert| assert.failed).sum()
+    }
+
+    /// Returns the reasons other than asserts for which sessions ended early here, with their counts, the most frequent first.
+    pub fn causes(&self) -> Vec<(&str, u64)> {
+        let mut causes: Vec<_> = self.causes.iter().map(|(why, &count)| (why.as_str(), count)).collect();
+        causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        causes
+    }
+
+    pub(super) fn count_cause(&mut self, why: &str, count: u64) {
+        let why = shortened(why);
+        let is_kept = self.causes.len() < MAX_CAUSES || self.causes.contains_key(&why);
+        *self.causes.entry(if is_kept { why } else { OTHER.to_owned() }).or_default() += count;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.response_times.add(&other.response_times);
+        self.status.add(&other.status);
+        self.responses_failed += other.responses_failed;
+        self.request_failures += other.request_failures;
+        self.unfinished += other.unfinished;
+        self.retries += other.retries;
+        self.sessions_failed += other.sessions_failed;
+        if self.asserts.len() < other.asserts.len() {
+            self.asserts.resize_with(other.asserts.len(), AssertCounts::default);
+        }
+        self.asserts.iter_mut().zip(&other.asserts).for_each(|(mine, theirs)| mine.merge(theirs));
+        other.causes.iter().for_each(|(why, &count)| self.count_cause(why, count));
+    }
+}
+
+impl AssertCounts {
+    fn record(&mut self, example: impl FnOnce() -> AssertExample) {
+        self.failed += 1;
+        if self.examples.len() < MAX_EXAMPLES && self.failed <= MAX_COMPARED {
+            let AssertExample { expected, actual } = example();
+            self.keep(AssertExample { expected: shortened(&expected), actual: shortened(&actual) });
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.failed += other.failed;
+        other.examples.iter().for_each(|example| self.keep(example.clone()));
+    }
+
+    fn keep(&mut self, example: AssertExample) {
+        if self.examples.len() < MAX_EXAMPLES && !self.examples.contains(&example) {
+            self.examples.push(example);
+        }
+    }
+}
+
+/// Returns the text up to its limit, with `...` in place of what follows.
+fn shortened(text: &str) -> String {
+    const MARK: &str = "...";
+    if text.len() <= MAX_TEXT {
+        return text.to_owned();
+    }
+    let mut end = MAX_TEXT - MARK.len();
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}{MARK}", &text[..end])
+}

@@ -1,0 +1,14 @@
+//! The names of an entry of a session in results.
+
+/// The names of an entry in results.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryName {
+    /// The name, from the file or made of method and path. Several entries may have one name.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// The line of the request in the file, from 1.
+    pub line: usize,
+    /// The texts of its asserts, such as `status == 200`.
+    pub asserts: Vec<String>,
+}

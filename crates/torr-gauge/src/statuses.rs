@@ -1,0 +1,44 @@
+//! Counts of responses by status code.
+
+/// The number of responses by status code.
+#[derive(Debug, Clone)]
+pub struct Statuses(Box<[u64; 1000]>);
+
+impl Default for Statuses {
+    fn default() -> Self {
+        Self(Box::new([0; 1000]))
+    }
+}
+
+impl Statuses {
+    /// Counts a response.
+    #[inline]
+    pub fn count(&mut self, status: u16) {
+        self.0[usize::from(status).min(999)] += 1;
+    }
+
+    /// Returns the codes that occurred with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
+        (0..).zip(self.0.iter().copied()).filter(|&(_, count)| count > 0)
+    }
+
+    /// Returns the number of responses with a status of 400 or more.
+    pub fn errors(&self) -> u64 {
+        self.0[400..].iter().sum()
+    }
+
+    /// Returns the number of all responses.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Removes all counts, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    /// Adds the responses of another thread or interval.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0.iter()).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
