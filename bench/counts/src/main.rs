@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use torr_gauge::Latency;
 use torr_gauge::statuses::Statuses;
-use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, Requests, Target};
+use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, Requests, Source, Target};
 use torr_wire::request::{self, Limits};
 use torr_wire::response::{HeadCache, ResponseReader};
 use torr_wire::{WireError, encode};
@@ -89,7 +89,7 @@ fn encode_response_head(times: u64) -> Result<(), WireError> {
 fn session(times: u64) -> Result<(), WireError> {
     let target = Target::parse("http://127.0.0.1:8080/benchmark").expect("it is a URL");
     let request = Requests::get(&target, true).expect("it is a request");
-    let (mut session, mut cursor) = (Http1::<()>::default(), request.cursor(0, 1));
+    let (mut session, mut cursor) = (Http1::<()>::default(), Source::Requests(request.cursor(0, 1)));
     let (mut out, mut answer) = (Vec::with_capacity(1024), ANSWER.to_vec());
     let (mut memory, mut gathered) = (HeadCache::default(), FailedResponseBuffer::default());
     session.open(&mut out);

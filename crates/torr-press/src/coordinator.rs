@@ -19,6 +19,9 @@ pub(crate) trait Coordinator {
     /// Whether the run is to end now.
     fn is_stopped(&self) -> bool;
 
+    /// Ends the run in all threads.
+    fn abort(&self);
+
     /// Notes that the first connection of the thread is ready for requests.
     fn connected(&self);
 
@@ -113,6 +116,10 @@ impl Coordinator for ThreadCoordinator<'_> {
     fn is_stopped(&self) -> bool {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         is_set(self.state.stop) || is_set(&self.state.abort) || self.state.is_unreachable()
+    }
+
+    fn abort(&self) {
+        self.state.abort();
     }
 
     fn connected(&self) {

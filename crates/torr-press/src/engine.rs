@@ -15,6 +15,7 @@ mod readiness;
 mod recorder;
 mod response;
 mod send;
+mod sessions;
 mod slot_queue;
 mod slots;
 mod socket_sampler;
@@ -26,14 +27,15 @@ use crate::failures;
 use crate::pacer::{Due, Pacer};
 use crate::plan::Plan;
 use crate::protocol::Protocol;
-use crate::request::Cursor;
+use crate::source::Source;
 use batch::{Arrival, BATCH, Batch};
 use connection::{Connection, ConnectionState, current};
 use connector::Connector;
 use readiness::Readiness;
 use recorder::Recorder;
 pub(crate) use recorder::ThreadResult;
-use slots::Slots;
+use sessions::Sessions;
+use slots::{AfterWait, Slots};
 use socket_sampler::SocketSampler;
 use std::io;
 use std::ops::Range;
@@ -42,6 +44,16 @@ use torr_net::{Clock, Event, Nanos, socket};
 
 /// The number of connections opened before those that are open get their turn.
 const MAX_OPENINGS: usize = 64;
+
+/// The next request of a thread.
+enum NextRequest {
+    /// One of the slot of this connection, with its scheduled time if it has one.
+    Of(u32, Option<Nanos>),
+    /// A session has begun whose first request is still to come.
+    NotYet,
+    /// None, for now or for good.
+    None,
+}
 
 /// One thread's part of a run.
 pub(crate) struct Engine<'r, P: Protocol, A, C> {
@@ -54,7 +66,8 @@ pub(crate) struct Engine<'r, P: Protocol, A, C> {
     /// The number of requests that a connection carries at most.
     requests_per_connection: Option<u64>,
     pacer: A,
-    cursor: Cursor<'r>,
+    source: Source<'r>,
+    sessions: Option<Box<Sessions>>,
     protocol: P::ThreadState,
     connections: Vec<Connection<P>>,
     connector: Connector<'r>,
@@ -72,7 +85,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         numbers: Range<usize>,
         protocol: impl Fn() -> P,
         pacer: A,
-        cursor: Cursor<'r>,
+        source: Source<'r>,
         coordinator: &'r C,
         clock: Clock,
     ) -> io::Result<Self> {
@@ -84,7 +97,8 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             next_sweep: 0,
             requests_per_connection: if plan.keep_alive { plan.requests_per_connection } else { Some(1) },
             pacer,
-            cursor,
+            sessions: plan.users.as_ref().map(|users| Box::new(Sessions::new(numbers.len(), &users.entries()))),
+            source,
             protocol: P::ThreadState::default(),
             connector: Connector::new(plan),
             readiness: Readiness::new()?,
@@ -106,6 +120,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             self.begin_requests(now);
             now = self.wait(now)?;
             self.recorder.end_warmup(now, self.coordinator);
+            self.count_ended_sessions(now);
             self.recorder.hand_over(now, self.coordinator);
             let mut ready = std::mem::take(&mut self.readiness.ready);
             for batch in ready.chunks(BATCH) {
@@ -122,7 +137,8 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
     }
 
     fn is_over(&self, now: Nanos) -> bool {
-        let is_done = || self.slots.in_flight == 0 && (self.slots.all_begun || self.pacer.is_exhausted(now));
+        let in_session = || self.sessions.as_ref().is_some_and(|sessions| sessions.running > 0);
+        let is_done = || self.slots.in_flight == 0 && !in_session() && (self.slots.all_begun || self.pacer.is_exhausted(now));
         now >= self.deadline || self.coordinator.is_stopped() || is_done()
     }
 
@@ -215,26 +231,18 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         // The connection whose due requests are to be written together.
         let mut filling = None;
         while openings < MAX_OPENINGS && !self.batch.is_full() {
-            let Some(index) = self.slots.next(|index| self.connections[index as usize].socket.is_some()) else {
-                self.slots.backlogged = true;
-                break;
+            let next = match self.slots.continuing.pop_front() {
+                Some(index) => NextRequest::Of(index, None),
+                None => self.next_due_request(now),
             };
-            if self.defer_slot(index as usize, now) {
-                self.slots.take();
-                continue;
-            }
-            let scheduled = match self.pacer.next(now) {
-                Due::Immediately => None,
-                Due::At(due) if due <= now => Some(due),
-                later => {
-                    if self.slots.pause(later) {
-                        self.close_idle();
-                    }
-                    break;
+            let (index, scheduled) = match next {
+                NextRequest::Of(index, scheduled) => (index, scheduled),
+                NextRequest::NotYet => {
+                    openings += 1;
+                    continue;
                 }
+                NextRequest::None => break,
             };
-            self.slots.take();
-            self.slots.next_due = None;
             self.slots.in_flight += 1;
             // A wait for a slot is no send lag.
             let lag_from = scheduled.map(|due| if self.slots.backlogged { now } else { due });
@@ -260,13 +268,47 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         self.send_all();
     }
 
+    /// Returns the request that the pacer begins next.
+    #[inline]
+    fn next_due_request(&mut self, now: Nanos) -> NextRequest {
+        loop {
+            let Some(index) = self.slots.next(|index| self.connections[index as usize].socket.is_some()) else {
+                self.slots.backlogged = true;
+                return NextRequest::None;
+            };
+            if self.defer_slot(index as usize, now) {
+                self.slots.take();
+                continue;
+            }
+            let scheduled = match self.pacer.next(now) {
+                Due::Immediately => None,
+                Due::At(due) if due <= now => Some(due),
+                later => {
+                    if self.slots.pause(later) {
+                        self.close_idle();
+                    }
+                    return NextRequest::None;
+                }
+            };
+            self.slots.take();
+            self.slots.next_due = None;
+            let begins = self.sessions.is_none() || self.begin_session(index, scheduled.unwrap_or(now), now);
+            return if begins { NextRequest::Of(index, scheduled) } else { NextRequest::NotYet };
+        }
+    }
+
     /// Makes deferred slots available whose time has come.
     #[inline]
     fn release_deferred(&mut self, now: Nanos) {
         while let Some(slot) = self.slots.pop_deferred(now) {
-            match slot.request_ended {
-                true => self.release_slot(slot.connection, now),
-                false => self.slots.release(slot.connection),
+            match slot.then {
+                AfterWait::RequestEnded => self.release_slot(slot.connection, now),
+                AfterWait::Available => self.slots.release(slot.connection),
+                AfterWait::NextStep => {
+                    if self.advance_user(slot.connection, now) {
+                        self.slots.continuing.push_back(slot.connection);
+                    }
+                }
             }
         }
     }

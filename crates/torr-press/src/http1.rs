@@ -3,7 +3,8 @@
 use crate::failures;
 use crate::inspect::Inspect;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
-use crate::request::Cursor;
+use crate::kept::KeptResponse;
+use crate::source::Source;
 use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
@@ -49,15 +50,16 @@ impl<I: Inspect> Protocol for Http1<I> {
     }
 
     #[inline]
-    fn start(&mut self, _shared: &mut HeadCache, _key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
+    fn start(&mut self, _shared: &mut HeadCache, _key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool {
         if let Some(request) = self.inspector.redirect_to_send() {
             out.extend_from_slice(&request);
             return request.starts_with(b"HEAD ");
         }
         let start = out.len();
-        let is_head = cursor.write(out).is_head;
+        let info = source.write(out);
+        self.inspector.begun(&info);
         self.inspector.written(&out[start..]);
-        is_head
+        info.is_head
     }
 
     #[inline]
@@ -123,5 +125,9 @@ impl<I: Inspect> Protocol for Http1<I> {
 
     fn first_response(&mut self) -> Option<FirstResponse> {
         self.inspector.first()
+    }
+
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
+        self.inspector.kept()
     }
 }

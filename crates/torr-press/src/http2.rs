@@ -21,7 +21,8 @@ use crate::failed_response::ParsedResponse;
 use crate::failures;
 use crate::inspect::{Inspection, Inspector};
 use crate::protocol::{InFlight, Protocol, ProtocolEvent};
-use crate::request::Cursor;
+use crate::kept::KeptResponse;
+use crate::source::Source;
 use crate::target::Target;
 use error::Code;
 use frame::{kind, setting};
@@ -81,6 +82,8 @@ pub struct Http2<'p> {
     /// Whether a failed response is to be kept, and the last one that was complete.
     gathers: bool,
     failed: Option<Box<ParsedResponse>>,
+    /// The response that was complete last, if it was to be kept.
+    kept: Option<Box<KeptResponse>>,
 }
 
 impl<'p> Http2<'p> {
@@ -113,6 +116,7 @@ impl<'p> Http2<'p> {
             fruitless: 0,
             gathers: false,
             failed: None,
+            kept: None,
         }
     }
 
@@ -152,14 +156,14 @@ impl Protocol for Http2<'_> {
     }
 
     #[inline]
-    fn start(&mut self, shared: &mut Packed, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool {
+    fn start(&mut self, shared: &mut Packed, key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool {
         let (id, most) = (self.next_stream, self.peer.frame);
         let write = |block: &[u8], is_all: bool| frame::headers(id, block, is_all, most, out);
-        let begun = shared.pack(cursor, &mut self.encoder, self.seeding, write);
+        let begun = shared.pack(source, &mut self.encoder, self.seeding, write);
         self.seeding = self.seeding.next();
         self.next_stream += 2;
         self.is_leaving |= self.next_stream > LAST_STREAM;
-        let is_head = begun.is_head;
+        let is_head = begun.info.is_head;
         self.streams.push(Stream {
             id,
             key,
@@ -172,6 +176,7 @@ impl Protocol for Http2<'_> {
             window: self.peer.window,
             upload: None,
             failed: None,
+            kept: KeptResponse::wanted(begun.info.keep),
             inspector: self.inspection.map(|(what, target)| Box::new(Inspector::new(what, target))),
         });
         if !begun.body.is_empty() {
@@ -214,6 +219,10 @@ impl Protocol for Http2<'_> {
 
     fn is_draining(&self) -> bool {
         self.is_leaving
+    }
+
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
+        self.kept.as_deref_mut()
     }
 
     fn cancel(&mut self, _shared: &mut Packed, key: u32, out: &mut Vec<u8>) -> bool {

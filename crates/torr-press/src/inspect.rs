@@ -2,6 +2,8 @@
 
 use crate::checks::{Check, MOST_BODY, meant};
 use crate::decode::Encoding;
+use crate::kept::KeptResponse;
+use crate::outgoing::RequestInfo;
 use crate::redirect;
 use crate::target::Target;
 use torr_gauge::collector::FirstResponse;
@@ -16,6 +18,10 @@ pub trait Inspect: Observer {
     /// Notes the bytes of a request that has been written.
     #[inline]
     fn written(&mut self, _request: &[u8]) {}
+
+    /// Notes the facts of a request that has been written.
+    #[inline]
+    fn begun(&mut self, _info: &RequestInfo) {}
 
     /// Takes the request of a redirect, which is to be sent in place of a new one.
     #[inline]
@@ -58,6 +64,11 @@ pub trait Inspect: Observer {
 
     /// Takes the first response, if it was to be kept.
     fn first(&mut self) -> Option<FirstResponse> {
+        None
+    }
+
+    /// Returns the response that is complete, if responses are kept.
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
         None
     }
 }

@@ -8,8 +8,10 @@ use crate::request::Requests;
 use crate::schedule::Schedule;
 use crate::sources::Sources;
 use crate::target::Target;
+use crate::users::Users;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 use torr_gauge::signals::Watcher;
 use torr_net::tls::TlsConfig;
@@ -27,6 +29,9 @@ pub struct Plan {
     pub sources: Vec<IpAddr>,
     /// The requests.
     pub request: Requests,
+    /// The virtual users, who take the place of `request`. Each has a connection of its own; what is paced and counted by
+    /// `requests` is sessions. Not with pipelining or several streams, and responses are not inspected.
+    pub users: Option<Arc<dyn Users>>,
     /// The inspection of responses.
     pub inspection: Inspection,
     /// The protocol.
@@ -112,6 +117,7 @@ impl Plan {
             addresses,
             sources: Vec::new(),
             request,
+            users: None,
             inspection: Inspection::default(),
             protocol: ProtocolConfig { http2: false, tls: None },
             tunnel: None,

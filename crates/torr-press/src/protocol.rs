@@ -1,7 +1,8 @@
 //! The interface between the event loop and the protocol of a connection: bytes in, events out.
 
 use crate::failed_response::FailedResponseBuffer;
-use crate::request::Cursor;
+use crate::kept::KeptResponse;
+use crate::source::Source;
 use std::num::NonZero;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
@@ -39,7 +40,7 @@ pub trait Protocol {
     }
 
     /// Writes the next request to `out`, or buffers it until [`Protocol::flush`]. Returns whether its method is HEAD.
-    fn start(&mut self, thread: &mut Self::ThreadState, key: u32, cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> bool;
+    fn start(&mut self, thread: &mut Self::ThreadState, key: u32, source: &mut Source<'_>, out: &mut Vec<u8>) -> bool;
 
     /// Writes the buffered requests to `out`.
     ///
@@ -80,6 +81,11 @@ pub trait Protocol {
 
     /// Takes the first response of the run, if it was to be kept and arrived here.
     fn first_response(&mut self) -> Option<FirstResponse> {
+        None
+    }
+
+    /// Returns the response that the latest event has completed, if responses are kept.
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
         None
     }
 

@@ -22,12 +22,11 @@ mod template;
 mod tests;
 mod urls;
 
-pub use cursor::{Cursor, RequestInfo, RequestParts};
+pub use cursor::Cursor;
 pub use draw::Order;
 pub use error::RequestError;
 pub use feeder::Feeder;
 pub use options::{Auth, Body, Content, Data, Options, Part};
-
 pub use urls::{Url, read_list};
 
 use crate::target::Target;

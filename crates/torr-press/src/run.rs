@@ -7,8 +7,10 @@ use crate::engine::{Engine, ThreadResult};
 use crate::http1::Http1;
 use crate::http2::Http2;
 use crate::inspect::Inspector;
+use crate::keeper::Keeper;
 use crate::plan::Plan;
 use crate::protocol::Protocol;
+use crate::source::{CurrentUser, Source};
 use crate::tls::OverTls;
 use std::io;
 use std::ops::Range;
@@ -20,6 +22,7 @@ use thiserror::Error;
 use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
 use torr_gauge::generator::{ThreadCost, ThreadMeter};
 use torr_gauge::result::Tls;
+use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::signals::Watcher;
 use torr_gauge::{Failure, Signals};
 use torr_net::tls::TlsConfig;
@@ -124,6 +127,12 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             key: secured.key.map(str::to_owned),
             ..Tls::default()
         }),
+        sessions: plan.users.as_ref().filter(|users| users.has_sessions()).map(|users| {
+            let (users_at_a_time, entries) = (plan.connections as u64, users.entries());
+            let mut counts = SessionCounts::new(&entries);
+            ended.iter().filter_map(|(e, _)| e.sessions.as_ref()).for_each(|of_thread| counts.merge(of_thread));
+            SessionFacts { users: users_at_a_time, entries, counts }
+        }),
         signals,
         first: ended.iter().find_map(|(e, _)| e.first.clone()),
         failed_response: ended
@@ -131,7 +140,6 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             .filter_map(|(e, _)| e.failed_response.clone())
             .min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
-        sessions: None,
     }))
 }
 
@@ -147,7 +155,12 @@ fn press(
     let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
     let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
     let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
+    let keeping = || Http1::inspected_by(Keeper::default());
     match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
+        (false, None, _) if plan.users.is_some() => press_by(plan, number, budget, coordinator, time, keeping),
+        (false, Some(tls), _) if plan.users.is_some() => {
+            press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, keeping()))
+        }
         (false, None, false) => press_by(plan, number, budget, coordinator, time, Http1::<()>::default),
         (false, None, true) => press_by(plan, number, budget, coordinator, time, inspected),
         (false, Some(tls), false) => {
@@ -173,12 +186,15 @@ fn press_by<S: Protocol>(
     let meter = ThreadMeter::start();
     let threads = plan.thread_count();
     let numbers = share(plan.connections, threads, number);
-    let cursor = plan.request.cursor(number, threads);
+    let source = match &plan.users {
+        Some(users) => Source::Users(CurrentUser { all: users.thread(number, threads, numbers.clone()), current: 0 }),
+        None => Source::Requests(plan.request.cursor(number, threads)),
+    };
     let pacer = AnyPacer::new(plan, number, budget, &numbers);
     if plan.is_scheduled() || plan.max_rate.is_some() {
         clock::minimise_timer_slack();
     }
-    let ended = Engine::new(plan, numbers, session, pacer, cursor, coordinator, time)?.run()?;
+    let ended = Engine::new(plan, numbers, session, pacer, source, coordinator, time)?.run()?;
     let used = meter.read(ended.idle);
     Ok((ended, used))
 }

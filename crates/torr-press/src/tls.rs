@@ -2,7 +2,8 @@
 
 use crate::failures;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent};
-use crate::request::Cursor;
+use crate::kept::KeptResponse;
+use crate::source::Source;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;
 use torr_net::Nanos;
@@ -72,8 +73,8 @@ impl<S: Protocol> Protocol for OverTls<S> {
     }
 
     #[inline]
-    fn start(&mut self, shared: &mut Self::ThreadState, key: u32, cursor: &mut Cursor<'_>, _out: &mut Vec<u8>) -> bool {
-        self.inner.start(&mut shared.inner, key, cursor, &mut shared.to_send)
+    fn start(&mut self, shared: &mut Self::ThreadState, key: u32, source: &mut Source<'_>, _out: &mut Vec<u8>) -> bool {
+        self.inner.start(&mut shared.inner, key, source, &mut shared.to_send)
     }
 
     #[inline]
@@ -135,6 +136,10 @@ impl<S: Protocol> Protocol for OverTls<S> {
 
     fn first_response(&mut self) -> Option<FirstResponse> {
         self.inner.first_response()
+    }
+
+    fn kept(&mut self) -> Option<&mut KeptResponse> {
+        self.inner.kept()
     }
 
     fn cancel(&mut self, shared: &mut Self::ThreadState, key: u32, out: &mut Vec<u8>) -> bool {

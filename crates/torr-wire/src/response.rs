@@ -27,6 +27,10 @@ pub trait Observer {
     /// skipped.
     const SEES_HEADS: bool = true;
 
+    /// Receives the minor version of a response (`1` for HTTP/1.1), before its header section.
+    #[inline]
+    fn version(&mut self, _minor: u8) {}
+
     /// Receives status code and header fields of a response, also of an interim one (1xx).
     #[inline]
     fn head(&mut self, _status: u16, _fields: &[httparse::Header<'_>]) {}
@@ -311,6 +315,7 @@ fn parse(input: &[u8], to_head: bool, observer: &mut impl Observer) -> Result<Op
         return Err(WireError::Syntax("the status code"));
     }
     let fields = Fields::scan(response.headers)?;
+    observer.version(minor);
     observer.head(status, response.headers);
     let framing = framing(&fields, status, to_head);
     // Contradictory framing is decoded as RFC 9112, section 6.3 orders, and the connection is not reused.

@@ -5,7 +5,7 @@
 use crate::input::{Input, Piece};
 use torr_gauge::Failure;
 use torr_press::request::Options;
-use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, ProtocolEvent, ReceivedResponse, Requests, Target};
+use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, ProtocolEvent, ReceivedResponse, Requests, Source, Target};
 use torr_wire::response::HeadCache;
 
 /// Checks one input.
@@ -31,7 +31,7 @@ fn connect(
     pieces: &[Piece<'_>],
 ) -> (Vec<ReceivedResponse>, Result<Option<ProtocolEvent>, Failure>) {
     let (mut answers, mut out) = (Vec::new(), Vec::new());
-    let mut cursor = request.cursor(0, 1);
+    let mut cursor = Source::Requests(request.cursor(0, 1));
     session.open(&mut out);
     let to_head = session.start(memory, 0, &mut cursor, &mut out);
     let mut gathered = FailedResponseBuffer::default();

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use torr_gauge::Failure;
 use torr_press::checks::Check;
 use torr_press::request::{Body, Data, Options};
-use torr_press::{Http2, InFlight, Inspection, Protocol, ProtocolEvent, Requests, Target};
+use torr_press::{Http2, InFlight, Inspection, Protocol, ProtocolEvent, Requests, Source, Target};
 
 type ThreadState = <Http2<'static> as Protocol>::ThreadState;
 
@@ -107,7 +107,7 @@ fn header(length: usize, kind: u8, flags: u8, stream: u8, wire: &mut Vec<u8>) {
 /// One connection from its beginning to its end.
 fn connect(session: &mut Http2<'_>, shared: &mut ThreadState, requests: &Requests, pieces: &[Piece<'_>]) -> Got {
     let (mut told, mut out, mut broken) = (Vec::new(), Vec::new(), None);
-    let mut cursor = requests.cursor(0, 1);
+    let mut cursor = Source::Requests(requests.cursor(0, 1));
     session.open(&mut out);
     // The keys of requests in flight, and how many there have been.
     let (mut in_flight, mut begun) = (BTreeSet::new(), 0);

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::connection::ConnectionState;
 use super::in_flight::InFlightRequest;
-use super::slots::DeferredSlot;
+use super::slots::{AfterWait, DeferredSlot};
 use crate::coordinator::Coordinator;
 use crate::failures;
 use crate::pacer::Pacer;
@@ -72,7 +72,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     fn defer_by_back_off(&mut self, index: usize, now: Nanos) -> bool {
         let until = self.connections[index].cold.back_off_until;
         if until > now {
-            self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: false });
+            self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::Available });
         }
         until > now
     }
@@ -103,8 +103,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let until = self.back_off(index);
         self.connections[index].cold.back_off_until = until;
         while let Some(request) = self.connections[index].requests.take_oldest() {
-            self.record_failure(&request, failure.clone());
-            self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: true });
+            self.record_failure(index, &request, failure.clone());
+            self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
         }
     }
 
@@ -121,16 +121,18 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn fail_request_at(&mut self, index: usize, age: usize, failure: Failure) {
         let Some(request) = self.connections[index].requests.remove(age) else { return };
         let until = self.back_off(index);
-        self.record_failure(&request, failure);
-        self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: true });
+        self.record_failure(index, &request, failure);
+        self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
         if self.requests_per_connection.is_some() {
             self.close_if_used_up(index);
         }
     }
 
-    fn record_failure(&mut self, request: &InFlightRequest, failure: Failure) {
+    fn record_failure(&mut self, index: usize, request: &InFlightRequest, failure: Failure) {
+        let now = self.clock.now();
         self.slots.in_flight -= 1;
-        self.recorder.failure(request, failure, self.clock.now());
+        self.fail_session(index, request, &failure, now);
+        self.recorder.failure(request, failure, now);
     }
 
     /// Puts a request that the server has not processed back among those to be written.

@@ -16,8 +16,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn finish(mut self, now: Nanos) -> ThreadResult {
         self.sockets.sample(&mut self.connections, LAST_SOCKETS, now, &mut self.recorder);
         let first = self.connections.iter_mut().find_map(|connection| connection.protocol.first_response());
-        for connection in &mut self.connections {
-            while let Some(request) = connection.requests.take_oldest() {
+        for index in 0..self.connections.len() {
+            while let Some(request) = self.connections[index].requests.take_oldest() {
+                self.count_unfinished_request(index, &request, now);
                 self.recorder.unfinished(&request, now);
             }
         }
@@ -29,7 +30,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let request = InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false };
             self.recorder.unfinished(&request, now);
         }
-        let sources = self.connector.sources_used();
-        ThreadResult { first, sources, ..self.recorder.finish(now, self.coordinator) }
+        let (sources, sessions) = (self.connector.sources_used(), self.finish_sessions());
+        ThreadResult { first, sources, sessions, ..self.recorder.finish(now, self.coordinator) }
     }
 }

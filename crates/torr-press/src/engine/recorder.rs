@@ -9,6 +9,7 @@ use std::time::Duration;
 use torr_gauge::collector::FirstResponse;
 use torr_gauge::error_times::ErrorClass;
 use torr_gauge::failed_response::FailedResponse;
+use torr_gauge::sessions::SessionCounts;
 use torr_gauge::sockets::{SocketCounters, SocketReading};
 use torr_gauge::{Failure, Sample};
 use torr_net::tls::NegotiatedTls;
@@ -35,6 +36,8 @@ pub(crate) struct ThreadResult {
     pub first: Option<FirstResponse>,
     /// The first response with a status of 400 or more.
     pub failed_response: Option<FailedResponse>,
+    /// The counts of the sessions, where there are virtual users.
+    pub sessions: Option<SessionCounts>,
 }
 
 /// The records of a thread.
@@ -275,6 +278,7 @@ impl Recorder {
             secured: self.secured,
             first: None,
             failed_response: self.failed_response,
+            sessions: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::connection::{Connection, ConnectionState};
-use super::slots::DeferredSlot;
+use super::slots::{AfterWait, DeferredSlot};
 use crate::coordinator::Coordinator;
 use crate::pacer::Pacer;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
@@ -64,6 +64,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.failures = 0;
         self.slots.in_flight -= 1;
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
+        if self.sessions.is_some() {
+            self.judge_response(index, &request, &received, last_byte);
+        }
+        let connection = &mut self.connections[index];
         let is_cut = connection.has_unsent && !P::MULTIPLEXES && connection.requests.is_empty();
         let ends = !received.response.keep_alive || is_cut;
         if received.response.status >= 400 {
@@ -78,9 +82,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.close_if_used_up(index);
         }
         match &self.plan.think {
+            _ if self.sessions.is_some() => {}
             Some(think) => {
                 let until = last_byte + think.time();
-                self.slots.defer(DeferredSlot { until, connection: index as u32, request_ended: true });
+                self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
             }
             None => self.release_slot(index as u32, last_byte),
         }

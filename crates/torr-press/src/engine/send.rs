@@ -28,9 +28,10 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn write_requests(&mut self, index: usize, lag_from: Option<Nanos>) {
         let connection = &mut self.connections[index];
         let (start, mut requests) = (self.batch.out.len(), 0);
+        self.source.turn_to(index);
         while connection.unwritten > 0 && connection.protocol.has_room() {
             let key = if P::MULTIPLEXES { connection.cold.new_key() } else { 0 };
-            let is_head = connection.protocol.start(&mut self.protocol, key, &mut self.cursor, &mut self.batch.out);
+            let is_head = connection.protocol.start(&mut self.protocol, key, &mut self.source, &mut self.batch.out);
             if let Some(request) = connection.requests.nth_youngest(connection.unwritten.into()) {
                 (request.key, request.is_head) = (key, is_head);
             }

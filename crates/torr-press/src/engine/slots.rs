@@ -4,13 +4,15 @@ use super::slot_queue::SlotQueue;
 use crate::pacer::Due;
 use crate::plan::Plan;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use torr_net::Nanos;
 
 /// All slots of a thread's connections.
 pub(super) struct Slots {
     available: SlotQueue,
     deferred: BinaryHeap<Reverse<DeferredSlot>>,
+    /// Slots whose users are in a session and have a request to send, which no pacer holds back.
+    pub continuing: VecDeque<u32>,
     /// When the pacer is to be called again, if that is known.
     pub next_due: Option<Nanos>,
     /// Whether requests may be due for which no slot was available.
@@ -26,8 +28,18 @@ pub(super) struct Slots {
 pub(super) struct DeferredSlot {
     pub until: Nanos,
     pub connection: u32,
-    /// Whether a request has ended in the slot, of which the pacer has to be notified.
-    pub request_ended: bool,
+    pub then: AfterWait,
+}
+
+/// What happens when the time of a deferred slot has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum AfterWait {
+    /// The slot is available.
+    Available,
+    /// The slot is available, and the pacer is notified of the request that has ended in it.
+    RequestEnded,
+    /// The slot's user takes the next step of a session.
+    NextStep,
 }
 
 impl Slots {
@@ -35,6 +47,7 @@ impl Slots {
         Self {
             available: SlotQueue::new(connections, plan.depth, plan.prefers_open()),
             deferred: BinaryHeap::new(),
+            continuing: VecDeque::new(),
             next_due: None,
             backlogged: false,
             all_begun: false,
@@ -93,7 +106,7 @@ impl Slots {
 
     /// Whether a slot is available that may be filled at once.
     pub fn can_fill(&self) -> bool {
-        !self.available.is_empty() && self.next_due.is_none() && !self.all_begun
+        !self.continuing.is_empty() || !self.available.is_empty() && self.next_due.is_none() && !self.all_begun
     }
 
     /// Returns when a slot has to be filled or becomes available.

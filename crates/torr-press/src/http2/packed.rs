@@ -1,7 +1,8 @@
 //! Requests with their heads packed: one that is always the same is packed once for all connections of a thread.
 
 use super::hpack::{Encoder, Seeding};
-use crate::request::{Cursor, RequestParts};
+use crate::outgoing::{RequestInfo, RequestParts};
+use crate::source::Source;
 use bytes::Bytes;
 
 /// What one thread's sessions have in common.
@@ -18,13 +19,13 @@ struct Constant {
     /// By what a head may do to the server's table.
     blocks: [Vec<u8>; 4],
     body: Bytes,
-    is_head: bool,
+    info: RequestInfo,
 }
 
 /// What follows its packed head.
-pub(super) struct RequestInfo {
+pub(super) struct Begun {
     pub body: Bytes,
-    pub is_head: bool,
+    pub info: RequestInfo,
 }
 
 impl Constant {
@@ -35,7 +36,7 @@ impl Constant {
             encoder.encode(&parts.head, seeding, &mut block);
             block
         });
-        Self { blocks, body: parts.body.clone().unwrap_or_default(), is_head: parts.begun.is_head }
+        Self { blocks, body: parts.body.clone().unwrap_or_default(), info: parts.begun }
     }
 }
 
@@ -44,21 +45,21 @@ impl Packed {
     #[inline]
     pub(super) fn pack(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        source: &mut Source<'_>,
         encoder: &mut Encoder,
         seeding: Seeding,
         write: impl FnOnce(&[u8], bool),
-    ) -> RequestInfo {
-        if cursor.is_constant() {
-            let constant = self.constant.get_or_insert_with(|| Constant::new(&cursor.parts()));
+    ) -> Begun {
+        if source.is_constant() {
+            let constant = self.constant.get_or_insert_with(|| Constant::new(&source.parts()));
             write(&constant.blocks[seeding as usize], constant.body.is_empty());
-            return RequestInfo { body: constant.body.clone(), is_head: constant.is_head };
+            return Begun { body: constant.body.clone(), info: constant.info };
         }
-        let parts = cursor.parts();
+        let parts = source.parts();
         self.scratch.clear();
         encoder.encode(&parts.head, seeding, &mut self.scratch);
         let body = parts.body.unwrap_or_default();
         write(&self.scratch, body.is_empty());
-        RequestInfo { body, is_head: parts.begun.is_head }
+        Begun { body, info: parts.begun }
     }
 }

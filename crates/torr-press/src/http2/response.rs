@@ -30,10 +30,11 @@ impl Http2<'_> {
     ) -> Result<Option<ProtocolEvent>, Broken> {
         let (mut message, mut fields) = (Message::default(), Vec::new());
         let (inspects, gathers) = (self.inspection.is_some(), self.gathers);
+        let keeps = self.streams.find(head.stream).is_some_and(|at| self.streams.at(at).kept.is_some());
         // The block of a closed stream is decoded as well, since it may change the table.
         self.decoder.decode(block, |name, value| {
             message.take(name, value);
-            if inspects || (gathers && message.status.is_some_and(|status| status >= 400)) {
+            if inspects || keeps || (gathers && message.status.is_some_and(|status| status >= 400)) {
                 fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
             }
         })?;
@@ -52,6 +53,11 @@ impl Http2<'_> {
                 if let Some(inspector) = &mut stream.inspector {
                     let fields: Vec<_> = fields.iter().map(|(name, value)| Header { name, value }).collect();
                     inspector.see_head(status, &fields);
+                }
+                if let Some(kept) = &mut stream.kept {
+                    let fields = fields.iter().filter(|(name, _)| !name.starts_with(':'));
+                    kept.begin(status, fields.map(|(name, value)| (name.as_bytes(), value.as_slice())));
+                    kept.version = "2";
                 }
                 if gathers && status >= 400 {
                     fields.retain(|(name, _)| !name.starts_with(':'));
@@ -95,6 +101,9 @@ impl Http2<'_> {
         if let Some(inspector) = &mut stream.inspector {
             inspector.body(content);
         }
+        if let Some(kept) = &mut stream.kept {
+            kept.add(content);
+        }
         let is_bodiless = stream.is_head || matches!(stream.status, Some(204 | 304));
         let wrong = match stream.status {
             None => Some("a body without a head"),
@@ -132,6 +141,7 @@ impl Http2<'_> {
         if stream.failed.is_some() {
             self.failed = stream.failed.take();
         }
+        self.kept = stream.kept.take();
         let (key, first_byte) = (stream.key, stream.first_byte);
         Some(ProtocolEvent::Response(ReceivedResponse { key, first_byte, response, failed_checks, redirects: 0 }))
     }

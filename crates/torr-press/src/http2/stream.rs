@@ -2,6 +2,7 @@
 
 use crate::failed_response::ParsedResponse;
 use crate::inspect::Inspector;
+use crate::kept::KeptResponse;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -29,6 +30,8 @@ pub struct Stream<'p> {
     pub upload: Option<Bytes>,
     /// The failed response, where one is to be kept.
     pub failed: Option<Box<ParsedResponse>>,
+    /// The response, where it is to be kept.
+    pub kept: Option<Box<KeptResponse>>,
     /// The inspector of the response, if there is one.
     pub inspector: Option<Box<Inspector<'p>>>,
 }

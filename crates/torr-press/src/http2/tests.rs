@@ -4,6 +4,7 @@ use super::frame::{Head, flag, setting};
 use super::*;
 use crate::protocol::ReceivedResponse;
 use crate::request::{Body, Data, Options, Requests};
+use crate::source::Source;
 use std::num::NonZero;
 use torr_gauge::FailureKind;
 use torr_wire::response::Response;
@@ -67,7 +68,7 @@ impl Talk {
             return None;
         }
         self.next_key += 1;
-        self.session.start(&mut self.packed, self.next_key, &mut self.request.cursor(0, 1), &mut self.said);
+        self.session.start(&mut self.packed, self.next_key, &mut Source::Requests(self.request.cursor(0, 1)), &mut self.said);
         Some(self.next_key)
     }
 

@@ -6,32 +6,12 @@ use super::entry::Entry;
 use super::numbers::Block;
 use super::request_set::RequestSet;
 use super::template::Template;
+use crate::outgoing::{RequestInfo, RequestParts};
 use bytes::Bytes;
 use fastrand::Rng;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, UPGRADE};
 use http::uri::{Authority, PathAndQuery};
 use http::{Request, Uri};
-
-/// The facts of a written request that its response is read by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestInfo {
-    /// Whether the method is HEAD, whose responses have no content.
-    pub is_head: bool,
-    /// The number of its URL, from 0.
-    pub url: u32,
-}
-
-/// One request in parts, as HTTP/2 sends it.
-#[derive(Debug, Clone)]
-pub struct RequestParts {
-    /// Method, URI with scheme, host and path, and header fields, `Content-Length` among them where there is a body. The
-    /// `Host` that a user asks for stands in the URI, and fields that HTTP/2 does not have are left out.
-    pub head: Request<()>,
-    /// The content, if the request has any.
-    pub body: Option<Bytes>,
-    /// The facts of the request.
-    pub begun: RequestInfo,
-}
 
 /// The position of one thread in the requests of a run.
 #[derive(Debug)]
@@ -50,7 +30,7 @@ impl<'r> Cursor<'r> {
     pub(super) fn new(shared: &'r RequestSet, thread: usize, threads: usize) -> Self {
         // Through another generator, since seeds that are near each other begin alike.
         let seed = Rng::with_seed(shared.seed.wrapping_add(thread as u64)).u64(..);
-        let begun = RequestInfo { is_head: shared.entries[0].is_head, url: 0 };
+        let begun = RequestInfo { is_head: shared.entries[0].is_head, ..RequestInfo::default() };
         Self {
             constant: shared.constant.as_ref().map(|bytes| (bytes.as_slice(), begun)),
             entries: &shared.entries,
@@ -135,7 +115,7 @@ impl<'r> Cursor<'r> {
             Some(choice) => choice.next(&mut self.draw.rng, &mut self.turns),
         };
         let entry = &entries[at];
-        (entry, RequestInfo { is_head: entry.is_head, url: at as u32 })
+        (entry, RequestInfo { is_head: entry.is_head, url: at as u32, ..RequestInfo::default() })
     }
 }
 

@@ -226,8 +226,8 @@ fn heads_are_told_from_others() {
     let requests = Requests::new(&urls, &Options { url_order: Order::Sequence, ..Options::default() }).unwrap();
     let mut cursor = requests.cursor(0, 1);
     let begun: Vec<_> = (0..3).map(|_| cursor.write(&mut Vec::new())).collect();
-    let get = RequestInfo { is_head: false, url: 0 };
-    assert_eq!(begun, [get, RequestInfo { is_head: true, url: 1 }, get]);
+    let get = RequestInfo::default();
+    assert_eq!(begun, [get, RequestInfo { is_head: true, url: 1, ..RequestInfo::default() }, get]);
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn parts_are_the_same_request() {
     let mut sorted = fields;
     sorted.sort_unstable();
     assert_eq!(sorted, expected);
-    assert_eq!((body.as_deref(), begun), (Some(&b"b2"[..]), RequestInfo { is_head: false, url: 0 }));
+    assert_eq!((body.as_deref(), begun), (Some(&b"b2"[..]), RequestInfo::default()));
     let plain = Requests::get(&Target::parse("http://[::1]:8/").unwrap(), false).unwrap();
     let RequestParts { head, body, .. } = plain.cursor(0, 1).parts();
     assert_eq!((head.uri().to_string(), head.headers().len(), body), ("http://[::1]:8/".into(), 2, None));

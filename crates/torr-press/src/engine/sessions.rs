@@ -1,0 +1,184 @@
+//! Virtual users in the engine: when they take their next step, and what is recorded of their sessions.
+
+use super::Engine;
+use super::in_flight::InFlightRequest;
+use super::slots::{AfterWait, DeferredSlot};
+use crate::coordinator::Coordinator;
+use crate::kept::KeptResponse;
+use crate::pacer::Pacer;
+use crate::protocol::{Protocol, ReceivedResponse};
+use crate::source::Source;
+use crate::users::{ReceivedBy, Step, Unmet};
+use torr_gauge::sessions::{AssertExample, EntryName, SessionCounts};
+use torr_gauge::{Failure, FailureKind};
+use torr_net::{Nanos, clock};
+
+/// The sessions of one thread.
+pub(super) struct Sessions {
+    pub counts: SessionCounts,
+    /// Where each user is, by the number of the connection.
+    users: Vec<UserState>,
+    /// The number of sessions that have begun and not ended.
+    pub running: usize,
+}
+
+/// Where a user is.
+#[derive(Debug, Clone, Copy, Default)]
+struct UserState {
+    /// When the session should have begun.
+    due: Nanos,
+    /// The number of the entry whose request is next or in flight.
+    entry: u32,
+    in_session: bool,
+    /// Whether the session began during the warm-up.
+    in_warmup: bool,
+}
+
+impl Sessions {
+    pub fn new(users: usize, entries: &[EntryName]) -> Self {
+        Self { counts: SessionCounts::new(entries), users: vec![UserState::default(); users], running: 0 }
+    }
+}
+
+impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
+    /// Begins a session that was due at a time. Returns whether a request is to be sent now.
+    #[cold]
+    pub(super) fn begin_session(&mut self, index: u32, due: Nanos, now: Nanos) -> bool {
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
+        let in_warmup = due < clock::nanos(self.plan.warmup);
+        sessions.users[index as usize] = UserState { due, entry: 0, in_session: true, in_warmup };
+        sessions.running += 1;
+        if !in_warmup {
+            sessions.counts.start();
+        }
+        users.all.begin(index as usize);
+        self.advance_user(index, now)
+    }
+
+    /// Takes a user to the next step. Returns whether that is a request, to be sent now.
+    pub(super) fn advance_user(&mut self, index: u32, now: Nanos) -> bool {
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
+        let state = &mut sessions.users[index as usize];
+        match users.all.next(index as usize) {
+            Step::Send(entry) => {
+                state.entry = entry;
+                return true;
+            }
+            Step::Pause(pause) => {
+                let until = now.saturating_add(clock::nanos(pause));
+                self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::NextStep });
+            }
+            Step::Finished => {
+                let took = now.saturating_sub(state.due);
+                if !state.in_warmup {
+                    sessions.counts.finish(took);
+                }
+                self.end_session(index, now);
+            }
+            Step::Failed(entry, reason) => {
+                if !state.in_warmup {
+                    sessions.counts.fail(entry as usize, Some(&reason));
+                }
+                self.end_session(index, now);
+            }
+        }
+        false
+    }
+
+    /// Makes the slot of a user whose session has ended available, after the think time if there is one.
+    fn end_session(&mut self, index: u32, now: Nanos) {
+        self.close_session(index as usize);
+        match &self.plan.think {
+            Some(think) => {
+                let until = now + think.time();
+                self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::RequestEnded });
+            }
+            None => self.release_slot(index, now),
+        }
+    }
+
+    fn close_session(&mut self, index: usize) {
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
+        if std::mem::take(&mut sessions.users[index].in_session) {
+            sessions.running -= 1;
+        }
+        if users.all.is_over() {
+            self.coordinator.abort();
+        }
+    }
+
+    /// Hands a response to its user, and takes the user to the next step.
+    pub(super) fn judge_response(
+        &mut self,
+        index: usize,
+        request: &InFlightRequest,
+        received: &ReceivedResponse,
+        now: Nanos,
+    ) {
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
+        let connection = &mut self.connections[index];
+        let address = self.connector.address(connection.cold.next_address.wrapping_sub(1));
+        let took = now.saturating_sub(request.due);
+        let mut status_only = KeptResponse::default();
+        let response = connection.protocol.kept().unwrap_or(&mut status_only);
+        response.status = received.response.status;
+        let by = ReceivedBy { response, took, address: address.tcp().map(|address| address.ip()) };
+        let judged = users.all.received(index, &by);
+        response.clear();
+        let state = sessions.users[index];
+        if let Some(entry) = sessions.counts.entries.get_mut(state.entry as usize).filter(|_| !request.in_warmup) {
+            entry.record_response(took, received.response.status, judged.passed);
+            if judged.retries {
+                entry.record_retry();
+            }
+            for Unmet { assert, expected, actual } in judged.unmet {
+                entry.record_failed_assert(assert, || AssertExample { expected, actual });
+            }
+        }
+        if self.advance_user(index as u32, now) {
+            self.slots.continuing.push_back(index as u32);
+        }
+    }
+
+    /// Ends the session of a user whose request has failed.
+    pub(super) fn fail_session(&mut self, index: usize, request: &InFlightRequest, failure: &Failure, now: Nanos) {
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
+        users.all.failed(index, failure);
+        let state = sessions.users[index];
+        if let Some(entry) = sessions.counts.entries.get_mut(state.entry as usize).filter(|_| !request.in_warmup) {
+            let timed_out = failure.kind == FailureKind::Timeout;
+            entry.record_request_failure(timed_out.then(|| now.saturating_sub(request.due)));
+        }
+        if state.in_session && !state.in_warmup {
+            sessions.counts.fail(state.entry as usize, Some(&failure.what));
+        }
+        self.close_session(index);
+    }
+
+    /// Adds the sessions that have ended to the sample that is about to be handed over.
+    #[inline]
+    pub(super) fn count_ended_sessions(&mut self, now: Nanos) {
+        if let Some(sessions) = self.sessions.as_mut().filter(|_| now >= self.recorder.next_time()) {
+            self.recorder.sample.sessions.add(sessions.counts.take_ended());
+        }
+    }
+
+    /// Counts a request that the end of the run has cut off.
+    pub(super) fn count_unfinished_request(&mut self, index: usize, request: &InFlightRequest, now: Nanos) {
+        let Some(sessions) = &mut self.sessions else { return };
+        let entry = sessions.counts.entries.get_mut(sessions.users[index].entry as usize);
+        if let Some(entry) = entry.filter(|_| !request.in_warmup) {
+            entry.record_unfinished(now.saturating_sub(request.due));
+        }
+    }
+
+    /// Returns the counts of the sessions, those that the end of the run has cut off among them.
+    pub(super) fn finish_sessions(&mut self) -> Option<SessionCounts> {
+        let Sessions { mut counts, users, .. } = *self.sessions.take()?;
+        self.recorder.sample.sessions.add(counts.take_ended());
+        for _ in users.iter().filter(|user| user.in_session && !user.in_warmup) {
+            counts.leave_unfinished();
+        }
+        Some(counts)
+    }
+}

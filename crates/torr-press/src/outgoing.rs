@@ -1,0 +1,39 @@
+//! A request on its way to the protocol: its facts, and its parts.
+
+use bytes::Bytes;
+use http::Request;
+
+/// The facts of a written request that its response is read by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestInfo {
+    /// Whether the method is HEAD, whose responses have no content.
+    pub is_head: bool,
+    /// The number of its URL, from 0.
+    pub url: u32,
+    /// How much of the response is kept for the user that sends the request.
+    pub keep: Keep,
+}
+
+/// How much of a response is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keep {
+    /// The status code.
+    #[default]
+    Status,
+    /// Status code and field lines.
+    Fields,
+    /// Status code, field lines and content.
+    Content,
+}
+
+/// One request in parts, as HTTP/2 sends it.
+#[derive(Debug, Clone)]
+pub struct RequestParts {
+    /// Method, URI with scheme, host and path, and header fields, `Content-Length` among them where there is a body. The
+    /// `Host` that a user asks for stands in the URI, and fields that HTTP/2 does not have are left out.
+    pub head: Request<()>,
+    /// The content, if the request has any.
+    pub body: Option<Bytes>,
+    /// The facts of the request.
+    pub begun: RequestInfo,
+}

@@ -1,0 +1,57 @@
+//! Where a thread's requests come from.
+
+use crate::outgoing::{RequestInfo, RequestParts};
+use crate::request::Cursor;
+use crate::users::ThreadUsers;
+
+/// The requests of one thread.
+pub enum Source<'r> {
+    /// Requests that were composed before the run.
+    Requests(Cursor<'r>),
+    /// Virtual users, who decide during the run.
+    Users(CurrentUser<'r>),
+}
+
+/// The virtual users of a thread, and the one whose request is written next.
+pub struct CurrentUser<'r> {
+    /// The users.
+    pub all: Box<dyn ThreadUsers + 'r>,
+    /// The position of the user whose request is written next.
+    pub current: usize,
+}
+
+impl Source<'_> {
+    /// Appends the next request in HTTP/1.1.
+    #[inline]
+    pub fn write(&mut self, out: &mut Vec<u8>) -> RequestInfo {
+        match self {
+            Self::Requests(cursor) => cursor.write(out),
+            Self::Users(users) => users.all.write(users.current, out),
+        }
+    }
+
+    /// Whether all requests have the same bytes.
+    #[inline]
+    pub fn is_constant(&self) -> bool {
+        match self {
+            Self::Requests(cursor) => cursor.is_constant(),
+            Self::Users(_) => false,
+        }
+    }
+
+    /// Returns the next request in parts.
+    pub fn parts(&mut self) -> RequestParts {
+        match self {
+            Self::Requests(cursor) => cursor.parts(),
+            Self::Users(users) => users.all.parts(users.current),
+        }
+    }
+
+    /// Notes whose request is written next.
+    #[inline]
+    pub fn turn_to(&mut self, user: usize) {
+        if let Self::Users(users) = self {
+            users.current = user;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Virtual users: the interface between the engine and what decides, response by response, what a user sends next.
+//!
+//! A user has a connection of its own and walks through sessions, one after another. The engine asks for the next step,
+//! sends the request, hands over the response, and asks again; when a session may begin is the pacer's to say.
+
+use crate::kept::KeptResponse;
+use crate::outgoing::{RequestInfo, RequestParts};
+use std::fmt::Debug;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::time::Duration;
+use torr_gauge::Failure;
+use torr_gauge::sessions::EntryName;
+use torr_net::Nanos;
+
+/// What virtual users do, shared by all threads of a run.
+pub trait Users: Debug + Send + Sync {
+    /// Returns the names of all entries, in the order of their numbers.
+    fn entries(&self) -> Vec<EntryName>;
+
+    /// Returns the users with these numbers, who belong to thread `thread` of `threads`.
+    fn thread(&self, thread: usize, threads: usize, users: Range<usize>) -> Box<dyn ThreadUsers + '_>;
+
+    /// Returns whether results tell of sessions. Without that a session is one request, and results tell of requests only.
+    fn has_sessions(&self) -> bool {
+        true
+    }
+}
+
+/// The virtual users of one thread, named by their position among them.
+pub trait ThreadUsers {
+    /// Begins a session of a user.
+    fn begin(&mut self, user: usize);
+
+    /// Returns what the user does next. Called at the beginning of a session, after each response, and after each pause.
+    fn next(&mut self, user: usize) -> Step;
+
+    /// Appends the user's request in HTTP/1.1. Called again when the request has to be sent on another connection.
+    fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo;
+
+    /// Returns the user's request in parts, for HTTP/2.
+    fn parts(&mut self, user: usize) -> RequestParts;
+
+    /// Judges the response to the request in flight.
+    fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged;
+
+    /// Notes that the request in flight has failed, which ends the session.
+    fn failed(&mut self, user: usize, failure: &Failure);
+
+    /// Returns whether the run must end now, since the users cannot go on.
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+/// What a user does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Sends a request of the entry with this number.
+    Send(u32),
+    /// Waits.
+    Pause(Duration),
+    /// Has come to the end of the session.
+    Finished,
+    /// Gives up at the entry with this number, for a reason that no response has: a variable without a value.
+    Failed(u32, String),
+}
+
+/// A response with its circumstances.
+#[derive(Debug)]
+pub struct ReceivedBy<'r> {
+    /// Status code, field lines and content, as far as the request asked for them.
+    pub response: &'r KeptResponse,
+    /// The response time.
+    pub took: Nanos,
+    /// The address of the server or proxy; `None` over a Unix socket.
+    pub address: Option<IpAddr>,
+}
+
+/// What a response is, to its user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Whether it was as the entry expects; without an expected status, a status of 400 or more is not.
+    pub passed: bool,
+    /// The expectations that it did not meet.
+    pub unmet: Vec<Unmet>,
+    /// Whether the user sends the request again for that reason.
+    pub retries: bool,
+}
+
+/// An expectation that a response did not meet. The texts are fit to be shown: no secret is in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unmet {
+    /// Its number among those of its entry.
+    pub assert: usize,
+    /// What was demanded.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+}
