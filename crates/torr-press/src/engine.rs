@@ -138,7 +138,8 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
 
     fn is_over(&self, now: Nanos) -> bool {
         let in_session = || self.sessions.as_ref().is_some_and(|sessions| sessions.running > 0);
-        let is_done = || self.slots.in_flight == 0 && !in_session() && (self.slots.all_begun || self.pacer.is_exhausted(now));
+        let is_done =
+            || self.slots.in_flight == 0 && !in_session() && (self.slots.all_begun || self.pacer.is_exhausted(now));
         now >= self.deadline || self.coordinator.is_stopped() || is_done()
     }
 

@@ -2,8 +2,8 @@
 
 use crate::failures;
 use crate::inspect::Inspect;
-use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::kept::KeptResponse;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use crate::source::Source;
 use std::num::NonZero;
 use torr_gauge::Failure;

@@ -1,6 +1,8 @@
 //! Responses that are kept until their user has judged them.
 
+use crate::decode::Encoding;
 use crate::outgoing::Keep;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The limit of kept content in bytes; what is beyond is not kept.
@@ -33,6 +35,16 @@ impl KeptResponse {
     /// Returns the field lines in their order: names and values.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.fields.iter().map(|(name, value)| (std::str::from_utf8(self.at(name)).unwrap_or_default(), self.at(value)))
+    }
+
+    /// Returns the content without its content coding; as received, if there is no coding or none that is known.
+    pub fn decoded(&self) -> Cow<'_, [u8]> {
+        let named = |(name, _): &(&str, &[u8])| name.eq_ignore_ascii_case("content-encoding");
+        let coding = self.fields().find(named).and_then(|(_, value)| Encoding::of(value));
+        match coding.and_then(|coding| coding.decode(&self.content, MAX_CONTENT)) {
+            Some(decoded) => Cow::Owned(decoded),
+            None => Cow::Borrowed(&self.content),
+        }
     }
 
     /// Returns the content as received, with content codings.

@@ -103,8 +103,8 @@ pub struct ThinkTime {
 }
 
 impl ThinkTime {
-    /// Draws a time.
-    pub(crate) fn time(&self) -> Nanos {
+    /// Draws a time, in nanoseconds.
+    pub fn time(&self) -> Nanos {
         fastrand::u64(clock::nanos(*self.range.start())..=clock::nanos(*self.range.end()))
     }
 }

@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::protocol::Protocol;
 use crate::source::{CurrentUser, Source};
 use crate::tls::OverTls;
+use crate::users::ThreadPart;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -187,7 +188,10 @@ fn press_by<S: Protocol>(
     let threads = plan.thread_count();
     let numbers = share(plan.connections, threads, number);
     let source = match &plan.users {
-        Some(users) => Source::Users(CurrentUser { all: users.thread(number, threads, numbers.clone()), current: 0 }),
+        Some(users) => {
+            let part = ThreadPart { thread: number, threads, users: numbers.clone(), keep_alive: plan.keep_alive };
+            Source::Users(CurrentUser { all: users.thread(part), current: 0 })
+        }
         None => Source::Requests(plan.request.cursor(number, threads)),
     };
     let pacer = AnyPacer::new(plan, number, budget, &numbers);

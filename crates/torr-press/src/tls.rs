@@ -1,8 +1,8 @@
 //! Any protocol over TLS.
 
 use crate::failures;
-use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::kept::KeptResponse;
+use crate::protocol::{InFlight, Protocol, ProtocolEvent};
 use crate::source::Source;
 use torr_gauge::Failure;
 use torr_gauge::collector::FirstResponse;

@@ -18,13 +18,26 @@ pub trait Users: Debug + Send + Sync {
     /// Returns the names of all entries, in the order of their numbers.
     fn entries(&self) -> Vec<EntryName>;
 
-    /// Returns the users with these numbers, who belong to thread `thread` of `threads`.
-    fn thread(&self, thread: usize, threads: usize, users: Range<usize>) -> Box<dyn ThreadUsers + '_>;
+    /// Returns the users of one thread.
+    fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_>;
 
     /// Returns whether results tell of sessions. Without that a session is one request, and results tell of requests only.
     fn has_sessions(&self) -> bool {
         true
     }
+}
+
+/// The part of a run that one thread has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadPart {
+    /// The number of the thread, from 0.
+    pub thread: usize,
+    /// The number of threads.
+    pub threads: usize,
+    /// The numbers of the thread's users, among all users of the run.
+    pub users: Range<usize>,
+    /// Whether a connection carries more than one request.
+    pub keep_alive: bool,
 }
 
 /// The virtual users of one thread, named by their position among them.
@@ -62,8 +75,8 @@ pub enum Step {
     Pause(Duration),
     /// Has come to the end of the session.
     Finished,
-    /// Gives up at the entry with this number, for a reason that no response has: a variable without a value.
-    Failed(u32, String),
+    /// Gives up at the entry with this number. A reason is given unless it was an expectation that a response did not meet.
+    Failed(u32, Option<String>),
 }
 
 /// A response with its circumstances.

@@ -98,6 +98,30 @@ impl Expected {
         unmet
     }
 
+    /// Returns the places of all expectations, each once, in the file's order.
+    pub fn places(&self) -> Vec<Position> {
+        let has_status_line = self.status.is_some() || self.version.is_some() || self.content.is_some();
+        let mut places: Vec<_> = has_status_line.then_some(self.at).into_iter().collect();
+        places.extend(self.fields.iter().map(|(.., at)| *at));
+        places.extend(self.captures.iter().map(|capture| capture.at));
+        places.extend(self.asserts.iter().map(|assert| assert.at));
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Whether a status is demanded, so that it is the file that says which responses have failed.
+    pub fn demands_status(&self) -> bool {
+        self.status.is_some() || self.asserts.iter().any(Assert::is_of_status)
+    }
+
+    /// Whether the content of a response is looked at.
+    pub fn needs_content(&self) -> bool {
+        self.content.is_some()
+            || self.captures.iter().any(|capture| capture.query.needs_content())
+            || self.asserts.iter().any(Assert::needs_content)
+    }
+
     fn check_status_line(&self, received: &Received<'_>) -> Vec<Unmet> {
         let version = self.version.map(|version| match version {
             Version::Http10 => "1.0",

@@ -19,6 +19,7 @@ mod session;
 mod template;
 #[cfg(test)]
 mod tests;
+pub mod users;
 mod value;
 mod walk;
 

@@ -44,6 +44,14 @@ pub struct Options {
     pub location_trusted: Setting<bool>,
     /// The redirects that are followed at most; `None` without a limit.
     pub max_redirects: Setting<Option<u64>>,
+    /// Whether content codings are asked for.
+    pub compressed: Setting<bool>,
+    /// User and password for basic authentication, as `user:password`.
+    pub user: Option<Template>,
+    /// Field lines, as `Name: value`.
+    pub headers: Vec<Template>,
+    /// Whether the entry neither sends nor stores cookies.
+    pub no_cookie_store: Setting<bool>,
     /// Options that are the connection's, in their order.
     pub transport: Vec<(OptionName, TransportValue, Position)>,
 }
@@ -57,6 +65,20 @@ pub enum TransportValue {
     Duration(Setting<Duration>),
     /// Text.
     Text(Template),
+}
+
+impl TransportValue {
+    /// Returns the value as text; a time in milliseconds.
+    ///
+    /// # Errors
+    /// If a variable has no value before the run, or a value of another kind.
+    pub fn text(&self, variables: &Variables) -> Result<String, EvaluationError> {
+        Ok(match self {
+            Self::Boolean(setting) => setting.get(variables)?.to_string(),
+            Self::Duration(setting) => setting.get(variables)?.as_millis().to_string(),
+            Self::Text(template) => template.render(variables)?.into_owned(),
+        })
+    }
 }
 
 impl Options {
@@ -79,6 +101,10 @@ impl Options {
             location: Setting::Value(false),
             location_trusted: Setting::Value(false),
             max_redirects: Setting::Value(Some(MAX_REDIRECTS)),
+            compressed: Setting::Value(false),
+            user: None,
+            headers: Vec::new(),
+            no_cookie_store: Setting::Value(false),
             transport: Vec::new(),
         };
         for option in options {
@@ -108,6 +134,10 @@ impl Options {
             O::RetryInterval => self.retry_interval = duration(option, names)?,
             O::Location => self.location = boolean(option, names)?,
             O::LocationTrusted => self.location_trusted = boolean(option, names)?,
+            O::Compressed => self.compressed = boolean(option, names)?,
+            O::NoCookieStore => self.no_cookie_store = boolean(option, names)?,
+            O::User => self.user = Some(text(option, names)?),
+            O::Header => self.headers.push(text(option, names)?),
             O::MaxRedirects => self.max_redirects = count(option, names)?,
             O::Output | O::Verbose | O::Verbosity | O::VeryVerbose => {
                 ignored.push((option.at, format!("'{}' has no meaning under load", option_name(option.name))));
@@ -130,10 +160,8 @@ impl Options {
             O::CaCertificate
             | O::ClientCertificate
             | O::ClientKey
-            | O::Compressed
             | O::ConnectTimeout
             | O::ConnectTo
-            | O::Header
             | O::Http10
             | O::Http11
             | O::Http2
@@ -141,12 +169,10 @@ impl Options {
             | O::Ipv4
             | O::Ipv6
             | O::MaxTime
-            | O::NoCookieStore
             | O::PathAsIs
             | O::Proxy
             | O::Resolve
-            | O::UnixSocket
-            | O::User => {
+            | O::UnixSocket => {
                 let value = match &option.value {
                     OptionValue::Text(text) => TransportValue::Text(Template::compile(text, names)?),
                     OptionValue::Milliseconds(_) => TransportValue::Duration(duration(option, names)?),
@@ -225,6 +251,11 @@ fn count(option: &EntryOption, names: &mut Names) -> Result<Setting<Option<u64>>
 fn duration(option: &EntryOption, names: &mut Names) -> Result<Setting<Duration>, ParseError> {
     let milliseconds = |value: &OptionValue| if let OptionValue::Milliseconds(ms) = value { Some(*ms) } else { None };
     setting(option, names, |value| milliseconds(value).map(Duration::from_millis))
+}
+
+fn text(option: &EntryOption, names: &mut Names) -> Result<Template, ParseError> {
+    let wrong = || ParseError { at: option.at, message: "this option takes text".to_owned() };
+    if let OptionValue::Text(text) = &option.value { Template::compile(text, names) } else { Err(wrong()) }
 }
 
 fn setting<T>(

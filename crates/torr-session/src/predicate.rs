@@ -49,6 +49,16 @@ impl Assert {
         })
     }
 
+    /// Whether the assert is about the status code.
+    pub fn is_of_status(&self) -> bool {
+        matches!(self.query, Query::Plain(ast::Query::Status))
+    }
+
+    /// Whether the assert looks at the content of a response.
+    pub fn needs_content(&self) -> bool {
+        self.query.needs_content()
+    }
+
     /// Checks a response.
     ///
     /// # Errors

@@ -136,6 +136,18 @@ impl Query {
         })
     }
 
+    /// Whether the query looks at the content of a response.
+    pub fn needs_content(&self) -> bool {
+        match self {
+            Self::JsonPath(_) | Self::Regex(_) => true,
+            Self::Plain(query) => matches!(
+                query,
+                ast::Query::Body | ast::Query::Bytes | ast::Query::RawBytes | ast::Query::Sha256 | ast::Query::Md5
+            ),
+            Self::Header(_) | Self::Cookie(..) | Self::Variable(_) => false,
+        }
+    }
+
     /// Returns what the query finds; `None` for what the response has not.
     ///
     /// # Errors

@@ -4,12 +4,24 @@ use crate::content::Content;
 use crate::error::EvaluationError;
 use crate::files::Files;
 use crate::hurl::{ParseError, ast};
+use crate::options::Options;
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use cookie_store::CookieStore;
+use percent_encoding::percent_decode_str;
 use url::Url;
+
+/// The content codings that `compressed` asks for, which are those that can be decoded.
+const CODINGS: &str = "gzip, deflate, br, zstd";
+
+/// Whether a name and a value can stand in a field line (RFC 9110, section 5): a variable's value may have anything in it.
+fn is_field(name: &str, value: &str) -> bool {
+    !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_graphic() && !b"(),/:;<=>?@[\\]{}\"".contains(&byte))
+        && value.bytes().all(|byte| byte == b'\t' || !byte.is_ascii_control())
+}
 
 /// A request, ready to be encoded for a version of HTTP.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,12 +92,24 @@ impl Request {
     ///
     /// # Errors
     /// If a variable has no value, or the filled-in URL is none.
-    pub fn build(&self, variables: &Variables, jar: &CookieStore) -> Result<Outgoing, EvaluationError> {
+    pub fn build(
+        &self,
+        options: &Options,
+        variables: &Variables,
+        jar: &CookieStore,
+    ) -> Result<Outgoing, EvaluationError> {
         let url = self.url(variables)?;
         let render = |template: &Template| template.render(variables).map(|text| text.into_owned());
-        let mut fields = Vec::with_capacity(self.fields.len() + 3);
+        let mut fields = Vec::with_capacity(self.fields.len() + 5);
         for (name, value) in &self.fields {
             fields.push((render(name)?, render(value)?));
+        }
+        for header in &options.headers {
+            let line = render(header)?;
+            let (name, value) = line
+                .split_once(':')
+                .ok_or_else(|| EvaluationError(format!("'{line}' is not of the form Name: value")))?;
+            fields.push((name.trim().to_owned(), value.trim().to_owned()));
         }
         let has =
             |fields: &[(String, String)], name: &str| fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name));
@@ -97,15 +121,49 @@ impl Request {
                 fields.push(("Content-Type".to_owned(), media_type));
             }
         }
-        if let Some((user, password)) = &self.basic_auth {
-            let pair = format!("{}:{}", render(user)?, render(password)?);
-            fields.push(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(pair))));
+        if options.compressed.get(variables)? && !has(&fields, "accept-encoding") {
+            fields.push(("Accept-Encoding".to_owned(), CODINGS.to_owned()));
         }
+        if let Some(credentials) = self.credentials(options, &url, variables)?
+            && !has(&fields, "authorization")
+        {
+            fields.push(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(credentials))));
+        }
+        let no_cookies = CookieStore::default();
+        let jar = if options.no_cookie_store.get(variables)? { &no_cookies } else { jar };
         self.add_cookies(&mut fields, &url, variables, jar)?;
+        if let Some((name, _)) = fields.iter().find(|(name, value)| !is_field(name, value)) {
+            return Err(EvaluationError(format!(
+                "the field '{}' has a character that no field has",
+                name.escape_debug()
+            )));
+        }
         Ok(Outgoing { method: self.method.clone(), url, fields, content })
     }
 
-    fn url(&self, variables: &Variables) -> Result<Url, EvaluationError> {
+    /// Returns `user:password`: the entry's own, those of its options, or those of the URL.
+    fn credentials(
+        &self,
+        options: &Options,
+        url: &Url,
+        variables: &Variables,
+    ) -> Result<Option<String>, EvaluationError> {
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        Ok(match (&self.basic_auth, &options.user) {
+            (Some((user, password)), _) => Some(format!("{}:{}", user.render(variables)?, password.render(variables)?)),
+            (None, Some(user)) => Some(user.render(variables)?.into_owned()),
+            (None, None) if url.username().is_empty() => None,
+            (None, None) => {
+                Some(format!("{}:{}", decoded(url.username()), decoded(url.password().unwrap_or_default())))
+            }
+        })
+    }
+
+    /// Returns the URL, without its fragment.
+    ///
+    /// # Errors
+    /// If a variable has no value, or the text is no URL of http or https.
+    pub fn url(&self, variables: &Variables) -> Result<Url, EvaluationError> {
         let text = self.url.render(variables)?;
         let mut url = Url::parse(&text).map_err(|error| EvaluationError(format!("'{text}' is not a URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {

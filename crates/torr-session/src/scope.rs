@@ -43,6 +43,16 @@ impl Names {
         number
     }
 
+    /// Returns the number of a variable that the session has, by its name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.numbers.get(name).copied()
+    }
+
+    /// Returns the names, each with its number.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.numbers.iter().map(|(name, number)| (name.as_str(), *number))
+    }
+
     /// Returns the uses of variables that had no value: names and places, in the file's order.
     pub fn unassigned(&self) -> &[(String, Position)] {
         &self.unassigned

@@ -33,6 +33,29 @@ pub enum Value {
 }
 
 impl Value {
+    /// Returns the value that a text of the command line, a file or the environment stands for: `null`, a truth value or a
+    /// number if it is spelled so, otherwise a string. A string in double quotes is the text between them.
+    pub fn given(text: &str) -> Self {
+        match text {
+            "null" => Self::Null,
+            "true" => Self::Boolean(true),
+            "false" => Self::Boolean(false),
+            _ => {
+                let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+                let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+                if let Some(inner) = quoted {
+                    Self::Text(inner.to_owned())
+                } else if let Ok(integer) = text.parse() {
+                    Self::Integer(integer)
+                } else if let Some(float) = text.parse().ok().filter(|float: &f64| is_number && float.is_finite()) {
+                    Self::Float(float)
+                } else {
+                    Self::Text(text.to_owned())
+                }
+            }
+        }
+    }
+
     /// Returns a JSON value as a value of a session.
     pub fn from_json(json: &serde_json::Value) -> Self {
         match json {

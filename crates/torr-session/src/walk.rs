@@ -13,8 +13,8 @@ use std::time::Duration;
 /// What a virtual user does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Sends a request of the entry with this number.
-    Send(usize, Outgoing),
+    /// Sends the walk's request, of the entry with this number.
+    Send(usize),
     /// Waits.
     Pause(Duration),
     /// Has come to the end of the session.
@@ -83,6 +83,16 @@ impl Walk {
         &self.redirects
     }
 
+    /// Returns the request that is to be sent or in flight.
+    pub fn request(&self) -> Option<&Outgoing> {
+        if let State::InFlight(request) = &self.state { Some(request) } else { None }
+    }
+
+    /// Returns the number of the entry that the user is at.
+    pub fn entry(&self) -> usize {
+        self.entry
+    }
+
     /// Returns what the user does next.
     pub fn next(&mut self, session: &Session) -> Action {
         loop {
@@ -94,7 +104,7 @@ impl Walk {
                     Ok(Some(delay)) => return Action::Pause(delay),
                     Err(error) => self.state = State::Over(error),
                 },
-                State::Ready => match entry.request.build(&self.variables, &self.cookies) {
+                State::Ready => match entry.request.build(&entry.options, &self.variables, &self.cookies) {
                     Ok(request) => return self.send(request),
                     Err(error) => self.state = State::Over(error),
                 },
@@ -110,16 +120,20 @@ impl Walk {
     }
 
     /// Takes the response to the request in flight.
-    pub fn receive(&mut self, session: &Session, received: &Received<'_>) -> Judgement {
+    ///
+    /// The walk fills in the URL and the redirects.
+    pub fn receive(&mut self, session: &Session, received: Received<'_>) -> Judgement {
         let Some(entry) = session.entries.get(self.entry) else { return Judgement::Passed };
         let State::InFlight(request) = std::mem::replace(&mut self.state, State::Ready) else {
             return Judgement::Passed;
         };
-        for cookie in received.values("set-cookie") {
-            // A cookie that RFC 6265 tells clients to ignore is ignored.
-            let _ = self.cookies.parse(&cookie, &request.url);
+        if !entry.options.no_cookie_store.get(&self.variables).unwrap_or(false) {
+            for cookie in received.values("set-cookie") {
+                // A cookie that RFC 6265 tells clients to ignore is ignored.
+                let _ = self.cookies.parse(&cookie, &request.url);
+            }
         }
-        match self.redirect(entry, &request, received) {
+        match self.redirect(entry, &request, &received) {
             Ok(Some(next)) => {
                 self.state = State::Redirecting(next);
                 return Judgement::Redirected;
@@ -127,8 +141,14 @@ impl Walk {
             Ok(None) => {}
             Err(error) => return self.fail(entry, vec![unmet(entry, error)]),
         }
-        let unmet =
-            entry.expected.as_ref().map(|expected| expected.check(received, &mut self.variables)).unwrap_or_default();
+        let Some(expected) = &entry.expected else { return self.pass(entry) };
+        let redirects = std::mem::take(&mut self.redirects);
+        let received = Received {
+            url: request.url.as_str(),
+            redirects: redirects.iter().map(|(status, location)| (*status, location.as_str())).collect(),
+            ..received
+        };
+        let unmet = expected.check(&received, &mut self.variables);
         if unmet.is_empty() { self.pass(entry) } else { self.fail(entry, unmet) }
     }
 
@@ -148,8 +168,8 @@ impl Walk {
     }
 
     fn send(&mut self, request: Outgoing) -> Action {
-        self.state = State::InFlight(request.clone());
-        Action::Send(self.entry, request)
+        self.state = State::InFlight(request);
+        Action::Send(self.entry)
     }
 
     fn redirect(

@@ -6,10 +6,12 @@ mod grammar;
 use crate::exit::{self, Stop};
 use crate::fronts::Front;
 use crate::press::PressArgs;
+use crate::session::RunFile;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use grammar::{Cli, Command};
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Does what a command line asks for; the program's name comes first.
@@ -54,6 +56,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Stop> {
         Some(Command::Demo(args)) => crate::demo::run(&args),
         Some(Command::Watch(args)) => crate::watch::run(&args),
         Some(Command::Check(args)) => crate::check::run(&args),
+        Some(Command::Once(args)) => crate::session::once(&args),
         Some(Command::Import(args)) => crate::import::run(&args),
         Some(Command::Ab(args)) => Front::Ab.run(args.args),
         Some(Command::Wrk(args)) => Front::Wrk.run(args.args),
@@ -69,6 +72,9 @@ fn press(args: &PressArgs) -> Result<ExitCode, Stop> {
     let word = args.url.as_deref().unwrap_or_default();
     if let Some(mistake) = commands::misplaced(word) {
         return Err(mistake);
+    }
+    if word.ends_with(".hurl") {
+        return crate::press::run_sessions(args, &[RunFile::new(Path::new(word))]);
     }
     let plan = crate::press::plan(args).map_err(|stop| commands::also_no_command(word, stop))?;
     crate::press::run(args, &plan)

@@ -20,6 +20,7 @@ mod own_server;
 mod press;
 mod serve;
 mod service;
+mod session;
 mod sink;
 mod watch;
 

@@ -10,7 +10,9 @@ use crate::flags::load::LoadArgs;
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
+use crate::flags::variables::VariableArgs;
 use crate::interrupt;
+use crate::session::{self, RunFile, SessionRun, SessionSource};
 use clap::Args;
 use outputs::Outputs;
 use std::io::IsTerminal;
@@ -36,6 +38,8 @@ pub struct PressArgs {
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]
+    pub variables: VariableArgs,
+    #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
@@ -60,6 +64,27 @@ pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
     }
 }
 
+/// Runs virtual users who walk through files, and prints the report.
+pub fn run_sessions(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Stop> {
+    let source = SessionSource {
+        files,
+        variables: &args.variables,
+        setup: None,
+        teardown: None,
+        request: &args.request,
+        transport: &args.transport,
+        think: args.load.think.clone(),
+        keep_alive: !args.load.no_keepalive,
+    };
+    let SessionRun { plan, teardown } = source.run()?;
+    let plan = with_load(args, plan)?;
+    let code = run(args, &plan)?;
+    if let Some(teardown) = teardown {
+        session::quietly(teardown, &args.transport, "teardown")?;
+    }
+    Ok(code)
+}
+
 /// One run with its verdict.
 pub fn press(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
     let mut run = torr_press::run(plan, stop, |progress| watch(&progress)).map_err(why_not)?;
@@ -81,6 +106,12 @@ pub fn plan(args: &PressArgs) -> Result<Plan, Stop> {
     let load = &args.load;
     let keep_alive = !load.no_keepalive;
     let base = base(&args.request, &args.transport, args.url.as_deref(), keep_alive)?;
+    with_load(args, base)
+}
+
+/// Returns a plan with the load of a command line.
+fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, Stop> {
+    let load = &args.load;
     let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
     if load.think.is_some() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));

@@ -5,7 +5,9 @@
 use crate::input::{Input, Piece};
 use torr_gauge::Failure;
 use torr_press::request::Options;
-use torr_press::{FailedResponseBuffer, Http1, InFlight, Protocol, ProtocolEvent, ReceivedResponse, Requests, Source, Target};
+use torr_press::{
+    FailedResponseBuffer, Http1, InFlight, Protocol, ProtocolEvent, ReceivedResponse, Requests, Source, Target,
+};
 use torr_wire::response::HeadCache;
 
 /// Checks one input.

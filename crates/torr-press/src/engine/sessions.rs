@@ -77,7 +77,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             }
             Step::Failed(entry, reason) => {
                 if !state.in_warmup {
-                    sessions.counts.fail(entry as usize, Some(&reason));
+                    sessions.counts.fail(entry as usize, reason.as_deref());
                 }
                 self.end_session(index, now);
             }

@@ -68,7 +68,12 @@ impl Talk {
             return None;
         }
         self.next_key += 1;
-        self.session.start(&mut self.packed, self.next_key, &mut Source::Requests(self.request.cursor(0, 1)), &mut self.said);
+        self.session.start(
+            &mut self.packed,
+            self.next_key,
+            &mut Source::Requests(self.request.cursor(0, 1)),
+            &mut self.said,
+        );
         Some(self.next_key)
     }
 

@@ -117,8 +117,13 @@ impl Feeder {
         self.records
     }
 
-    /// The fields' names in their order.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    /// Returns the value of a field in a record, both counted from 0; nothing for a record that has no such field.
+    pub fn value(&self, record: usize, field: usize) -> &[u8] {
+        self.fields[field].column.get(record)
+    }
+
+    /// Returns the names of the fields, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
     }
 

@@ -38,20 +38,19 @@ fn walk(source: &str, variables: &[(&str, Value)], mut server: impl FnMut(&Outgo
     let mut log = Vec::new();
     loop {
         match walk.next(&session) {
-            Action::Send(_, request) => {
+            Action::Send(_) => {
+                let request = walk.request().expect("it is to be sent").clone();
                 log.push(format!("{} {}", request.method, request.url));
                 let (status, fields, content) = server(&request);
                 let fields = fields.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
-                let url = request.url.to_string();
                 let received = Received {
                     status,
                     version: "1.1",
                     fields,
                     content: content.as_bytes().into(),
-                    url: &url,
                     ..Received::default()
                 };
-                match walk.receive(&session, &received) {
+                match walk.receive(&session, received) {
                     Judgement::Passed => {}
                     Judgement::Redirected => log.push("redirected".to_owned()),
                     Judgement::Retried(unmet) => log.push(format!("retried for {}", unmet[0].expected)),
@@ -80,8 +79,9 @@ fn first(source: &str) -> Outgoing {
     let session = session(source);
     let mut variables = Variables::default();
     (0..session.names.len()).for_each(|number| variables.set(number, Value::Text("v".to_owned())));
-    let Action::Send(0, request) = Walk::new(variables).next(&session) else { panic!("{source}") };
-    request
+    let mut walk = Walk::new(variables);
+    assert_eq!(walk.next(&session), Action::Send(0), "{source}");
+    walk.request().expect("it is to be sent").clone()
 }
 
 fn fields(request: &Outgoing) -> Vec<(&str, &str)> {

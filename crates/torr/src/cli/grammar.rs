@@ -8,6 +8,7 @@ use crate::import::ImportArgs;
 use crate::limit::LimitArgs;
 use crate::press::PressArgs;
 use crate::serve::ServeArgs;
+use crate::session::OnceArgs;
 use crate::watch::WatchArgs;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
@@ -59,6 +60,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Read hurl files and say what is wrong with them; nothing is sent
     Check(CheckArgs),
+    /// Walk one user through a hurl file, with every request and response shown
+    Once(OnceArgs),
     /// Turn a curl command line or a HAR recording into a hurl file
     Import(ImportArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'

@@ -48,7 +48,7 @@ pub struct Resolved {
 }
 
 /// As curl: the host may stand in brackets, and so may each address.
-fn resolved(text: &str) -> Result<Resolved, String> {
+pub fn resolved(text: &str) -> Result<Resolved, String> {
     let bare = |text: &str| text.trim_start_matches('[').trim_end_matches(']').to_owned();
     let parts = || {
         let (host, rest) = match text.starts_with('[') {

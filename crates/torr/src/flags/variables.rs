@@ -23,6 +23,11 @@ pub struct VariableArgs {
 }
 
 impl VariableArgs {
+    /// Returns the values that no output shows.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        self.secrets.iter().filter_map(|text| pair(text)).map(|(_, value)| value)
+    }
+
     /// Returns the variables: those of the environment (`HURL_VARIABLE_NAME`), over them those of files, over them those of flags.
     pub fn values(&self, input: &mut Input) -> Result<BTreeMap<String, String>, Stop> {
         let environment = std::env::vars_os().filter_map(|(name, value)| {

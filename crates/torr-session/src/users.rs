@@ -1,0 +1,26 @@
+//! Hurl files as load: each virtual user of a run walks through one file after another.
+
+mod encode;
+mod given;
+mod observer;
+mod secrets;
+mod settings;
+mod thread;
+
+pub use observer::{Ended, SessionObserver};
+pub use secrets::Secrets;
+pub use settings::{HurlUsers, MixedOrigins, RunSettings, SessionFile};
+
+use thread::HurlThread;
+use torr_gauge::sessions::EntryName;
+use torr_press::users::{ThreadPart, ThreadUsers, Users};
+
+impl Users for HurlUsers {
+    fn entries(&self) -> Vec<EntryName> {
+        self.files.iter().flat_map(|file| file.entry_names()).collect()
+    }
+
+    fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
+        Box::new(HurlThread::new(self, &part))
+    }
+}

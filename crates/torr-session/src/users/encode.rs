@@ -1,0 +1,99 @@
+//! Requests of sessions as HTTP/1.1 bytes, and in parts for HTTP/2.
+
+use crate::request::Outgoing;
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, UPGRADE};
+use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use torr_press::{Keep, RequestInfo, RequestParts};
+
+/// The field of a client that has no better name.
+const USER_AGENT: (&str, &str) = ("User-Agent", concat!("torr/", env!("CARGO_PKG_VERSION")));
+/// What every client of HTTP sends.
+const ACCEPT: (&str, &str) = ("Accept", "*/*");
+
+/// Returns the facts of a request of which this much of the response is kept.
+fn info(request: &Outgoing, keep: Keep) -> RequestInfo {
+    RequestInfo { is_head: request.method == "HEAD", keep, ..RequestInfo::default() }
+}
+
+fn has(request: &Outgoing, name: &str) -> bool {
+    request.fields.iter().any(|(field, _)| field.eq_ignore_ascii_case(name))
+}
+
+/// Returns the fields that a request has unless it names them itself.
+fn by_themselves(request: &Outgoing) -> impl Iterator<Item = (&'static str, &'static str)> {
+    [USER_AGENT, ACCEPT].into_iter().filter(|(name, _)| !has(request, name))
+}
+
+/// Whether a request has a length of its content to tell: with content, and where a server expects some (RFC 9110, section
+/// 8.6).
+fn length(request: &Outgoing) -> Option<usize> {
+    let content = request.content.as_ref().map(Vec::len);
+    content.or_else(|| matches!(request.method.as_str(), "POST" | "PUT" | "PATCH").then_some(0))
+}
+
+/// Appends a request in HTTP/1.1. `keep_alive` tells whether another may follow on the connection.
+pub fn write(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>) -> RequestInfo {
+    let mut field = |name: &str, value: &str, out: &mut Vec<u8>| {
+        for part in [name, ": ", value, "\r\n"] {
+            out.extend_from_slice(part.as_bytes());
+        }
+    };
+    for part in [request.method.as_str(), " ", request.url.path()] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    if let Some(query) = request.url.query() {
+        out.push(b'?');
+        out.extend_from_slice(query.as_bytes());
+    }
+    out.extend_from_slice(b" HTTP/1.1\r\n");
+    if !has(request, "host") {
+        let authority = &request.url[url::Position::BeforeHost..url::Position::AfterPort];
+        field("Host", authority, out);
+    }
+    for (name, value) in by_themselves(request) {
+        field(name, value, out);
+    }
+    if !keep_alive && !has(request, "connection") {
+        field("Connection", "close", out);
+    }
+    for (name, value) in request.fields.iter().filter(|(name, _)| !is_framing(name)) {
+        field(name, value, out);
+    }
+    if let Some(length) = length(request) {
+        field("Content-Length", itoa::Buffer::new().format(length), out);
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(request.content.as_deref().unwrap_or_default());
+    info(request, keep)
+}
+
+/// Whether a field frames content, which is not a file's to say.
+fn is_framing(name: &str) -> bool {
+    name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
+}
+
+/// Whether a field is specific to an HTTP/1.1 connection (RFC 9113, section 8.2.2).
+fn belongs_to_http1(name: &HeaderName) -> bool {
+    [CONNECTION, HOST, UPGRADE].contains(name) || ["keep-alive", "proxy-connection", "te"].contains(&name.as_str())
+}
+
+/// Returns a request in parts.
+pub fn parts(request: &Outgoing, keep: Keep) -> RequestParts {
+    let mut head = Request::new(());
+    *head.method_mut() = Method::from_bytes(request.method.as_bytes()).unwrap_or_default();
+    *head.uri_mut() = Uri::try_from(request.url.as_str()).unwrap_or_default();
+    let own = request.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in by_themselves(request).chain(own) {
+        // A request is built only of fields that are fields.
+        let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) else { continue };
+        if !belongs_to_http1(&name) && !is_framing(name.as_str()) {
+            head.headers_mut().append(name, value);
+        }
+    }
+    if let Some(length) = length(request) {
+        head.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    let body = request.content.as_ref().map(|content| Bytes::copy_from_slice(content));
+    RequestParts { head, body, begun: info(request, keep) }
+}

@@ -1,0 +1,70 @@
+//! Options of entries that are the connection's: they hold for the whole run, so all entries have to agree.
+
+use crate::exit::Stop;
+use crate::flags::transport::TransportArgs;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use torr_session::Value;
+use torr_session::users::SessionFile;
+
+/// Returns the transport of the command line with what the files' options ask for. A flag wins over a file.
+///
+/// # Errors
+/// For an option that differs between entries, or whose value is of no use.
+pub fn with_options_of(
+    files: &[SessionFile],
+    values: &BTreeMap<String, Value>,
+    flags: &TransportArgs,
+) -> Result<TransportArgs, Stop> {
+    let mut transport = flags.clone();
+    let mut seen: BTreeMap<&'static str, String> = BTreeMap::new();
+    for file in files {
+        let mut variables = torr_session::Variables::default();
+        for (name, value) in values {
+            if let Some(number) = file.session.names.find(name) {
+                variables.set(number, value.clone());
+            }
+        }
+        for entry in &file.session.entries {
+            for (option, value, at) in &entry.options.transport {
+                let name = torr_session::hurl::option_name(*option);
+                let place = format!("{}:{at}", file.name);
+                let value = value.text(&variables).map_err(|error| Stop::Usage(format!("{place}: {error}")))?;
+                // Several of these stand beside each other.
+                let adds = matches!(name, "resolve" | "connect-to");
+                if let Some(other) = seen.insert(name, value.clone()).filter(|other| *other != value && !adds) {
+                    return Err(Stop::Usage(format!(
+                        "{place}: '{name}' is {value} here and {other} before: it holds for the whole run"
+                    )));
+                }
+                apply(&mut transport, flags, name, &value)
+                    .map_err(|message| Stop::Usage(format!("{place}: '{name}' {message}")))?;
+            }
+        }
+    }
+    Ok(transport)
+}
+
+/// Applies one option.
+fn apply(transport: &mut TransportArgs, flags: &TransportArgs, name: &str, value: &str) -> Result<(), String> {
+    let is_true = value == "true";
+    let path = || Some(PathBuf::from(value));
+    match name {
+        "insecure" => transport.tls.insecure |= is_true && flags.tls.cacert.is_none(),
+        "cacert" if flags.tls.cacert.is_none() && !flags.tls.insecure => transport.tls.cacert = path(),
+        "cert" if flags.tls.cert.is_none() => transport.tls.cert = path(),
+        "key" if flags.tls.key.is_none() => transport.tls.key = path(),
+        "proxy" if flags.proxy.is_none() => transport.proxy = Some(value.to_owned()),
+        "unix-socket" if flags.unix_socket.is_none() => transport.unix_socket = path(),
+        "http2" => transport.http2.http2 |= is_true && !flags.http2.http2_prior_knowledge,
+        "resolve" => transport.resolve.push(crate::flags::transport::resolved(value)?),
+        "cacert" | "cert" | "key" | "proxy" | "unix-socket" => {}
+        // What is there already: HTTP/1.1, and addresses of either family.
+        "http1.1" if is_true => {}
+        // Limits of time are the run's, by --timeout; a path is sent as the URL has it, without its dots.
+        "max-time" | "connect-timeout" | "path-as-is" => {}
+        _ if value == "false" => {}
+        _ => return Err("is not supported in a run".to_owned()),
+    }
+    Ok(())
+}
