@@ -29,6 +29,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             let in_warmup = self.recorder.begin(due);
             let request = InFlightRequest { due, key: 0, clock_pending: false, in_warmup, is_head: false };
             self.recorder.unfinished(&request, now);
+            self.count_session_without_user();
         }
         let (sources, sessions) = (self.connector.sources_used(), self.finish_sessions());
         ThreadResult { first, sources, sessions, ..self.recorder.finish(now, self.coordinator) }

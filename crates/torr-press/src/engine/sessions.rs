@@ -163,6 +163,14 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
+    /// Counts a session that was due but never had a user.
+    pub(super) fn count_session_without_user(&mut self) {
+        if let Some(sessions) = &mut self.sessions {
+            sessions.counts.start();
+            sessions.counts.leave_unfinished();
+        }
+    }
+
     /// Counts a request that the end of the run has cut off.
     pub(super) fn count_unfinished_request(&mut self, index: usize, request: &InFlightRequest, now: Nanos) {
         let Some(sessions) = &mut self.sessions else { return };
