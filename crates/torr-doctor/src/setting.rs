@@ -76,10 +76,12 @@ impl Setting {
             keep_alive: plan.keep_alive,
             http2: plan.protocol.http2,
             tls: plan.target.tls,
-            is_read_only: options.body.is_none()
+            // A session may change anything, and no other request stands for it.
+            is_read_only: plan.users.is_none()
+                && options.body.is_none()
                 && options.method.as_deref().is_none_or(|method| ["GET", "HEAD"].contains(&method)),
             accepts_compressed: options.compressed,
-            has_placeholders: plan.target.path().contains('{'),
+            has_placeholders: plan.users.is_some() || plan.target.path().contains('{'),
             has_second_source: loopback && plan.sources.is_empty() && connections >= 2,
             is_plain: !plan.protocol.http2 && plan.addresses.iter().all(|address| address.tcp().is_some()),
             same_machine,

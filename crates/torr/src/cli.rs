@@ -6,7 +6,7 @@ mod grammar;
 use crate::exit::{self, Stop};
 use crate::fronts::Front;
 use crate::press::PressArgs;
-use crate::session::RunFile;
+use crate::session::{self, RunFile};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use grammar::{Cli, Command};
@@ -73,7 +73,7 @@ fn press(args: &PressArgs) -> Result<ExitCode, Stop> {
     if let Some(mistake) = commands::misplaced(word) {
         return Err(mistake);
     }
-    if word.ends_with(".hurl") {
+    if session::is_hurl(word) {
         return crate::press::run_sessions(args, &[RunFile::new(Path::new(word))]);
     }
     let plan = crate::press::plan(args).map_err(|stop| commands::also_no_command(word, stop))?;

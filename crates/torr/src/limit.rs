@@ -10,6 +10,7 @@ use crate::exit::{self, Stop};
 use crate::interrupt;
 use crate::output;
 use crate::press::{self, permission};
+use crate::session;
 use crate::sink::Sink;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
@@ -22,7 +23,12 @@ use torr_report::live::LiveProgress;
 
 /// Finds the limit and prints the report.
 pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
-    let base = press::base(&args.request, &args.transport, args.url.as_deref(), !args.no_keepalive)?;
+    let base = match args.url.as_deref() {
+        Some(path) if session::is_hurl(path) => {
+            session::base(path, &args.variables, &args.request, &args.transport, !args.no_keepalive)?
+        }
+        url => press::base(&args.request, &args.transport, url, !args.no_keepalive)?,
+    };
     permission::ask(&base, args.i_own_this, "torr limit")?;
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
     let json = args.json.as_deref().map(Sink::open).transpose()?;

@@ -18,6 +18,28 @@ use torr_press::{Plan, Requests, Target, ThinkTime};
 use torr_session::Value;
 use torr_session::users::{HurlUsers, RunSettings};
 
+/// Whether the text in the place of a URL names a hurl file.
+pub fn is_hurl(target: &str) -> bool {
+    target.ends_with(".hurl")
+}
+
+/// Returns the plan of one file's users, of which only how hard to press is left to say.
+///
+/// # Errors
+/// As [`SessionSource::run`].
+pub fn base(
+    path: &str,
+    variables: &VariableArgs,
+    request: &RequestArgs,
+    transport: &TransportArgs,
+    keep_alive: bool,
+) -> Result<Plan, Stop> {
+    let files = [RunFile::new(Path::new(path))];
+    let (setup, teardown, think) = (None, None, None);
+    let source = SessionSource { files: &files, variables, setup, teardown, request, transport, think, keep_alive };
+    source.run().map(|run| run.plan)
+}
+
 /// What a run of sessions is made of, beside its load.
 pub struct SessionSource<'a> {
     /// The files, each with its weight.

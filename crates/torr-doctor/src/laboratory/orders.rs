@@ -63,6 +63,8 @@ impl Laboratory<'_> {
         let load = &order.experiment.load;
         let requested = self.requested(load.request, load.keep_alive)?;
         let is_null = matches!(load.request, Request::Null(_));
+        // Of virtual users it is sessions that a plan counts and paces.
+        let requests_each = requested.users.as_ref().map_or(1, |users| users.entries().len().max(1));
         let plan = Plan {
             connections: load.connections,
             threads: if load.single { 1 } else { load.threads },
@@ -70,11 +72,11 @@ impl Laboratory<'_> {
             keep_alive: load.keep_alive,
             duration: Some(order.duration),
             warmup: order.warmup,
-            requests: load.requests,
+            requests: load.requests.map(|requests| requests.div_ceil(requests_each as u64)),
             think: load.think.map(|(least, most)| ThinkTime { range: least..=most }),
             interval: load.interval.unwrap_or(requested.interval),
             quick_ack: order.quick_ack,
-            max_rate: order.max_rate.filter(|_| !is_null),
+            max_rate: order.max_rate.filter(|_| !is_null).map(|rate| rate / requests_each as f64),
             timeout: if is_null { requested.timeout } else { order.timeout },
             ..requested
         };
@@ -91,7 +93,8 @@ impl Laboratory<'_> {
         match load.rate {
             None => Ok(plan),
             Some(rate) => {
-                let schedule = Schedule::constant(rate).expect("a setting gives rates that a schedule takes");
+                let schedule = Schedule::constant(rate / requests_each as f64)
+                    .expect("a setting gives rates that a schedule takes");
                 Ok(Plan { pace: Pace::Open(schedule, Arrivals::Constant), ..plan })
             }
         }
@@ -102,7 +105,7 @@ impl Laboratory<'_> {
         let user = &self.assignment.plan;
         let path = user.target.path();
         match request {
-            Request::Target if keep_alive == user.keep_alive => Ok(self.plan()),
+            Request::Target if keep_alive == user.keep_alive || user.users.is_some() => Ok(self.plan()),
             Request::Target => self.plan_for(path, |options| options.keep_alive = keep_alive),
             Request::Head => self.plan_for(path, |options| options.method = Some("HEAD".into())),
             Request::Gzip => self.plan_for(path, |options| options.compressed = true),
@@ -117,7 +120,7 @@ impl Laboratory<'_> {
                 let authority = user.target.authority();
                 let old = format!("GET {path} HTTP/1.0\r\nHost: {authority}\r\nConnection: keep-alive\r\n\r\n");
                 let request = Requests::raw(&user.target, "GET", old.into_bytes())?;
-                Ok(Plan { request, ..self.plan() })
+                Ok(Plan { request, users: None, ..self.plan() })
             }
             Request::Absent => self.plan_for("/torr-looks-for-what-is-not-there", |options| {
                 options.keep_alive = keep_alive;
@@ -125,7 +128,7 @@ impl Laboratory<'_> {
             }),
             Request::WithoutHost => {
                 let request = Requests::raw(&user.target.at("/"), "GET", b"GET / HTTP/1.1\r\n\r\n".to_vec())?;
-                Ok(Plan { request, ..self.plan() })
+                Ok(Plan { request, users: None, ..self.plan() })
             }
             Request::Null(body) => {
                 let null = self.null.map(|null| null(body));

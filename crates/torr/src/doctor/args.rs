@@ -5,6 +5,7 @@ use crate::flags::given::Given;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, per_second, positive};
+use crate::flags::variables::VariableArgs;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct DoctorArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub compare: CompareArgs,
+    #[command(flatten)]
+    pub variables: VariableArgs,
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@ use crate::again;
 use crate::exit::Stop;
 use crate::flags::transport::TransportArgs;
 use crate::press::{base_and_options, permission};
+use crate::session;
 use std::time::Duration;
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Assignment, Invocation, quoted};
@@ -24,7 +25,11 @@ pub fn plan(
     if args.request.urls.is_some() {
         return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
     }
-    let (plan, options) = base_and_options(&args.request, transport, Some(url), keep_alive)?;
+    let (plan, options) = if session::is_hurl(url) {
+        (session::base(url, &args.variables, &args.request, transport, keep_alive)?, Options::default())
+    } else {
+        base_and_options(&args.request, transport, Some(url), keep_alive)?
+    };
     permission::ask(&plan, args.i_own_this, "torr doctor")?;
     let threads = args.threads.unwrap_or(plan.threads);
     Ok((Plan { connections: args.connections, threads, ..plan }, options))

@@ -5,6 +5,7 @@ use crate::flags::load::ArrivalsArg;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::{duration, positive, rate};
+use crate::flags::variables::VariableArgs;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -58,6 +59,8 @@ pub struct LimitArgs {
     /// No progress line
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub variables: VariableArgs,
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]
