@@ -17,19 +17,24 @@ pub struct Press<'p, S> {
     stop: &'p AtomicBool,
     started: Instant,
     show: S,
+    /// The requests of a session of virtual users, as the latest step had them on average; 1 without sessions. A plan paces and
+    /// counts sessions, a search requests.
+    requests_each: f64,
 }
 
 impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
     /// Presses by this plan, whose connections are the most of an open loop, until `stop` is set. `show` is told of each
     /// step, with the time since the beginning: when it begins, and several times while it goes on.
     pub fn new(plan: &'p Plan, arrivals: Arrivals, stop: &'p AtomicBool, show: S) -> Self {
-        Self { plan, arrivals, stop, started: Instant::now(), show }
+        let requests_each = plan.users.as_ref().map_or(1.0, |users| users.entries().len().max(1) as f64);
+        Self { plan, arrivals, stop, started: Instant::now(), show, requests_each }
     }
 
     fn plan_for(&self, ask: &Ask) -> Plan {
         let (pace, connections) = match ask.load {
             Load::Rate(rate) => {
-                let schedule = Schedule::constant(rate.clamp(1e-3, 1e9)).expect("the rate is within its bounds");
+                let schedule = Schedule::constant((rate / self.requests_each).clamp(1e-3, 1e9))
+                    .expect("the rate is within its bounds");
                 (Pace::Open(schedule, self.arrivals), self.plan.connections)
             }
             Load::Connections(connections) => (Pace::Closed, connections),
@@ -39,7 +44,7 @@ impl<'p, S: FnMut(&Ask, Duration, Option<&Progress>)> Press<'p, S> {
             connections,
             duration: Some(ask.length),
             warmup: ask.warmup,
-            requests: ask.requests,
+            requests: ask.requests.map(|requests| (requests as f64 / self.requests_each).ceil() as u64),
             interval: LOOK,
             ..self.plan.clone()
         }
@@ -52,12 +57,18 @@ impl<S: FnMut(&Ask, Duration, Option<&Progress>)> Bench for Press<'_, S> {
         let begun = self.started.elapsed();
         (self.show)(ask, begun, None);
         let over = AtomicBool::new(self.stopped());
-        torr_press::run(&plan, &over, |progress| {
+        let run = torr_press::run(&plan, &over, |progress| {
             (self.show)(ask, begun, Some(&progress));
             if fails(&progress) || self.stop.load(Ordering::Relaxed) {
                 over.store(true, Ordering::Relaxed);
             }
-        })
+        })?;
+        if let Some(sessions) = run.result.sessions.as_ref().filter(|sessions| sessions.finished > 0) {
+            // Of those that ended in time; a session that was cut off had not sent all of its requests.
+            let ended = (sessions.finished + sessions.failed) as f64;
+            self.requests_each = (run.result.requests as f64 / ended).max(1.0);
+        }
+        Ok(run)
     }
 
     fn now(&self) -> Duration {
