@@ -5,9 +5,10 @@ use super::numbers::Block;
 use fastrand::Rng;
 
 /// Whether values come one after another or at random.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// One after another, and again from the first after the last.
+    #[default]
     Sequence,
     /// Any at any time.
     Random,

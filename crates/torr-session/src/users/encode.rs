@@ -21,7 +21,7 @@ fn has(request: &Outgoing, name: &str) -> bool {
 }
 
 /// Returns the fields that a request has unless it names them itself.
-fn by_themselves(request: &Outgoing) -> impl Iterator<Item = (&'static str, &'static str)> {
+fn by_themselves(request: &Outgoing) -> impl Iterator<Item = (&str, &str)> {
     [USER_AGENT, ACCEPT].into_iter().filter(|(name, _)| !has(request, name))
 }
 
@@ -34,7 +34,7 @@ fn length(request: &Outgoing) -> Option<usize> {
 
 /// Appends a request in HTTP/1.1. `keep_alive` tells whether another may follow on the connection.
 pub fn write(request: &Outgoing, keep: Keep, keep_alive: bool, out: &mut Vec<u8>) -> RequestInfo {
-    let mut field = |name: &str, value: &str, out: &mut Vec<u8>| {
+    let field = |name: &str, value: &str, out: &mut Vec<u8>| {
         for part in [name, ": ", value, "\r\n"] {
             out.extend_from_slice(part.as_bytes());
         }
