@@ -234,7 +234,7 @@ fn a_rate_is_that_of_sessions_and_weights_divide_them() {
 #[test]
 fn a_session_that_cannot_go_on_fails_with_its_reason_and_the_run_ends() {
     let shop = Shop::open();
-    let file = "GET http://{{host}}/close\n[Captures]\nto: header \"Nowhere\"\nGET http://{{host}}/{{to}}";
+    let file = "GET http://{{host}}/close\nHTTP 200\n[Captures]\nto: header \"Nowhere\"\nGET http://{{host}}/{{to}}";
     let result = result(file, &["--variable", &shop.host(), "-c", "2", "-n", "4"]);
     assert_eq!(count(&result, "/sessions/failed"), 4, "{result}");
     let skipped = "GET http://{{host}}/close\n[Options]\nskip: true";
@@ -287,15 +287,15 @@ fn what_is_no_run_is_said_in_one_line_before_anything_is_sent() {
     let host = shop.host();
     let cases: [(&str, &[&str], &str); 7] = [
         ("GET http://{{host}}/\n", &[], "a.hurl:1:14: the variable 'host' has no value here"),
-        ("GET http://{{host}}/ x\n", &["--variable", &host], "a.hurl:1"),
+        ("GET http://{{host}}/\nHTTP 2000", &["--variable", &host], "a.hurl:2"),
         ("# nothing\n", &[], "there is no request in it"),
         (
             "GET http://{{host}}/\nGET http://other.test/",
             &["--variable", &host],
             "a.hurl:2:1: this request goes to http://other.test",
         ),
-        ("GET http://{{host}}/", &["--variable", &host, "-H", "A: b"], "--header is for a URL"),
-        ("GET http://{{host}}/", &["--variable", &host, "--pipeline", "2"], "--pipeline"),
+        ("GET http://{{host}}/", &["--variable", &host, "-H", "A: b"], "has no meaning for sessions"),
+        ("GET http://{{host}}/", &["--variable", &host, "--pipeline", "2"], "--pipeline has no meaning for sessions"),
         (
             "GET http://{{host}}/\n[Options]\nproxy: http://p:1\nGET http://{{host}}/\n[Options]\nproxy: http://q:1",
             &["--variable", &host],

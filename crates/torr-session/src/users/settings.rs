@@ -66,6 +66,7 @@ pub struct HurlUsers {
     pub(super) files: Vec<PreparedFile>,
     pub(super) settings: RunSettings,
     pub(super) secrets: Secrets,
+    first_url: Option<Url>,
     /// Where all requests go.
     pub(super) origin: Origin,
     total_weight: u32,
@@ -100,17 +101,19 @@ impl HurlUsers {
             prepared
         };
         let files: Vec<_> = files.into_iter().map(prepare).collect();
-        let origin = files.iter().find_map(PreparedFile::first_url).map_or_else(Origin::new_opaque, |url| url.origin());
+        let feeder = settings.feeder.as_ref();
+        let first_url = files.iter().find_map(|file| file.first_url(feeder));
+        let origin = first_url.as_ref().map_or_else(Origin::new_opaque, Url::origin);
         for file in &files {
-            file.check_origins(&origin)?;
+            file.check_origins(&origin, feeder)?;
         }
         let secrets = Secrets::new(settings.secrets.iter().cloned());
-        Ok(Self { files, settings, secrets, origin, total_weight, next_record: AtomicUsize::new(0) })
+        Ok(Self { files, settings, secrets, first_url, origin, total_weight, next_record: AtomicUsize::new(0) })
     }
 
     /// Returns the URL of the first request, without a user and a password; `None` if it has no value before the run.
     pub fn first_url(&self) -> Option<Url> {
-        let mut url = self.files.iter().find_map(PreparedFile::first_url)?;
+        let mut url = self.first_url.clone()?;
         // Neither fails for a URL with a host.
         let _ = (url.set_username(""), url.set_password(None));
         Some(url)
@@ -187,21 +190,25 @@ impl PreparedFile {
     }
 
     /// Returns the URL of the first request; `None` if it has no value before the run.
-    fn first_url(&self) -> Option<Url> {
-        let mut walk = Walk::new(self.variables.clone());
+    fn first_url(&self, feeder: Option<&Feeder>) -> Option<Url> {
+        let mut walk = Walk::new(self.variables(feeder, Some(0)));
         loop {
             match walk.next(&self.file.session) {
                 Action::Send(_) => return walk.request().map(|request| request.url.clone()),
                 Action::Pause(_) => {}
-                Action::Finished | Action::Failed(..) => return None,
+                Action::Finished | Action::Failed(..) => break,
             }
         }
+        // Before an entry runs that is left out, or whose content has no value yet, the URL may be known all the same.
+        let variables = self.variables(feeder, Some(0));
+        self.file.session.entries.iter().find_map(|entry| entry.request.url(&variables).ok())
     }
 
     /// Checks the URLs that have their value before the run.
-    fn check_origins(&self, origin: &Origin) -> Result<(), MixedOrigins> {
+    fn check_origins(&self, origin: &Origin, feeder: Option<&Feeder>) -> Result<(), MixedOrigins> {
+        let variables = self.variables(feeder, Some(0));
         for entry in &self.file.session.entries {
-            let url = entry.request.url(&self.variables).ok();
+            let url = entry.request.url(&variables).ok();
             if let Some(other) = url.map(|url| url.origin()).filter(|other| other != origin) {
                 return Err(MixedOrigins {
                     file: self.file.name.clone(),

@@ -21,6 +21,9 @@ use torr_session::users::{Ended, RunSettings, Secrets, SessionObserver};
 /// The longest content that is shown, in bytes.
 const MAX_SHOWN: usize = 4096;
 
+/// After how long a request of a setup or teardown has failed.
+const SETUP_TIMEOUT: Duration = Duration::from_secs(30);
+
 const EXAMPLES: &str = "\
 Examples:
   torr once checkout.hurl --variable host=127.0.0.1:8080";
@@ -37,6 +40,9 @@ pub struct OnceArgs {
     /// After how long without a complete response a request has failed
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     pub timeout: Duration,
+    /// Open a connection for each request
+    #[arg(long)]
+    pub no_keepalive: bool,
     #[command(flatten)]
     pub transport: TransportArgs,
 }
@@ -44,7 +50,7 @@ pub struct OnceArgs {
 /// Walks one user through a file: exit code 1 if the session fails.
 pub fn run(args: &OnceArgs) -> Result<ExitCode, Stop> {
     let prepared = prepare(&[RunFile::new(Path::new(&args.file))], &args.variables, None)?;
-    let outcome = walk(prepared, &args.transport, args.timeout, true)?;
+    let outcome = walk(prepared, &args.transport, args.timeout, !args.no_keepalive, true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,
         Some(Ended::Failed(..)) => ExitCode::from(1),
@@ -57,7 +63,7 @@ pub fn run(args: &OnceArgs) -> Result<ExitCode, Stop> {
 /// # Errors
 /// If the session fails; `what` names it.
 pub fn quietly(prepared: Prepared, transport: &TransportArgs, what: &str) -> Result<BTreeMap<String, Value>, Stop> {
-    let outcome = walk(prepared, transport, Duration::from_secs(30), false)?;
+    let outcome = walk(prepared, transport, SETUP_TIMEOUT, true, false)?;
     match outcome.end {
         Some(Ended::Finished) => Ok(outcome.variables),
         Some(Ended::Failed(entry, reason)) => {
@@ -76,7 +82,13 @@ struct Outcome {
     entries: Vec<EntryName>,
 }
 
-fn walk(prepared: Prepared, flags: &TransportArgs, timeout: Duration, shows: bool) -> Result<Outcome, Stop> {
+fn walk(
+    prepared: Prepared,
+    flags: &TransportArgs,
+    timeout: Duration,
+    keep_alive: bool,
+    shows: bool,
+) -> Result<Outcome, Stop> {
     let stop = interrupt::flag()?;
     let transport = transport::with_options_of(&prepared.files, &prepared.values, flags)?;
     let settings = prepared.settings();
@@ -84,7 +96,7 @@ fn walk(prepared: Prepared, flags: &TransportArgs, timeout: Duration, shows: boo
     let transcript = Arc::new(Transcript { shows, secrets, state: Mutex::default() });
     let observer: Arc<dyn SessionObserver> = Arc::clone(&transcript) as _;
     let settings = RunSettings { observer: Some(observer), ..settings };
-    let mut plan = plan(prepared.files, settings, &transport, true)?;
+    let mut plan = plan(prepared.files, settings, &transport, keep_alive)?;
     plan.connections = 1;
     plan.requests = Some(1);
     plan.timeout = timeout;
