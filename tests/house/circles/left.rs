@@ -49,7 +49,6 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "witnesses use items of their parent, which calls them",
     ),
     ("torr-doctor", "remote remote::exchange", "the exchange uses items of its parent, which calls it"),
-    ("torr-report", "fronts::ab fronts::ab::table", "the table uses items of its parent, which calls it"),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (
         "torr-session",

@@ -1,7 +1,8 @@
 //! The page that ApacheBench prints.
 
+use super::rows::{Row, counts, service};
+use super::settings::Settings;
 use super::times::{Times, milliseconds};
-use super::{Settings, counts, service};
 use crate::fronts::spread::percentile;
 use crate::fronts::{latency, per_second};
 use std::fmt::Write;
@@ -13,7 +14,7 @@ const PERCENTILES: [u8; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 /// Returns the page from behind the line that names the server.
 pub fn report(measured: &Measurement, settings: &Settings) -> String {
     let mut page = String::from("\n\n");
-    let block = |page: &mut String, rows: &[super::Row]| {
+    let block = |page: &mut String, rows: &[Row]| {
         for (label, value) in rows {
             let _ = match label.is_empty() {
                 true => writeln!(page, "   ({value})"),

@@ -1,7 +1,8 @@
 //! The HTML table of ApacheBench.
 
+use super::rows::{counts, service};
+use super::settings::Settings;
 use super::times::{Times, milliseconds};
-use super::{Settings, counts, service};
 use crate::fronts::per_second;
 use std::fmt::Write;
 use torr_gauge::collector::Measurement;
