@@ -62,6 +62,13 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["--otlp", "http://", "http://127.0.0.1:1"], "not a URL such as"),
         (&["--fail-if", "p99", "http://127.0.0.1:1"], "p99>50ms"),
         (&["--fail-if", "p99>50", "http://127.0.0.1:1"], "needs us, ms, s or m"),
+        (
+            &["--fail-if", "rps<1,p99{login,x}>5ms", "http://127.0.0.1:1"],
+            "'p99{login,x}>5ms' is about sessions and their",
+        ),
+        (&["--fail-if", "p99{login>5ms,rps<1", "http://127.0.0.1:1"], "has a '{' without its '}'"),
+        (&["--fail-if", "timeout{login}>5", "http://127.0.0.1:1"], "'timeout' is a figure of the whole run"),
+        (&["--csv-entries", "x.csv", "http://127.0.0.1:1"], "a URL has no entries"),
         (&["--fail-if", "errors>0.1%,speed<5", "http://127.0.0.1:1"], "'speed' is none of min, mean"),
         (&["--bind", "192.0.2.1", "http://127.0.0.1:1"], "no address of this machine"),
         (&["--bind", "::1", "http://127.0.0.1:1"], "IPv6"),

@@ -1,8 +1,10 @@
 //! Figures as they stand in sentences.
 
-/// A share as a percentage.
+use torr_gauge::share;
+
+/// Formats a share as a percentage without decimals.
 pub fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
+    share::percent(share, 0)
 }
 
 /// A rate per second.

@@ -214,7 +214,7 @@ impl Collector {
         self.total.add(&sample);
         let (requests, errors) = (sample.completed(), sample.failed());
         let latency = sample.latency();
-        self.series.push(round6(end_s), requests, errors, &latency);
+        self.series.push(round6(end_s), requests, errors, sample.sessions, &latency);
         Some(Progress {
             elapsed_s: end_s,
             requests: self.total.completed(),

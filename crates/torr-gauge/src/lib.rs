@@ -19,6 +19,7 @@ pub mod result;
 pub mod sample;
 pub mod series;
 pub mod sessions;
+pub mod share;
 pub mod signals;
 pub mod sockets;
 pub mod statuses;

@@ -1,6 +1,7 @@
 //! The time series of a run, in bounded memory.
 
 use crate::Latency;
+use crate::sessions::SessionsEnded;
 use serde::{Deserialize, Serialize};
 
 /// The limit of points, above which neighbours merge and the interval doubles.
@@ -19,6 +20,16 @@ pub struct Point {
     pub p50: Option<u64>,
     /// The 99th percentile in microseconds, to 1%.
     pub p99: Option<u64>,
+    /// The number of sessions of virtual users that came to their end in the interval.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sessions_finished: u64,
+    /// The number of sessions that ended early in the interval.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sessions_failed: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A series of intervals that halves its resolution when it is full.
@@ -36,14 +47,15 @@ struct Interval {
     end_s: f64,
     requests: u64,
     errors: u64,
+    sessions: SessionsEnded,
     /// Response times in microseconds, rounded down by at most 1%, with their counts, in ascending order.
     latencies: Vec<(u64, u64)>,
 }
 
 impl Series {
     /// Appends the interval that ended at `end_s` seconds.
-    pub fn push(&mut self, end_s: f64, requests: u64, errors: u64, latency: &Latency) {
-        let interval = Interval { end_s, requests, errors, latencies: two_digits(latency) };
+    pub fn push(&mut self, end_s: f64, requests: u64, errors: u64, sessions: SessionsEnded, latency: &Latency) {
+        let interval = Interval { end_s, requests, errors, sessions, latencies: two_digits(latency) };
         let merged = self.merged.max(1);
         match self.intervals.last_mut() {
             Some(last) if self.in_last < merged => {
@@ -53,7 +65,7 @@ impl Series {
             _ => {
                 if self.intervals.len() == MAX_POINTS {
                     self.halve();
-                    return self.push(end_s, interval.requests, interval.errors, latency);
+                    return self.push(end_s, interval.requests, interval.errors, interval.sessions, latency);
                 }
                 self.intervals.push(interval);
                 self.in_last = 1;
@@ -93,6 +105,7 @@ impl Interval {
         self.end_s = later.end_s;
         self.requests += later.requests;
         self.errors += later.errors;
+        self.sessions.add(later.sessions);
         self.latencies.extend(later.latencies);
         self.latencies.sort_unstable();
         self.latencies.dedup_by(|next, kept| {
@@ -117,7 +130,15 @@ impl Interval {
                 })
                 .map(|&(us, _)| us)
         };
-        Point { t: self.end_s, requests: self.requests, errors: self.errors, p50: quantile(0.5), p99: quantile(0.99) }
+        Point {
+            t: self.end_s,
+            requests: self.requests,
+            errors: self.errors,
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            sessions_finished: self.sessions.finished,
+            sessions_failed: self.sessions.failed,
+        }
     }
 }
 
@@ -149,12 +170,15 @@ mod tests {
         for second in 1..=5000u64 {
             let mut latency = Latency::default();
             (0..10).for_each(|_| latency.record(second * 1000));
-            series.push(second as f64, 10, 1, &latency);
+            let sessions = SessionsEnded { finished: 2, failed: 3 };
+            series.push(second as f64, 10, 1, sessions, &latency);
         }
         let points = series.points();
         assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 2, "{}", points.len());
         assert_eq!(points.iter().map(|p| p.requests).sum::<u64>(), 50_000);
         assert_eq!(points.iter().map(|p| p.errors).sum::<u64>(), 5000);
+        let sessions = points.iter().map(|p| (p.sessions_finished, p.sessions_failed));
+        assert_eq!(sessions.fold((0, 0), |sum, p| (sum.0 + p.0, sum.1 + p.1)), (10_000, 15_000));
         assert_eq!(points.last().unwrap().t, 5000.0);
         assert_eq!(points[0].t, 8.0, "5,000 seconds in at most 1,024 points are 8 seconds a point");
         assert_eq!((points[0].p50, points[0].p99), (Some(4), Some(8)));

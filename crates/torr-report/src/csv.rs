@@ -1,7 +1,8 @@
-//! The time series as CSV, one line per interval.
+//! The time series as CSV, one line per interval, and entries of sessions, one line per entry.
 
 use serde::Serialize;
 use torr_gauge::RunResult;
+use torr_gauge::sessions::EntryResult;
 
 /// One line. An unknown value is an empty cell.
 #[derive(Serialize)]
@@ -16,27 +17,85 @@ struct Line {
     p99_us: Option<u64>,
 }
 
-/// Returns the series below a line of column names.
+/// The columns that runs with sessions have in addition.
+#[derive(Serialize)]
+struct SessionColumns {
+    /// Sessions that came to their end in the interval.
+    finished: u64,
+    /// Sessions that ended early in the interval.
+    failed: u64,
+}
+
+/// Returns the series below a line of column names. A run with sessions has columns for them.
 ///
 /// # Errors
 /// Never for the result of a run.
 pub fn series(run: &RunResult) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.write_record(["t", "requests", "errors", "rps", "p50_us", "p99_us"])?;
+    let names = ["t", "requests", "errors", "rps", "p50_us", "p99_us", "sessions_finished", "sessions_failed"];
+    let columns = if run.sessions.is_some() { names.len() } else { names.len() - 2 };
+    writer.write_record(&names[..columns])?;
     let mut begin = 0.0;
     for point in &run.series {
         let length = point.t - begin;
         let rps = (length > 0.0).then(|| point.requests as f64 / length);
-        writer.serialize(Line {
+        let line = Line {
             t: point.t,
             requests: point.requests,
             errors: point.errors,
             rps: rps.map(|rps| (rps * 1000.0).round() / 1000.0),
             p50_us: point.p50,
             p99_us: point.p99,
-        })?;
+        };
+        let sessions = SessionColumns { finished: point.sessions_finished, failed: point.sessions_failed };
+        match run.sessions {
+            Some(_) => writer.serialize((line, sessions))?,
+            None => writer.serialize(line)?,
+        }
         begin = point.t;
     }
+    text(writer)
+}
+
+/// Returns the entries of sessions below a line of column names. Times are in microseconds; an unknown one is an empty cell.
+///
+/// # Errors
+/// Never for the result of a run.
+pub fn entries(run: &RunResult) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let counts = ["requests", "rps", "failed", "request_failures", "unfinished", "retries", "sessions_failed"];
+    let times = ["mean_us", "p50_us", "p90_us", "p95_us", "p99_us", "max_us"];
+    let names = ["name", "file", "line"].into_iter().chain(counts).chain(["asserts_failed"]).chain(times);
+    writer.write_record(names)?;
+    run.entries.iter().try_for_each(|entry| writer.write_record(cells(entry)))?;
+    text(writer)
+}
+
+fn cells(entry: &EntryResult) -> Vec<String> {
+    let known = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    let times = entry.latency_us.as_ref();
+    vec![
+        entry.name.clone(),
+        entry.file.clone(),
+        entry.line.to_string(),
+        entry.requests.to_string(),
+        entry.rps.to_string(),
+        entry.failed.to_string(),
+        entry.request_failures.to_string(),
+        entry.unfinished.to_string(),
+        entry.retries.to_string(),
+        entry.sessions_failed.to_string(),
+        entry.asserts_failed.to_string(),
+        times.map_or_else(String::new, |times| times.mean.to_string()),
+        known(times.and_then(|times| times.p50)),
+        known(times.and_then(|times| times.p90)),
+        known(times.and_then(|times| times.p95)),
+        known(times.and_then(|times| times.p99)),
+        known(times.map(|times| times.max)),
+    ]
+}
+
+fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, csv::Error> {
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,5 +1,6 @@
 //! Checks and thresholds: a section of the report, and one line for each that failed.
 
+use crate::entries;
 use crate::human::count;
 use crate::style::{BAD, GOOD, paint};
 use crate::table::align;
@@ -27,14 +28,31 @@ pub fn section(run: &RunResult) -> String {
     align(&rows).lines().map(|line| format!("  {line}\n")).collect()
 }
 
-/// Returns a line for each check and each threshold that failed.
+/// The limit of lines on entries that failed.
+const MOST_ENTRIES: usize = 10;
+
+/// Returns a line for each check, each entry and each threshold that failed.
 pub fn failures(run: &RunResult) -> Vec<String> {
     let checks = run.checks.iter().filter(|check| check.failed > 0);
     let checks = checks.map(|check| format!("check failed: {}: {}", check.name, check_failure(check)));
     let thresholds = run.thresholds.iter().filter(|threshold| threshold.failed);
     let thresholds =
         thresholds.map(|threshold| format!("threshold failed: {}: {}", threshold.rule, threshold_failure(threshold)));
-    checks.chain(thresholds).collect()
+    checks.chain(entry_failures(run)).chain(thresholds).collect()
+}
+
+/// Returns a line for each entry of a session that failed, up to a limit.
+fn entry_failures(run: &RunResult) -> Vec<String> {
+    let titles = entries::titles(&run.entries);
+    let failed = run.entries.iter().zip(titles);
+    let failed =
+        failed.filter_map(|(entry, title)| Some(format!("entry failed: {title}: {}", entries::failure(entry)?)));
+    let mut lines: Vec<_> = failed.collect();
+    if lines.len() > MOST_ENTRIES {
+        let more = lines.split_off(MOST_ENTRIES).len();
+        lines.push(format!("{more} more entries failed"));
+    }
+    lines
 }
 
 const TOO_FEW_SAMPLES: &str = "too few samples to tell";

@@ -1,6 +1,6 @@
 //! The report's lines on errors: when they happened, and one failed response as a sample.
 
-use crate::human::{micros, printable};
+use crate::human::{cut, micros, printable};
 use crate::style::{FAINT, paint};
 use torr_gauge::RunResult;
 use torr_gauge::error_times::ErrorSpan;
@@ -37,7 +37,7 @@ fn span(span: &ErrorSpan) -> String {
 
 /// Returns the lines of the sample response.
 fn sample(response: &FailedResponse) -> Vec<String> {
-    let short = |text: &str| cut(&printable(text));
+    let short = |text: &str| cut(&printable(text), MOST_CHARS);
     let mut lines = vec![format!("{} {}", paint(FAINT, "such as"), short(&response.status_line))];
     let is_plain = |name: &str| PLAIN.iter().any(|plain| name.eq_ignore_ascii_case(plain));
     let told = response.fields.iter().filter(|field| !is_plain(&field.name)).take(MOST_FIELDS);
@@ -47,13 +47,6 @@ fn sample(response: &FailedResponse) -> Vec<String> {
         lines.push(format!("  {}", short(&content)));
     }
     lines
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_CHARS) {
-        None => text.to_owned(),
-        Some(_) => text.chars().take(MOST_CHARS - 3).chain("...".chars()).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers with units, formatted for people.
 
+use torr_gauge::share;
+
 /// Formats a whole number with commas: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -46,8 +48,7 @@ pub fn bytes(n: f64) -> String {
 
 /// Formats a share from 0 to 1: `48%`, `0.4%`.
 pub fn percent(share: f64) -> String {
-    let digits = usize::from(share > 0.0 && share < 0.0995);
-    format!("{:.digits$}%", share * 100.0)
+    share::percent(share, 1)
 }
 
 /// Returns foreign text safe for a terminal: control characters, and characters that change the writing direction or have
@@ -65,6 +66,14 @@ pub fn printable(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Returns the first `most` characters of a text, with `...` in place of what follows.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect(),
+    }
 }
 
 fn three_digits(n: f64) -> String {
@@ -89,6 +98,7 @@ mod tests {
         );
         assert_eq!([0.0, 999.0, 1000.0, 1.5e6, 2e15].map(bytes), ["0 B", "999 B", "1.00 kB", "1.50 MB", "2000 TB"]);
         assert_eq!(printable("é \"x\"\n\u{1b}[31m\u{202e}"), "é \"x\"\\n\\u{1b}[31m\\u{202e}");
+        assert_eq!(["short", "é longer"].map(|text| cut(text, 5)), ["short", "é ..."]);
         assert_eq!([0.0, 0.004, 0.48, 1.0].map(percent), ["0%", "0.4%", "48%", "100%"]);
     }
 }

@@ -1,15 +1,16 @@
-//! Checks and thresholds as JUnit XML, for CI systems.
+//! Checks, entries of sessions and thresholds as JUnit XML, for CI systems.
 
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
+use torr_gauge::sessions::EntryResult;
 use torr_gauge::{RunResult, ThresholdRule};
 
-use crate::expectations;
+use crate::{entries, expectations};
 
 /// The name of the test case that passes if the target was reached.
 const REACHED: &str = "reached";
 
-/// Returns a test case for the run itself, one for each check and one for each threshold.
+/// Returns a test case for the run itself, one for each check, one for each entry and one for each threshold.
 ///
 /// # Errors
 /// Never for the result of a run.
@@ -26,6 +27,8 @@ pub fn run(run: &RunResult) -> Result<String, SerializeError> {
         let failed = (check.failed > 0).then(|| expectations::check_failure(check));
         case(&check.name, status("check", failed))
     }));
+    let titles = entries::titles(&run.entries);
+    suite.add_test_cases(run.entries.iter().zip(&titles).map(|(entry, title)| case(title, entry_status(entry))));
     suite.add_test_cases(run.thresholds.iter().map(|threshold| {
         let failed = threshold.failed.then(|| expectations::threshold_failure(threshold));
         case(&threshold.rule, status("threshold", failed))
@@ -55,6 +58,18 @@ fn status(kind: &str, failed: Option<String>) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_type(kind);
     status.set_message(why);
+    status
+}
+
+/// Returns the status of an entry, with the examples of its failed asserts as the failure's text.
+fn entry_status(entry: &EntryResult) -> TestCaseStatus {
+    let asserts = entry.asserts.iter().filter(|assert| assert.failed > 0);
+    let lines: Vec<_> = asserts.flat_map(|assert| entries::assert_lines(assert, entry.requests)).collect();
+    let kind = if lines.is_empty() { "session" } else { "assert" };
+    let mut status = status(kind, entries::failure(entry));
+    if !lines.is_empty() {
+        status.set_description(lines.join("\n"));
+    }
     status
 }
 

@@ -3,6 +3,7 @@
 
 pub mod buckets;
 pub mod csv;
+pub mod entries;
 pub mod expectations;
 pub mod failures;
 pub mod fit;
@@ -13,6 +14,7 @@ pub mod junit;
 pub mod live;
 pub mod otlp;
 pub mod prometheus;
+pub mod sessions;
 pub mod style;
 pub mod summary;
 pub mod table;

@@ -1,19 +1,19 @@
 //! A run's figures as OpenTelemetry metrics, sent to a collector by OTLP over HTTP.
 
-use crate::buckets;
+mod points;
+mod sessions;
+
 use opentelemetry_proto::tonic::collector::metrics::v1::{ExportMetricsServiceRequest, ExportMetricsServiceResponse};
-use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
-use opentelemetry_proto::tonic::metrics::v1::{
-    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint, ResourceMetrics,
-    ScopeMetrics, Sum, metric, number_data_point,
-};
+use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
+use opentelemetry_proto::tonic::metrics::v1::{ResourceMetrics, ScopeMetrics};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 use percent_encoding::percent_decode_str;
+use points::{Points, gauge, histogram, number, sum, text};
 use prost::Message;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 use thiserror::Error;
 use torr_gauge::collector::Measurement;
-use torr_gauge::{FailureKind, RunResult, redact};
+use torr_gauge::{FailureKind, redact};
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue, Uri};
 
@@ -153,7 +153,7 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
         .map(|&kind| points.count(result.errors.of(kind), vec![text("error.type", kind.name())]));
     let directions = [("transmit", result.bytes.sent), ("receive", result.bytes.received)];
     let bytes = directions.map(|(direction, n)| points.count(n, vec![text("network.io.direction", direction)]));
-    let metrics = vec![
+    let mut metrics = vec![
         sum("torr.requests", "{request}", "Complete responses by status", by_status.collect()),
         sum(
             "torr.errors",
@@ -175,116 +175,18 @@ pub fn metrics(run: &Measurement) -> ExportMetricsServiceRequest {
             "Connections opened",
             vec![points.count(result.connections.opened, Vec::new())],
         ),
-        Metric {
-            name: "torr.latency".into(),
-            unit: "s".into(),
-            description:
-                "Time from when a request was due to its last byte; timeouts and unfinished requests at their age"
-                    .into(),
-            data: Some(metric::Data::Histogram(Histogram {
-                data_points: vec![points.latency(run)],
-                aggregation_temporality: AggregationTemporality::Cumulative.into(),
-            })),
-            ..Metric::default()
-        },
+        histogram(
+            "torr.latency",
+            "Time from when a request was due to its last byte; timeouts and unfinished requests at their age",
+            vec![points.times(&run.total.latency(), result.latency_us.map(|latency| latency.min), Vec::new())],
+        ),
         gauge("torr.rps", "{request}/s", "Complete responses per second over the whole run", points.value(result.rps)),
         gauge("torr.duration", "s", "How long the run took", points.value(result.duration_s)),
     ];
+    metrics.extend(sessions::metrics(&points, run));
     let scope_metrics = vec![ScopeMetrics { scope: Some(scope), metrics, ..ScopeMetrics::default() }];
     let all = ResourceMetrics { resource: Some(resource), scope_metrics, ..ResourceMetrics::default() };
     ExportMetricsServiceRequest { resource_metrics: vec![all] }
-}
-
-/// The attributes and times that all points share. Each point covers the whole run.
-struct Points {
-    start: u64,
-    end: u64,
-    attributes: Vec<KeyValue>,
-}
-
-impl Points {
-    fn new(run: &RunResult) -> Self {
-        let started = humantime::parse_rfc3339(&run.started_at).ok();
-        let start = started.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-        let end = start + Duration::from_secs_f64(run.duration_s);
-        Self {
-            start: start.as_nanos() as u64,
-            end: end.as_nanos() as u64,
-            attributes: vec![text("url.full", &run.target), text("http.request.method", &run.plan.method)],
-        }
-    }
-
-    fn point(&self, value: number_data_point::Value, more: Vec<KeyValue>) -> NumberDataPoint {
-        NumberDataPoint {
-            attributes: self.attributes.iter().cloned().chain(more).collect(),
-            start_time_unix_nano: self.start,
-            time_unix_nano: self.end,
-            value: Some(value),
-            ..NumberDataPoint::default()
-        }
-    }
-
-    fn count(&self, n: u64, more: Vec<KeyValue>) -> NumberDataPoint {
-        self.point(number_data_point::Value::AsInt(n as i64), more)
-    }
-
-    fn value(&self, value: f64) -> NumberDataPoint {
-        self.point(number_data_point::Value::AsDouble(value), Vec::new())
-    }
-
-    fn latency(&self, run: &Measurement) -> HistogramDataPoint {
-        let latency = run.total.latency();
-        let (bounds, up_to): (Vec<f64>, Vec<u64>) = buckets::cumulative(&latency).unzip();
-        // Counts per bucket, with one more bucket above the last bound.
-        let ends = up_to.iter().copied().chain([latency.count()]);
-        let begins = std::iter::once(0).chain(up_to.iter().copied());
-        let summary = run.result.latency_us;
-        HistogramDataPoint {
-            attributes: self.attributes.clone(),
-            start_time_unix_nano: self.start,
-            time_unix_nano: self.end,
-            count: latency.count(),
-            sum: Some(latency.sum() / 1e6),
-            bucket_counts: ends.zip(begins).map(|(end, begin)| end - begin).collect(),
-            explicit_bounds: bounds,
-            min: summary.map(|s| s.min as f64 / 1e6),
-            max: summary.map(|s| s.max as f64 / 1e6),
-            ..HistogramDataPoint::default()
-        }
-    }
-}
-
-fn sum(name: &str, unit: &str, description: &str, data_points: Vec<NumberDataPoint>) -> Metric {
-    let aggregation_temporality = AggregationTemporality::Cumulative.into();
-    Metric {
-        name: name.into(),
-        unit: unit.into(),
-        description: description.into(),
-        data: Some(metric::Data::Sum(Sum { data_points, aggregation_temporality, is_monotonic: true })),
-        ..Metric::default()
-    }
-}
-
-fn gauge(name: &str, unit: &str, description: &str, point: NumberDataPoint) -> Metric {
-    Metric {
-        name: name.into(),
-        unit: unit.into(),
-        description: description.into(),
-        data: Some(metric::Data::Gauge(Gauge { data_points: vec![point] })),
-        ..Metric::default()
-    }
-}
-
-fn text(key: &str, value: &str) -> KeyValue {
-    attribute(key, any_value::Value::StringValue(value.into()))
-}
-
-fn number(key: &str, value: i64) -> KeyValue {
-    attribute(key, any_value::Value::IntValue(value))
-}
-
-fn attribute(key: &str, value: any_value::Value) -> KeyValue {
-    KeyValue { key: key.into(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The summary of a run in one line.
 
 use crate::human::{count, micros, percent, rate};
+use crate::sessions;
 use crate::style::{BAD, STRONG, paint};
 use torr_gauge::latency::Summary;
 use torr_gauge::{Confidence, RunResult, Verdict};
@@ -8,16 +9,25 @@ use torr_gauge::{Confidence, RunResult, Verdict};
 /// The name of the factor of a run that kept its arrival rate, so that nothing limited it.
 const NOTHING: &str = "none";
 
-/// Returns throughput, tail latency, errors and the limiting factor in one line with colours.
+/// Returns throughput, tail latency, errors and the limiting factor in one line with colours; of a run with sessions, also
+/// their rate and how many failed.
 pub fn line(run: &RunResult) -> String {
-    let told = [Some(throughput(run)), run.latency_us.as_ref().map(tail), Some(failures(run))];
+    let told = [
+        run.sessions.as_ref().map(|sessions| sessions::rate(sessions, &run.plan)),
+        Some(throughput(run)),
+        run.latency_us.as_ref().map(tail),
+        Some(failures(run)),
+        run.sessions.as_ref().and_then(sessions::failed),
+    ];
     let told: Vec<_> = told.into_iter().flatten().collect();
     let limit = run.verdict.as_ref().map_or(String::new(), |verdict| format!("; {}", limit(verdict)));
     format!("{}{limit}", told.join(", "))
 }
 
 fn throughput(run: &RunResult) -> String {
-    let asked = run.plan.rate.map_or(String::new(), |asked| format!(" of {}", rate(asked)));
+    // The rate of a run with sessions is one of sessions.
+    let asked = run.plan.rate.filter(|_| run.sessions.is_none());
+    let asked = asked.map_or(String::new(), |asked| format!(" of {}", rate(asked)));
     paint(STRONG, format!("{}{asked} requests/s", rate(run.rps)))
 }
 

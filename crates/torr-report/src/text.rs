@@ -3,7 +3,7 @@
 use crate::human::{bytes, count, micros, percent, rate};
 use crate::style::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::table::align_within;
-use crate::{expectations, failures, fit, summary};
+use crate::{entries, expectations, failures, fit, sessions, summary};
 use std::fmt::Write;
 use torr_gauge::latency::Summary;
 use torr_gauge::result::{RunResult, Tls, Warmup};
@@ -22,6 +22,9 @@ pub fn report(run: &RunResult) -> String {
 pub fn report_within(run: &RunResult, width: usize) -> String {
     let mut text = heading(run);
     let _ = writeln!(text, "\n  {}\n", summary::line(run));
+    if let Some(sessions) = &run.sessions {
+        let _ = writeln!(text, "  {:<12} {}", "sessions", sessions::counts(sessions, &run.plan));
+    }
     let _ = writeln!(text, "  {:<12} {}", "throughput", throughput(run));
     let _ = writeln!(text, "  {:<12} {}", "status", status(run));
     let _ = writeln!(text, "  {:<12} {}", "errors", errors(run));
@@ -31,6 +34,10 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
     text.push('\n');
     text.push_str(&indent(&align_within(&latency_table(run), width.saturating_sub(INDENT))));
     text.push('\n');
+    if !run.entries.is_empty() {
+        text.push_str(&indent(&entries::section(&run.entries, width.saturating_sub(INDENT))));
+        text.push('\n');
+    }
     let _ = writeln!(text, "  {:<12} {}", "connections", connections(run));
     if let Some(tls) = &run.tls {
         let _ = writeln!(text, "  {:<12} {}", "tls", self::tls(tls));
@@ -58,9 +65,13 @@ pub fn report_within(run: &RunResult, width: usize) -> String {
 fn heading(run: &RunResult) -> String {
     let plan = &run.plan;
     let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
-    let what = format!("{} {}", plan.method, run.target);
+    let what = match &run.sessions {
+        Some(_) => run.target.clone(),
+        None => format!("{} {}", plan.method, run.target),
+    };
+    let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
     let pace = match (plan.rate, plan.max_rate) {
-        (Some(asked), _) => format!("{} requests/s asked for, ", rate(asked)),
+        (Some(asked), _) => format!("{} {unit}/s asked for, ", rate(asked)),
         (None, Some(most)) => format!("at most {} requests/s, ", rate(most)),
         (None, None) => String::new(),
     };
@@ -69,9 +80,12 @@ fn heading(run: &RunResult) -> String {
         (depth, "h2") => format!(" of {}", plural(depth.into(), "stream")),
         (depth, _) => format!(", pipelined {depth} deep"),
     };
+    let load = match &run.sessions {
+        Some(sessions) => plural(sessions.users, "user"),
+        None => plural(plan.connections as u64, "connection"),
+    };
     let how = format!(
-        "{pace}{}{deep}, {}, {keep_alive}, {:.2} s{}",
-        plural(plan.connections as u64, "connection"),
+        "{pace}{load}{deep}, {}, {keep_alive}, {:.2} s{}",
         plural(plan.threads as u64, "thread"),
         run.duration_s,
         if run.interrupted { ", interrupted" } else { "" }
@@ -128,6 +142,7 @@ fn latency_table(run: &RunResult) -> Vec<Vec<String>> {
         ("first byte", run.phases_us.first_byte),
         ("connect", run.phases_us.connect),
         ("tls", run.phases_us.tls),
+        ("session", run.sessions.as_ref().and_then(|sessions| sessions.duration_us)),
     ];
     for (name, summary) in phases {
         if let Some(summary) = summary {

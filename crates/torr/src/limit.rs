@@ -29,6 +29,7 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
         }
         url => press::base(&args.request, &args.transport, url, !args.no_keepalive)?,
     };
+    args.slo.check(&press::entries(&base)).map_err(|error| Stop::Usage(format!("--slo {error}")))?;
     permission::ask(&base, args.i_own_this, "torr limit")?;
     let plan = Plan { connections: args.max_connections, threads: args.threads.unwrap_or(base.threads), ..base };
     let json = args.json.as_deref().map(Sink::open).transpose()?;

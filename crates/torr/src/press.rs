@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use torr_gauge::collector::{Measurement, Progress};
+use torr_gauge::sessions::EntryName;
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
@@ -49,6 +50,7 @@ pub struct PressArgs {
 
 /// Runs a plan and prints the report.
 pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
+    args.output.check(&entries(plan))?;
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
     ports::warn(plan);
@@ -83,6 +85,11 @@ pub fn run_sessions(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Sto
         session::quietly(teardown, &args.transport, "teardown")?;
     }
     Ok(code)
+}
+
+/// Returns the names of the entries of a plan, none for a URL.
+pub fn entries(plan: &Plan) -> Vec<EntryName> {
+    plan.users.as_ref().map_or_else(Vec::new, |users| users.entries())
 }
 
 /// One run with its verdict.

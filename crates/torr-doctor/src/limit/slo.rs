@@ -2,7 +2,8 @@
 
 use std::fmt;
 use torr_gauge::collector::Measurement;
-use torr_gauge::threshold::{Objective, ObjectiveError, ObjectiveResult};
+use torr_gauge::sessions::EntryName;
+use torr_gauge::threshold::{self, MisplacedRuleError, Objective, ObjectiveError, ObjectiveResult};
 use torr_gauge::{Latency, ThresholdRule};
 
 /// Objectives of which all are to be kept.
@@ -18,7 +19,15 @@ impl Slo {
     /// # Errors
     /// The first that is none.
     pub fn parse(text: &str) -> Result<Self, ObjectiveError> {
-        text.split(',').map(Objective::parse).collect::<Result<_, _>>().map(Self)
+        threshold::split(text).into_iter().map(Objective::parse).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Checks that all objectives fit runs with these entries, none for runs without sessions.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
+        self.0.iter().try_for_each(|objective| objective.check(entries))
     }
 
     /// What became of each in a run.

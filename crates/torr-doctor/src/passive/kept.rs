@@ -6,25 +6,21 @@ use crate::thresholds::{
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, STALLED,
 };
 use crate::words::{counted, rate, time};
+use torr_gauge::latency::Summary;
 use torr_gauge::{Factor, RunResult, Verdict};
 
 /// The rate was kept: nothing limited the run.
 pub fn rule(run: &RunResult) -> Option<Verdict> {
-    if fails(run) {
+    if fails(run) || sessions_fail(run) {
         return None;
     }
     let verdict = if kept_schedule(run) {
-        let asked =
-            run.plan.rate.map_or("the rates of your stages".into(), |asked| format!("your rate of {}", rate(asked)));
-        let unfinished = match run.unfinished {
-            0 => String::new(),
-            count => format!(", {count} still in flight when the run ended"),
-        };
-        likely(Factor::None, format!("The service kept {asked}: nothing limited this run.")).because(format!(
-            "{} of {} that were due were answered{unfinished}",
-            run.requests,
-            counted(run.asked as usize, "request")
-        ))
+        let noun = if run.sessions.is_some() { " for sessions" } else { "" };
+        let asked = run
+            .plan
+            .rate
+            .map_or("the rates of your stages".into(), |asked| format!("your rate of {}{noun}", rate(asked)));
+        likely(Factor::None, format!("The service kept {asked}: nothing limited this run.")).because(done(run))
     } else if ran_at_the_cap(run) {
         let cap = run.plan.max_rate?;
         likely(
@@ -65,6 +61,13 @@ pub fn shortfall(run: &RunResult) -> Option<String> {
     if !run.plan.is_scheduled() || run.requests == 0 || kept_schedule(run) {
         return None;
     }
+    if let Some(sessions) = &run.sessions {
+        let missing = percent(sessions.unfinished as f64 / sessions.started.max(1) as f64);
+        return (sessions.unfinished > 0).then(|| {
+            let started = counted(sessions.started as usize, "session");
+            format!("the rate was not kept: of {started} that were due {missing} had not ended when the run did")
+        });
+    }
     let asked = counted(run.asked as usize, "request");
     let missing = percent(run.unfinished as f64 / run.asked.max(1) as f64);
     match (run.unfinished, last_due_s(run)) {
@@ -80,21 +83,56 @@ pub fn shortfall(run: &RunResult) -> Option<String> {
     }
 }
 
+/// Returns what became of the requests or sessions that were due.
+fn done(run: &RunResult) -> String {
+    if let Some(sessions) = &run.sessions {
+        let unfinished = match sessions.unfinished {
+            0 => String::new(),
+            count => format!(", {count} still in progress when the run ended"),
+        };
+        let started = counted(sessions.started as usize, "session");
+        return format!("{} of {started} that were due ended{unfinished}", sessions.finished + sessions.failed);
+    }
+    let unfinished = match run.unfinished {
+        0 => String::new(),
+        count => format!(", {count} still in flight when the run ended"),
+    };
+    format!("{} of {} that were due were answered{unfinished}", run.requests, counted(run.asked as usize, "request"))
+}
+
 /// When the last request of a run with so many requests was due, in seconds. `None` where time ends the run, or stages.
 fn last_due_s(run: &RunResult) -> Option<f64> {
     let rate = run.plan.rate.filter(|_| run.plan.requests.is_some())?;
-    Some(run.asked.saturating_sub(1) as f64 / rate)
+    let due = run.sessions.as_ref().map_or(run.asked, |sessions| sessions.started);
+    Some(due.saturating_sub(1) as f64 / rate)
 }
 
 fn fails(run: &RunResult) -> bool {
     run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.asked as f64
 }
 
+/// Returns whether too many sessions ended early for their rate to mean much.
+fn sessions_fail(run: &RunResult) -> bool {
+    run.sessions.as_ref().is_some_and(|sessions| sessions.failed as f64 > MANY_FAILED * sessions.started as f64)
+}
+
+/// The count of what was due on a schedule, its times, and the part that was unfinished when the run ended: sessions, whose rate
+/// a run with sessions has, or requests.
+fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
+    match &run.sessions {
+        Some(sessions) => Some((sessions.started, sessions.duration_us?, sessions.unfinished)),
+        None => Some((run.asked, run.latency_us?, run.unfinished)),
+    }
+}
+
 /// Whether an open loop's requests were answered as they became due. How late they were sent does not matter here: all that were due
 /// are among those asked, at their age, whether a slot was free for them or not.
 pub(super) fn kept_schedule(run: &RunResult) -> bool {
-    let Some(latency) = run.latency_us.filter(|_| run.plan.is_scheduled() && run.requests > 0) else { return false };
-    let (asked, mean_s) = (run.asked as f64, latency.mean / 1e6);
+    let Some((due, latency, unfinished)) = scheduled(run).filter(|_| run.plan.is_scheduled() && run.requests > 0)
+    else {
+        return false;
+    };
+    let (asked, mean_s) = (due as f64, latency.mean / 1e6);
     // A run of so many requests ends with the last response, which may be long after the last was due.
     let last_due_s = last_due_s(run);
     let per_second = asked / last_due_s.unwrap_or(run.duration_s).clamp(1e-3, run.duration_s.max(1e-3));
@@ -103,10 +141,10 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
     let steady = in_flight * if run.plan.staged { BACKLOG_GREW_IN_STAGES } else { BACKLOG_GREW }
         + BACKLOG_DEVIATIONS * in_flight.sqrt()
         + FEW_IN_FLIGHT;
-    let backlog = (run.unfinished as f64).max(overtime);
+    let backlog = (unfinished as f64).max(overtime);
     let p90_s = latency.p90.unwrap_or(latency.max) as f64 / 1e6;
     let had_grown = p90_s * per_second >= BACKLOG_LATE * backlog;
-    let stalled = run.unfinished as f64 - steady > STALLED * asked;
+    let stalled = unfinished as f64 - steady > STALLED * asked;
     let grew = backlog - steady > (BACKLOG_SHARE * asked).min(BACKLOG_S * per_second) && had_grown;
     let is_pause = backlog <= per_second * MACHINE_PAUSE.0.min(MACHINE_PAUSE.1 * run.duration_s);
     is_pause || !stalled && !grew

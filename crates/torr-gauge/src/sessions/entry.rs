@@ -132,7 +132,7 @@ impl EntryCounts {
         *self.causes.entry(if is_kept { why } else { OTHER.to_owned() }).or_default() += count;
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.response_times.add(&other.response_times);
         self.status.add(&other.status);
         self.responses_failed += other.responses_failed;

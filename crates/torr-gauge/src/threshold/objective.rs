@@ -1,8 +1,12 @@
 //! Rules in the other sense: what a service is to keep to, such as `p99<50ms`.
 
-use super::{Comparison, Metric, ThresholdRule, ThresholdRuleError, Unit};
+use super::figure::latency;
+use super::metric::{Metric, Unit};
+use super::scope::Scope;
+use super::{Comparison, MisplacedRuleError, ThresholdRule, ThresholdRuleError};
 use crate::Latency;
 use crate::collector::Measurement;
+use crate::sessions::EntryName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
@@ -55,6 +59,14 @@ impl Objective {
         }
     }
 
+    /// Checks that the objective fits runs with these entries, none for runs without sessions.
+    ///
+    /// # Errors
+    /// As [`ThresholdRule::check`].
+    pub fn check(&self, entries: &[EntryName]) -> Result<(), MisplacedRuleError> {
+        self.0.check(entries)
+    }
+
     /// The rule by which a run fails that does not keep to this.
     pub fn breach(&self) -> ThresholdRule {
         self.0.opposite()
@@ -87,7 +99,9 @@ impl Objective {
     pub fn judge(&self, run: &Measurement) -> ObjectiveResult {
         let measured = self.0.measure(run);
         let kept = self.0.holds(run).unwrap_or_else(|| match self.0.metric {
-            Metric::Percentile(share) => self.share_within(&run.total.latency()).is_some_and(|within| within >= share),
+            Metric::Percentile(share) => latency(&self.0.scope, run)
+                .and_then(|latency| self.share_within(&latency))
+                .is_some_and(|within| within >= share),
             _ => false,
         });
         let times_limit = measured.filter(|_| self.0.limit > 0.0).map(|value| value / self.0.limit);
@@ -100,8 +114,11 @@ impl Objective {
     }
 
     /// How many times its limit has been measured by a part of a run: its response times, and how many of `done`
-    /// requests failed.
+    /// requests failed. `None` for entries and sessions, which a part of a run does not tell apart.
     pub fn times_limit_so_far(&self, latency: &Latency, done: u64, errors: u64) -> Option<f64> {
+        if self.0.scope != Scope::Run {
+            return None;
+        }
         let figure = match (self.0.metric, self.0.unit) {
             (Metric::Percentile(share), Unit::Time { us, .. }) => latency.quantile(share)? as f64 / us,
             (Metric::Mean, Unit::Time { us, .. }) => latency.summary()?.mean / us,
@@ -134,7 +151,8 @@ impl ThresholdRule {
             Comparison::Below => ("<", ">=", Comparison::AtLeast),
             Comparison::AtMost => ("<=", ">", Comparison::Above),
         };
-        Self { text: self.text.replacen(from, to, 1), comparison, ..self.clone() }
+        let (front, rest) = self.text.split_at(self.comparison_at);
+        Self { text: format!("{front}{}", rest.replacen(from, to, 1)), comparison, ..self.clone() }
     }
 }
 

@@ -1,13 +1,10 @@
 //! The format of numbers in findings.
 
-/// Formats a share of 0 to 1 as a percentage with at most two decimals.
+use crate::share;
+
+/// Formats the distance of a share from 0 as a percentage with at most two decimals.
 pub(super) fn percent(share: f64) -> String {
-    match share.abs() * 100.0 {
-        0.0 => "0%".into(),
-        p if p < 0.095 => format!("{p:.2}%"),
-        p if p < 9.95 => format!("{p:.1}%"),
-        p => format!("{p:.0}%"),
-    }
+    share::percent(share.abs(), 2)
 }
 
 /// Formats a time given in microseconds.

@@ -31,6 +31,11 @@ const NOT_ALONE: &str = "the generator did not keep its schedule, so latency is 
 /// Judges the number of requests sent at a constant rate. `behind` tells that the generator was saturated or lagged.
 pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> {
     let rate = run.plan.rate?;
+    // The rate of a run with sessions is one of sessions, which are carried out by users in place of connections.
+    let (sent, noun, verb, used, waiting) = match &run.sessions {
+        Some(sessions) => (sessions.started, "sessions", "begun", sessions.users, "users were in sessions"),
+        None => (sent, "requests", "sent", run.connections.peak, "connections were waiting for responses"),
+    };
     let seconds = run.plan.duration_s.map_or(run.duration_s, |planned| planned.min(run.duration_s));
     let due = (rate * seconds).ceil().min(run.plan.requests.map_or(f64::MAX, |n| n as f64));
     // Each thread may have a request due at the end of the run.
@@ -42,15 +47,15 @@ pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> 
     let value = missed / due.max(1.0);
     let limit = round4(slack / due.max(1.0));
     let which = if missed < 0.0 { "fewer" } else { "more" };
-    let mut note = format!("{sent} requests were sent on schedule, {} {which} than asked for", percent(value));
+    let mut note = format!("{sent} {noun} were {verb} on schedule, {} {which} than asked for", percent(value));
     let off = missed.abs() > slack;
     let (mut ok, mut advice) = (!off, "");
     if off && behind {
         advice = NOT_ALONE;
-    } else if off && missed < 0.0 && run.connections.peak >= run.plan.connections as u64 {
+    } else if off && missed < 0.0 && used >= run.plan.connections as u64 {
         // The requests wait for a connection: the service is saturated, or the connections are too few.
         ok = true;
-        note += ": all connections were waiting for responses, so the service takes no more, or -c is too small";
+        note += &format!(": all {waiting}, so the service takes no more, or -c is too small");
     } else if off && missed < 0.0 && run.errors.unanswered() > 0 {
         ok = true;
         note += ": connections were held back after failures";

@@ -1,8 +1,11 @@
 //! What is told, and where.
 
+use crate::exit::Stop;
 use clap::Args;
 use std::path::PathBuf;
 use torr_gauge::ThresholdRule;
+use torr_gauge::sessions::EntryName;
+use torr_gauge::threshold::{self, MisplacedRuleError};
 use torr_report::otlp::Collector;
 
 /// Where results go, and what makes the run a failure.
@@ -15,6 +18,9 @@ pub struct OutputArgs {
     /// Write the series as CSV, a line for each interval
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write the entries of a hurl file as CSV, a line for each
+    #[arg(long, value_name = "FILE")]
+    pub csv_entries: Option<PathBuf>,
     /// Write an HdrHistogram interval log while the run goes on
     #[arg(long, value_name = "FILE")]
     pub hlog: Option<PathBuf>,
@@ -27,20 +33,53 @@ pub struct OutputArgs {
     /// Send the figures to an OpenTelemetry collector (OTLP/HTTP); the path is /v1/metrics if there is none
     #[arg(long, value_name = "URL", value_parser = Collector::parse)]
     pub otlp: Option<Collector>,
-    /// Exit with 1 if this is so, such as 'p99>50ms', 'errors>0.1%' or 'rps<1000'; several with commas, or repeated
-    #[arg(long, value_name = "RULE", value_parser = ThresholdRule::parse, value_delimiter = ',')]
-    pub fail_if: Vec<ThresholdRule>,
+    /// Exit with 1 if this is so, such as 'p99>50ms', 'errors>0.1%' or 'rps<1000'; several with commas, or repeated. Of a
+    /// hurl file also 'p99{ENTRY}>200ms' and 'sessions_failed>1%'
+    #[arg(long, value_name = "RULE", value_parser = Rules::parse)]
+    fail_if: Vec<Rules>,
     /// No progress line
     #[arg(short, long)]
     pub quiet: bool,
 }
 
+/// Rules with commas between them.
+#[derive(Debug, Clone)]
+struct Rules(Vec<ThresholdRule>);
+
+impl Rules {
+    fn parse(text: &str) -> Result<Self, String> {
+        let texts = threshold::split(text);
+        let parse = |rule: &&str| {
+            ThresholdRule::parse(rule).map_err(|error| match texts.len() {
+                1 => error.to_string(),
+                _ => format!("'{}': {error}", rule.trim()),
+            })
+        };
+        texts.iter().map(parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
 impl OutputArgs {
+    /// Returns all rules of `--fail-if`.
+    pub fn rules(&self) -> Vec<ThresholdRule> {
+        self.fail_if.iter().flat_map(|rules| rules.0.iter().cloned()).collect()
+    }
+
+    /// Checks that all rules of `--fail-if` and all outputs fit a run with these entries, none for a URL.
+    pub fn check(&self, entries: &[EntryName]) -> Result<(), Stop> {
+        if self.csv_entries.is_some() && entries.is_empty() {
+            return Err(Stop::Usage("--csv-entries is for hurl files: a URL has no entries".into()));
+        }
+        let misplaced = |error: MisplacedRuleError| Stop::Usage(format!("--fail-if {error}"));
+        self.rules().iter().try_for_each(|rule| rule.check(entries).map_err(misplaced))
+    }
+
     /// The files that are asked for, each with its flag.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
         let files = [
             ("--json", &self.json),
             ("--csv", &self.csv),
+            ("--csv-entries", &self.csv_entries),
             ("--hlog", &self.hlog),
             ("--prometheus", &self.prometheus),
             ("--junit", &self.junit),

@@ -21,6 +21,7 @@ pub struct Outputs {
     rules: Vec<ThresholdRule>,
     json: Option<Sink>,
     csv: Option<Sink>,
+    csv_entries: Option<Sink>,
     hlog: Option<HistogramLog<Sink>>,
     prometheus: Option<Sink>,
     junit: Option<Sink>,
@@ -56,9 +57,10 @@ impl Outputs {
             HistogramLog::begin(sink, target, SystemTime::now()).map_err(|error| Stop::Failed(log_trouble(&error)))
         };
         Ok(Self {
-            rules: args.fail_if.clone(),
+            rules: args.rules(),
             json: take("--json"),
             csv: take("--csv"),
+            csv_entries: take("--csv-entries"),
             hlog: take("--hlog").map(begin).transpose()?,
             prometheus: take("--prometheus"),
             junit: take("--junit"),
@@ -85,11 +87,12 @@ impl Outputs {
         if let Some(Err(error)) = self.hlog.take().map(|log| log.finish(&run)) {
             self.troubles.push(log_trouble(&error));
         }
-        let Self { json, csv, prometheus, junit, otlp, mut troubles, .. } = self;
+        let Self { json, csv, csv_entries, prometheus, junit, otlp, mut troubles, .. } = self;
         let result = &run.result;
         let written = [
             write(json, || torr_report::json(result)),
             write(csv, || csv::series(result)),
+            write(csv_entries, || csv::entries(result)),
             write(prometheus, || prometheus::text(&run)),
             write(junit, || junit::run(result)),
         ];

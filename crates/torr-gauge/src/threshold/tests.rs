@@ -1,0 +1,208 @@
+use super::*;
+use crate::collector::RunFacts;
+use crate::sessions::{AssertExample, SessionCounts, SessionFacts};
+use crate::{Collector, Failure, FailureKind, FailureSide, Sample};
+use std::time::Duration;
+
+/// 1,000 requests in 2 seconds: 990 answered after 1 to 990 ms, 7 of them with status 500; 7 timed out, 3 unfinished.
+fn run() -> Measurement {
+    let mut sample = Sample::default();
+    for ms in 1..=990 {
+        sample.answered.record(ms * 1_000_000);
+        sample.status.count(if ms <= 7 { 500 } else { 200 });
+    }
+    for _ in 0..7 {
+        sample.failures.count(Failure::new(FailureKind::Timeout, FailureSide::Server, "no answer"));
+        sample.unanswered.record(2_000_000_000);
+    }
+    sample.unfinished = 3;
+    (0..3).for_each(|_| sample.unanswered.record(500_000_000));
+    let mut collector = Collector::new(1, Duration::from_secs(1));
+    collector.take(0, 0, &sample, true);
+    collector.finish(facts(1000))
+}
+
+fn facts(asked: u64) -> RunFacts {
+    RunFacts { duration: Duration::from_secs(2), asked, ..RunFacts::default() }
+}
+
+#[test]
+fn a_run_is_judged_in_the_unit_of_the_rule() {
+    let run = run();
+    // A percentile is told as the upper edge of its step in the histogram.
+    let cases = [
+        ("rps<495", Some("495"), false),
+        ("rps<=495", Some("495"), true),
+        ("rps < 0.5k", Some("495"), true),
+        ("min>1ms", Some("1ms"), false),
+        ("min>=1ms", Some("1ms"), true),
+        ("min >= 1000 us", Some("1000us"), true),
+        ("min<0.001s", Some("0.001s"), false),
+        ("p50>501ms", Some("500.223ms"), false),
+        ("p50>500ms", Some("500.223ms"), true),
+        ("p99_2>1m", Some("0.016486m"), false),
+        ("max>=2s", Some("2.000895s"), true),
+        ("errors>14", Some("14"), false),
+        ("errors>=14", Some("14"), true),
+        ("errors>=1.4%", Some("1.4%"), true),
+        ("errors>1.4%", Some("1.4%"), false),
+        ("timeout>0.7%", Some("0.7%"), false),
+        ("timeouts>0", Some("7"), true),
+        ("status>0.5%", Some("0.7%"), true),
+        ("ports>0", Some("0"), false),
+        ("unfinished<3", Some("3"), false),
+        ("unfinished<0.31%", Some("0.3%"), true),
+        // 1,000 samples have one beyond the 99.9th percentile.
+        ("p99.9<1m", None, true),
+        ("p99.9>1m", None, true),
+    ];
+    for (text, measured, failed) in cases {
+        let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let told = rule.judge(&run);
+        assert_eq!((told.rule.as_str(), told.measured.as_deref(), told.failed), (text, measured, failed), "{text}");
+    }
+    for (text, (low, high)) in [("mean>1s", (495.0, 520.0)), ("stddev>1s", (280.0, 330.0))] {
+        let told = ThresholdRule::parse(&text.replace("1s", "1ms")).unwrap().judge(&run);
+        let figure: f64 = told.measured.as_deref().and_then(|m| m.strip_suffix("ms")).unwrap().parse().unwrap();
+        assert!(figure > low && figure < high && told.failed, "{told:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_counts_as_failed() {
+    let nothing = Collector::new(1, Duration::from_secs(1)).finish(facts(0));
+    for (text, measured, failed) in [
+        ("p50>1s", None, true),
+        ("max>1s", None, true),
+        ("errors>50%", None, true),
+        ("errors>0", Some("0"), false),
+        ("rps<1", Some("0"), true),
+    ] {
+        let told = ThresholdRule::parse(text).unwrap().judge(&nothing);
+        assert_eq!((told.measured.as_deref(), told.failed), (measured, failed), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_rule_is_told_so() {
+    for (text, why) in [
+        ("", "no comparison"),
+        ("p99", "no comparison"),
+        ("p99=50ms", "no comparison"),
+        (">50ms", "'' is none of"),
+        ("p99=>50ms", "'p99=' is none of"),
+        ("latency>5ms", "'latency' is none of"),
+        ("p0>5ms", "'p0' is none of"),
+        ("p100>5ms", "'p100' is none of"),
+        ("p>5ms", "'p' is none of"),
+        ("p99.>5ms", "'p99.' is none of"),
+        ("p9x>5ms", "'p9x' is none of"),
+        ("p+9>5ms", "'p+9' is none of"),
+        ("p99>", "'' is not a number"),
+        ("p99>fast", "'fast' is not a number"),
+        ("p99>-5ms", "'-5ms' is not a number"),
+        ("p99>>5ms", "'>5ms' is not a number"),
+        ("p99>1.2.3ms", "'1.2.3ms' is not a number"),
+        ("p99>50", "'p99' needs us, ms, s or m"),
+        ("p99>5%", "'p99' needs us, ms, s or m"),
+        ("errors>5ms", "'errors' needs one"),
+        ("rps<5%", "requests per second"),
+        ("rps<5 ms", "requests per second"),
+        ("p99{login>5ms", "has a '{' without its '}'"),
+        ("p99{}>5ms", "'p99{}' names no entry"),
+        ("p99{login}", "no comparison"),
+        ("p99{login}50ms", "no comparison"),
+        ("p99{login}x>5ms", "'p99{login}x' is none of"),
+        ("speed{login}>5ms", "'speed' is none of"),
+        ("timeout{login}>5", "'timeout' is a figure of the whole run"),
+        ("session_p99{login}>5s", "'session_p99' is a figure of the whole run"),
+        ("session_rps>5", "'session_rps' is none of"),
+        ("session_p99>5", "'session_p99' needs us, ms, s or m"),
+        ("failed_asserts>5ms", "'failed_asserts' needs one"),
+    ] {
+        let error = ThresholdRule::parse(text).expect_err(text).to_string();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+}
+
+/// Of three sessions two finished, one after 30 s, and one failed at the second entry.
+fn sessions() -> Measurement {
+    let entry = |name: &str, line| EntryName { name: name.into(), file: "a/shop.hurl".into(), line, asserts: vec![] };
+    let entries = vec![entry("login", 1), entry("GET /u/{{id}}?a,b>c", 5), entry("GET /u/{{id}}?a,b>c", 9)];
+    let mut counts = SessionCounts::new(&entries);
+    for n in 1..=3 {
+        counts.start();
+        counts.entries[0].record_response(n * 10_000_000, 200, true);
+        counts.entries[1].record_response(100_000_000, 500, n > 1);
+        counts.entries[2].record_response(300_000_000, 200, true);
+    }
+    counts.entries[1].record_retry();
+    for assert in [0, 1] {
+        counts.entries[1].record_failed_assert(assert, || AssertExample { expected: "a".into(), actual: "b".into() });
+    }
+    counts.fail(1, None);
+    counts.finish(1_000_000_000);
+    counts.finish(30_000_000_000);
+    let facts = RunFacts { sessions: Some(SessionFacts { users: 1, entries, counts }), ..facts(9) };
+    Collector::new(1, Duration::from_secs(1)).finish(facts)
+}
+
+#[test]
+fn entries_and_sessions_are_judged() {
+    let run = sessions();
+    for (text, measured, failed) in [
+        ("max{login}>29ms", Some("30.015ms"), true),
+        ("max { login } > 31ms", Some("30.015ms"), false),
+        ("p99{login}<1m", None, true),
+        ("max{GET /u/{{id}}?a,b>c}<1s", Some("0.300031s"), true),
+        ("max{shop.hurl:5}<=100ms", Some("100.031ms"), false),
+        ("rps{login}<2", Some("1.5"), true),
+        ("errors{login}>0", Some("0"), false),
+        ("errors{GET /u/{{id}}?a,b>c}>=20%", Some("16.666667%"), false),
+        ("errors{a/shop.hurl:5}>30%", Some("33.333333%"), true),
+        ("failed_asserts>1", Some("2"), true),
+        ("failed_asserts>25%", Some("22.222222%"), false),
+        ("failed_asserts{login}>0", Some("0"), false),
+        ("retries>1", Some("1"), false),
+        ("sessions_failed>1%", Some("33.333333%"), true),
+        ("sessions_failed{login}>0", Some("0"), false),
+        ("sessions_failed{shop.hurl:5}>0", Some("1"), true),
+        ("session_max>29s", Some("30.015487s"), true),
+        ("session_mean<1s", Some("15.503744s"), false),
+    ] {
+        let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let names = run.result.entries.iter();
+        let names: Vec<_> = names
+            .map(|entry| EntryName {
+                name: entry.name.clone(),
+                file: entry.file.clone(),
+                line: entry.line,
+                asserts: vec![],
+            })
+            .collect();
+        assert_eq!(rule.check(&names), Ok(()), "{text}");
+        let judged = rule.judge(&run);
+        assert_eq!((judged.measured.as_deref(), judged.failed), (measured, failed), "{text}");
+    }
+    let opposite = Objective::parse("max{GET /u/{{id}}?a,b>c}<1s").expect("an objective").breach();
+    assert_eq!(opposite.to_string(), "max{GET /u/{{id}}?a,b>c}>=1s");
+    let kept = |text: &str| Objective::parse(text).expect("an objective").judge(&run).kept;
+    assert!(kept("p99{login}<31ms") && !kept("p99{login}<29ms"), "of few samples all are to be within the limit");
+}
+
+#[test]
+fn a_rule_that_does_not_fit_the_run_is_found_before_it() {
+    let entries = [EntryName { name: "login".into(), ..EntryName::default() }];
+    let check = |text: &str, entries: &[EntryName]| {
+        let rule = ThresholdRule::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        rule.check(entries).map_err(|error| error.to_string())
+    };
+    let unknown = "'p99{logn}>5ms': no entry is called 'logn'; there are 'login'";
+    assert_eq!(check("p99{logn}>5ms", &entries), Err(unknown.to_owned()));
+    for text in ["p99{login}>5ms", "sessions_failed>0", "failed_asserts>0", "session_p99>1s"] {
+        assert_eq!(check(text, &entries), Ok(()), "{text}");
+        let error = check(text, &[]).expect_err("a URL has no sessions");
+        assert!(error.starts_with(&format!("'{text}' is about sessions")), "{error}");
+    }
+    assert_eq!(check("p99>5ms", &[]), Ok(()));
+}
