@@ -89,7 +89,8 @@ pub fn run_sessions(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Sto
 
 /// Returns the names of the entries of a plan, none for a URL.
 pub fn entries(plan: &Plan) -> Vec<EntryName> {
-    plan.users.as_ref().map_or_else(Vec::new, |users| users.entries())
+    let users = plan.users.as_ref().filter(|users| users.has_sessions());
+    users.map_or_else(Vec::new, |users| users.entries())
 }
 
 /// One run with its verdict.
