@@ -6,8 +6,8 @@
 
 use crate::figures::Figures;
 use crate::thresholds::{
-    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, LIGHT_LOAD_COST, OTHERS_DISTURB, SCALES_AT_LEAST,
-    WAITING_WORKERS, WIDEST_GAIN, WORTH_PROMISING,
+    CHEAPER_UNDER_LOAD, GAIN_SPREAD, GENERATOR_MATTERS, LIGHT_LOAD_COST, NULL_EXCEEDED, OTHERS_DISTURB,
+    SCALES_AT_LEAST, WAITING_WORKERS, WIDEST_GAIN, WORTH_PROMISING,
 };
 use crate::turns::Ratio;
 use torr_gauge::Gain;
@@ -46,6 +46,11 @@ impl Bounds {
         }
     }
 
+    /// Returns the most that a service like this may reach, as far as one that does nothing tells.
+    pub fn null_at_most(&self) -> f64 {
+        self.null.map_or(f64::INFINITY, |null| null * NULL_EXCEEDED)
+    }
+
     /// Returns the bounds of a service that gets more threads or processes, so that none of the present ones is a bound.
     pub fn with_more_threads(self) -> Self {
         Self { thread: None, ..self }
@@ -59,8 +64,9 @@ impl Bounds {
             Err(why) => return Gain::unknown(format!("more throughput {change}"), why),
         };
         let cpu = cpu.min(self.thread.unwrap_or(f64::INFINITY));
-        let others = self.connections.min(self.null.unwrap_or(f64::INFINITY));
-        promised(low.min(cpu).min(others) / GAIN_SPREAD, high.min(cpu * self.cheaper).min(others) * GAIN_SPREAD, change)
+        let low = low.min(cpu).min(self.connections).min(self.null.unwrap_or(f64::INFINITY));
+        let high = high.min(cpu * self.cheaper).min(self.connections).min(self.null_at_most());
+        promised(low / GAIN_SPREAD, high * GAIN_SPREAD, change)
     }
 }
 
@@ -136,10 +142,10 @@ pub fn by_half(part: f64, used: f64, change: &str) -> Gain {
 }
 
 /// Returns the gain of connections that are kept, where opening them took at least this share of the work.
-pub fn by_kept_connections(share: f64, null: Option<f64>) -> Gain {
+pub fn by_kept_connections(share: f64, bounds: &Bounds) -> Gain {
     let without = |share: f64| if share < 1.0 { 1.0 / (1.0 - share) } else { f64::INFINITY };
     // The service that does nothing opens a connection as cheaply as can be. Twice that is taken for the most.
-    let most = without(2.0 * share).min(null.unwrap_or(f64::INFINITY));
+    let most = without(2.0 * share).min(bounds.null_at_most());
     promised(without(share.min(0.95)) / GAIN_SPREAD, most * GAIN_SPREAD, "with connections that are kept")
 }
 
@@ -180,7 +186,7 @@ mod tests {
             ("the CPU", Bounds { cpu: Ok(2.0), ..free }, (10.0, 10.0), (Some(1.82), Some(2.2))),
             ("the CPU, cheaper", Bounds { cpu: Ok(2.0), cheaper: 3.0, ..free }, (10.0, 10.0), (Some(1.82), Some(6.6))),
             ("one thread", Bounds { thread: Some(5.0), ..free }, (10.0, 10.0), (Some(4.55), Some(5.5))),
-            ("a service that does nothing", Bounds { null: Some(6.0), ..free }, (8.0, 9.0), (Some(5.45), Some(6.6))),
+            ("a service that does nothing", Bounds { null: Some(6.0), ..free }, (8.0, 9.5), (Some(5.45), Some(9.9))),
             ("nothing is free", Bounds { cpu: Ok(1.0), ..free }, (10.0, 10.0), (Some(1.0), Some(1.1))),
             ("a wide interval", Bounds { cpu: Ok(2.0), cheaper: 8.0, ..free }, (50.0, 50.0), (Some(1.82), Some(17.6))),
             ("too wide an interval", Bounds { cpu: Ok(2.0), cheaper: 20.0, ..free }, (50.0, 50.0), (Some(1.82), None)),
@@ -262,11 +268,12 @@ mod tests {
     fn kept_connections_bring_at_least_what_opening_them_costs() {
         for (share, null, expected) in [
             (0.2, None, (Some(1.14), Some(1.83))),
-            (0.62, Some(4.3), (Some(2.39), Some(4.73))),
+            (0.62, Some(4.3), (Some(2.39), Some(7.1))),
             (0.74, Some(170.0), (Some(3.5), None)),
             (0.05, None, (Some(1.0), Some(1.22))),
         ] {
-            assert_eq!(ends(&by_kept_connections(share, null)), expected, "{share}");
+            let bounds = Bounds { connections: 50.0, cpu: Ok(20.0), thread: None, cheaper: 1.0, null };
+            assert_eq!(ends(&by_kept_connections(share, &bounds)), expected, "{share}");
         }
     }
 

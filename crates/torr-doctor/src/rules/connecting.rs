@@ -100,7 +100,7 @@ fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
         _ => verdict,
     };
     // The rest of a request's time is needed with connections that are kept as well.
-    verdict.gain(gain::by_kept_connections(cost.securing, evidence.bounds().null))
+    verdict.gain(gain::by_kept_connections(cost.securing, &evidence.bounds()))
 }
 
 /// The user asked for a connection for each request: would it help to keep them?
@@ -181,7 +181,7 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
         }))
         .advice("turn keep-alive on in the server, or find what turns it off: HTTP/1.0, a limit of requests, a proxy")
         .gain(match cost.by_cpu {
-            Some(share) => gain::by_kept_connections(share, evidence.bounds().null),
+            Some(share) => gain::by_kept_connections(share, &evidence.bounds()),
             None => Gain::unknown(
                 format!("{} of the {alone} that a request takes", percent(cost.connecting)),
                 "what a connection costs here was not measured",

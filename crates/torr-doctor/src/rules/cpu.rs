@@ -250,7 +250,7 @@ fn with_one_query(evidence: &Evidence, trips: f64) -> Gain {
     };
     let service = evidence.figures.service_s();
     let most = service / (cheap.alone_s + service / trips).min(service);
-    gain::promised(most / QUERY_VARIES, most.min(evidence.bounds().null.unwrap_or(f64::INFINITY)), change)
+    gain::promised(most / QUERY_VARIES, most.min(evidence.bounds().null_at_most()), change)
 }
 
 /// The server's CPU goes into what it makes of the database's rows.

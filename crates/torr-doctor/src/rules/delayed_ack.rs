@@ -1,11 +1,11 @@
 //! Nagle's algorithm against delayed acknowledgements, where that limits the user's load and not only single requests.
 
 use crate::evidence::Evidence;
-use crate::gain;
 use crate::rules::Step;
-use crate::thresholds::{ACKS_BIND, ACKS_MATTER};
+use crate::thresholds::{ACKNOWLEDGED_COSTS, ACKS_BIND, ACKS_MATTER};
+use crate::turns::Ratio;
 use crate::words::time;
-use torr_gauge::{Confidence, Factor, Verdict};
+use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
 pub fn rule(evidence: &Evidence) -> Step {
     let Some(acks) = evidence.acks else { return Ok(None) };
@@ -25,6 +25,9 @@ pub fn rule(evidence: &Evidence) -> Step {
     }
     let confidence =
         if contrast.is_above(ACKS_MATTER * begins_late) { Confidence::Certain } else { Confidence::Likely };
+    let Ratio { low, high, .. } = contrast.of;
+    let most = (high * ACKNOWLEDGED_COSTS).min(evidence.bounds().null_at_most().max(high));
+    let gain = Gain::between(low, most, "with the same connections");
     Ok(Some(
         Verdict::new(
             Factor::DelayedAck,
@@ -39,6 +42,6 @@ pub fn rule(evidence: &Evidence) -> Step {
         ))
         .because(format!("of your load {contrast}"))
         .advice("write head and body with one call (writev, or a buffer), or set TCP_NODELAY on the server's sockets")
-        .gain(gain::measured(&contrast.of, "with the same connections")),
+        .gain(gain),
     ))
 }

@@ -214,7 +214,7 @@ pub fn refusals(evidence: &Evidence) -> Step {
 /// a service that does nothing does.
 pub fn without_limiter(evidence: &Evidence) -> Gain {
     let one_at_a_time = 1.0 / (evidence.figures.alone_mean_s * evidence.figures.rps()).max(1e-9);
-    gain::promised(one_at_a_time, evidence.bounds().null.unwrap_or(f64::INFINITY), "without the limiter")
+    gain::promised(one_at_a_time, evidence.bounds().null_at_most(), "without the limiter")
 }
 
 /// Requests fail for other reasons.

@@ -3,7 +3,7 @@
 
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Warmup};
-use crate::gain;
+use crate::gain::{self, Bounds};
 use crate::rules::Step;
 use crate::thresholds::{
     GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, SAME_THROUGHPUT, THROTTLED, WIDE_LADDER,
@@ -40,6 +40,9 @@ fn quota(evidence: &Evidence) -> Step {
     let relieved = observation.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
     let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / 2.0);
     let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
+    // A thread that the quota stops waits as one does that finds no free CPU: what it used tells what more it can.
+    let thread = evidence.figures.busiest_thread().map(|thread| thread.cores).filter(|cores| *cores > 0.0);
+    let bounds = Bounds { thread: thread.map(f64::recip), ..evidence.bounds() };
     let machine =
         evidence.figures.signals.as_ref().and_then(|signals| signals.machine).map_or(1, |machine| machine.cores);
     Ok(Some(
@@ -59,7 +62,7 @@ fn quota(evidence: &Evidence) -> Step {
                 relieved.map(|share| format!("at {} it was throttled in {} of them", rate(gentle), percent(share))),
             )
             .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit), or make requests cheaper")
-            .gain(evidence.bounds().gain(
+            .gain(bounds.gain(
                 gain::in_proportion(machine as f64 / quota.cores),
                 "with all of the machine's CPU, in proportion to the quota",
             )),

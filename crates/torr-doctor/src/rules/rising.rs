@@ -105,11 +105,7 @@ fn without_the_way(evidence: &Evidence) -> Gain {
     if bounds.cpu.is_err() {
         // What more connections brought, as many more would do as well that wait for shorter.
         let figures = &evidence.figures;
-        return gain::promised(
-            figures.ladder.most() / figures.rps() / GAIN_SPREAD,
-            bounds.null.unwrap_or(f64::INFINITY) * GAIN_SPREAD,
-            change,
-        );
+        return gain::promised(figures.ladder.most() / figures.rps() / GAIN_SPREAD, bounds.null_at_most(), change);
     }
     let low = bounds.connections * median / rest;
     let high = if rest > UNSURE_REST * median { low } else { f64::INFINITY };
