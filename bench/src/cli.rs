@@ -35,6 +35,8 @@ pub enum Command {
     Where(WhereOptions),
     /// Reload a server under full load, over and over, and count the requests that fail
     Reload(ReloadOptions),
+    /// Measure what sessions and scripts cost beside a bare GET, and beside wrk
+    Sessions(SessionOptions),
     /// The floor of HTTP service: answers every blank line with a fixed page
     #[command(hide = true)]
     FloorServer(FloorServer),
@@ -176,6 +178,23 @@ impl ReloadOptions {
         let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero());
         time.ok_or_else(|| Error::Usage(format!("--every {seconds} is not a number of seconds above 0")))
     }
+}
+
+/// How sessions and scripts are measured.
+#[derive(Args)]
+pub struct SessionOptions {
+    /// How many turns, and how long.
+    #[command(flatten)]
+    pub size: Size,
+    /// Connections open at a time, one for each user
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// The torr program to measure, instead of building this tree's
+    #[arg(long, value_name = "PATH")]
+    pub torr: Option<PathBuf>,
+    /// Print the table only
+    #[arg(long)]
+    pub no_archive: bool,
 }
 
 /// Arguments of the floor's server.

@@ -26,6 +26,7 @@ mod rounds;
 mod scenario;
 mod scrape;
 mod serve;
+mod sessions;
 mod turn;
 
 use std::io::Write;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         cli::Command::Data(options) => data::run(&options),
         cli::Command::Where(options) => profile::run(&options),
         cli::Command::Reload(options) => reload::run(&options),
+        cli::Command::Sessions(options) => sessions::run(&options),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -65,7 +65,8 @@ impl Assert {
     /// If the assert does not hold.
     pub fn check(&self, received: &Received<'_>, variables: &Variables) -> Result<(), Failed> {
         let not = if self.not { "not " } else { "" };
-        let expected = |words: String| format!("{not}{words}");
+        let is_negated_exists = self.not && matches!(self.predicate, Predicate::Plain(ast::Predicate::Exists));
+        let expected = |words: String| if is_negated_exists { "nothing".to_owned() } else { format!("{not}{words}") };
         let failed = |error: EvaluationError| Failed {
             expected: expected(self.predicate.words(variables).unwrap_or_else(|_| "a value".to_owned())),
             actual: error.0,
