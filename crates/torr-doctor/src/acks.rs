@@ -4,22 +4,12 @@
 //! Every further figure would be one of that delay, whatever else limits the service. So this is looked at right after the first
 //! experiment, and where it is so, all others acknowledge at once.
 
-use crate::contrast::Contrast;
-use crate::evidence::Evidence;
-use crate::experiment::{Experiment, Length, Warmup};
+use crate::evidence::{Acks, Evidence};
+use crate::experiment::{Experiment, Length, Step, Warmup};
 use crate::observation::Observation;
-use crate::rules::Step;
 use crate::survey;
 use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK};
-
-/// What came of acknowledging at once.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Acks {
-    /// The medians of single requests' response times in seconds, before and after.
-    pub medians_s: (f64, f64),
-    /// What it brought one connection.
-    pub alone: Contrast,
-}
+use crate::witnesses::acks_held_back;
 
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
 /// as long as a delay.
@@ -64,6 +54,5 @@ fn delayed(seen: &Observation) -> f64 {
 /// Whether answers take longer than a delay, and the kernel counted one for each.
 fn held_back(seen: &Observation) -> bool {
     let long = seen.times.answered.is_some_and(|answered| answered.mean_us / 1e6 > ACK_DELAYS_S[0].0);
-    let counted = seen.signals.as_ref().and_then(|signals| signals.network?.delayed_acks);
-    long && counted.is_some_and(|count| count as f64 > ACKS_HELD_BACK * seen.run.requests as f64)
+    long && acks_held_back(seen.signals.as_ref(), seen.run.requests).is_some_and(|each| each > ACKS_HELD_BACK)
 }

@@ -2,8 +2,9 @@
 //!
 //! Budget, permission, interruption and the trail are the driver's alone.
 
+use crate::acks;
 use crate::contrast::Contrast;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Positions};
 use crate::experiment::{Ask, Experiment, Length, Warmup};
 use crate::halt::Halt;
 use crate::keep_alive;
@@ -11,6 +12,7 @@ use crate::lab::{Lab, Order};
 use crate::observation::{ExperimentStart, Observation};
 use crate::rules::{self, RULES, Rule, SURVEY};
 use crate::setting::Setting;
+use crate::survey;
 use crate::thresholds::{
     FEW_PAIRS, LAST_RULE, LEAST_PAIRS, LITTLE_BUDGET, LONG_RESPONSE_S, MOST_PAIRS, NARROW_PAIRS, NO_BUDGET,
 };
@@ -59,6 +61,7 @@ pub fn diagnose(
     tell: &mut dyn FnMut(ExperimentStart<'_>),
 ) -> Result<Finding, Halt> {
     let mut driver = Driver { evidence: Evidence::new(setting), lab, stop, tell };
+    driver.conclude();
     let verdict = match driver.ask_all() {
         Ok(verdict) => verdict,
         // Not even one connection came about, after others had taken all ports.
@@ -119,6 +122,7 @@ impl Driver<'_> {
             Ask::Run { experiment, must_connect } => match self.run(&experiment) {
                 Err(Halt::Run(RunError::Unreachable { .. })) if !must_connect => {
                     self.evidence.add_unreached(&experiment);
+                    self.conclude();
                     Ok(())
                 }
                 outcome => outcome,
@@ -154,6 +158,7 @@ impl Driver<'_> {
             }
         }
         self.evidence.add_contrast(ways);
+        self.conclude();
         Ok(())
     }
 
@@ -169,6 +174,7 @@ impl Driver<'_> {
             }
             Err(Halt::Run(RunError::Unreachable { .. })) => {
                 self.evidence.add_unreached(load);
+                self.conclude();
                 Ok(())
             }
             Err(halt) => Err(halt),
@@ -197,7 +203,16 @@ impl Driver<'_> {
         self.go_on()?;
         let ended_s = self.lab.elapsed().as_secs_f64();
         self.evidence.add(Observation { ended_s, ..observation });
+        self.conclude();
         Ok(())
+    }
+
+    /// Brings up to date what follows from the observations.
+    fn conclude(&mut self) {
+        let evidence = &mut self.evidence;
+        evidence.acks = acks::found(evidence);
+        evidence.positions = Positions { alone: survey::alone(evidence), full: survey::full(evidence) };
+        evidence.figures = survey::figures(evidence);
     }
 
     fn go_on(&self) -> Result<(), Halt> {

@@ -1,16 +1,33 @@
 //! All that is known during a diagnosis: the load that the user means, and the observations so far.
 
-use crate::acks::{self, Acks};
 use crate::contrast::Contrast;
 use crate::experiment::{Ask, Experiment};
 use crate::figures::Figures;
 use crate::gain::Bounds;
 use crate::observation::Observation;
 use crate::setting::Setting;
-use crate::survey;
 use std::rc::Rc;
 
-/// What a rule reads.
+/// What acknowledging at once brought.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Acks {
+    /// The medians of single requests' response times in seconds, before and after.
+    pub medians_s: (f64, f64),
+    /// What it brought one connection.
+    pub alone: Contrast,
+}
+
+/// Where observations stand that many rules read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Positions {
+    /// One request at a time.
+    pub alone: Option<usize>,
+    /// The load of the user.
+    pub full: Option<usize>,
+}
+
+/// What a rule reads. The figures, what acknowledging brought and the positions follow from the observations: the driver brings them up
+/// to date with each.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     /// The load of the user, and what may be varied.
@@ -19,6 +36,8 @@ pub struct Evidence {
     pub figures: Figures,
     /// What acknowledging at once brought, if responses wait for acknowledgements.
     pub acks: Option<Acks>,
+    /// The positions of the observations of one request at a time and of the load of the user among all.
+    pub positions: Positions,
     observations: Rc<Vec<Observation>>,
     /// Name and reason of each experiment in which not one connection came about.
     unreached: Vec<(String, String)>,
@@ -28,32 +47,22 @@ pub struct Evidence {
 impl Evidence {
     /// Returns the evidence before any experiment.
     pub fn new(setting: Setting) -> Self {
-        let mut evidence = Self { setting, ..Self::default() };
-        evidence.conclude();
-        evidence
+        Self { setting, ..Self::default() }
     }
 
     /// Adds what came of an experiment.
     pub fn add(&mut self, observation: Observation) {
         Rc::make_mut(&mut self.observations).push(observation);
-        self.conclude();
     }
 
     /// Adds that not one connection came about.
     pub fn add_unreached(&mut self, experiment: &Experiment) {
         self.unreached.push((experiment.name.clone(), experiment.why.to_owned()));
-        self.conclude();
     }
 
     /// Adds that two experiments have been carried out in turns as often as they need to be.
     pub fn add_contrast(&mut self, ways: [Experiment; 2]) {
         self.contrasts.push(ways);
-        self.conclude();
-    }
-
-    fn conclude(&mut self) {
-        self.acks = acks::found(self);
-        self.figures = survey::figures(self);
     }
 
     /// Returns all observations in their order.
@@ -159,7 +168,7 @@ impl Evidence {
     /// # Panics
     /// Before the survey.
     pub fn alone(&self) -> &Observation {
-        survey::alone(self).expect("the survey begins with one request at a time")
+        &self.observations[self.positions.alone.expect("the survey begins with one request at a time")]
     }
 
     /// Returns the observation of the load of the user.
@@ -167,8 +176,7 @@ impl Evidence {
     /// # Panics
     /// Before the survey.
     pub fn full(&self) -> &Observation {
-        let at = survey::full(self).expect("the survey presses as the user means to");
-        &self.observations[at]
+        &self.observations[self.positions.full.expect("the survey presses as the user means to")]
     }
 
     /// Returns what bounds throughput once the present limit is lifted. The load of the user acknowledges as usual.

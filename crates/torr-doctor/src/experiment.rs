@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::time::Duration;
+use torr_gauge::Verdict;
 
 /// An experiment that would tell something. Its name and its reason together identify it within one diagnosis.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +117,10 @@ pub enum Ask {
         light: Experiment,
     },
 }
+
+/// What a rule answers: a verdict, nothing if it passes, or as an error the experiment that would tell. A rule that asks is called again
+/// with the observation among the evidence.
+pub type Step = Result<Option<Verdict>, Box<Ask>>;
 
 impl Experiment {
     /// Changes the load.

@@ -2,9 +2,8 @@
 //! long nothing is asked.
 
 use crate::evidence::Evidence;
-use crate::experiment::{Experiment, Length, Request};
+use crate::experiment::{Experiment, Length, Request, Step};
 use crate::observation::Observation;
-use crate::rules::Step;
 use crate::thresholds::KEPT_ALIVE;
 use serde::Serialize;
 use std::time::Duration;

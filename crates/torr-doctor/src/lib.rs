@@ -38,6 +38,7 @@ mod survey;
 mod thresholds;
 mod times;
 mod turns;
+mod witnesses;
 mod words;
 
 pub use assignment::Assignment;

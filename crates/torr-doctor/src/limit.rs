@@ -12,9 +12,11 @@ mod overload;
 mod press;
 mod reading;
 mod search;
+mod settings;
 #[cfg(test)]
 mod simulated;
 mod slo;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod trials;
@@ -22,18 +24,19 @@ mod usl;
 mod words;
 
 pub use ask::{Ask, Bench, Load, Purpose};
-pub use disturbance::{Disturbance, Taken};
+pub use disturbance::Disturbance;
 pub use found::Spread;
 pub use ladder::Rung;
 pub use outcome::{Answer, Connections, Outcome, SCHEMA, Sustained};
 pub use overload::{ABOVE, Course, Overload};
 pub use press::Press;
 pub use reading::Reading;
+pub use settings::Settings;
 pub use slo::Slo;
+pub use taken::Taken;
 pub use usl::{Fit, fit};
 
 use found::{Concluded, Found};
-use std::time::Duration;
 use torr_press::RunError;
 use trials::Trials;
 
@@ -42,56 +45,6 @@ const TOLD: f64 = 1.25;
 
 /// The part of a closed loop's throughput from which an open loop may fail for want of connections.
 const WANTING: f64 = 0.6;
-
-/// What to look for, and how far to go.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// What the service is to keep to.
-    pub slo: Slo,
-    /// How long all of it may take.
-    pub budget: Duration,
-    /// Never more requests per second than this.
-    pub max_rate: Option<f64>,
-    /// Never more connections than this.
-    pub max_connections: usize,
-}
-
-impl Settings {
-    /// How long a step is measured, if its rate is high enough.
-    fn step(&self) -> Duration {
-        (self.budget / 24).clamp(Duration::from_millis(400), Duration::from_secs(5))
-    }
-
-    /// How long a rung of the ladder is measured.
-    fn rung(&self) -> Duration {
-        (self.budget / 60).clamp(Duration::from_millis(150), Duration::from_secs(1))
-    }
-
-    /// How long all of the ladder may take.
-    fn climb(&self) -> Duration {
-        self.budget / 5
-    }
-
-    /// How long to wait until a service is as before.
-    fn patience(&self) -> Duration {
-        (self.budget / 16).clamp(Duration::from_millis(250), Duration::from_secs(10))
-    }
-
-    /// What the overload and the wait after it take.
-    fn after(&self) -> Duration {
-        self.step().mul_f64(1.2) + self.patience()
-    }
-
-    /// How long it takes to press a rate for longer, and to wait for what that left.
-    fn confirmation(&self) -> Duration {
-        self.step().mul_f64(2.4) + self.patience() / 2
-    }
-
-    /// What is kept for the time after the search.
-    fn reserve(&self) -> Duration {
-        self.confirmation() + self.after()
-    }
-}
 
 /// What is searched, for the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,12 +1,14 @@
 //! Readings from another machine: of a `torr watch` there or, with less in them, of a node_exporter.
 
+mod error;
 mod exchange;
 mod node_exporter;
+
+pub use error::RemoteError;
 
 use exchange::{Answer, Exchange};
 use serde_json::Value;
 use std::time::Instant;
-use thiserror::Error;
 use torr_gauge::redact;
 use torr_gauge::signals::Reading;
 
@@ -27,29 +29,6 @@ pub enum Source {
     TorrWatch,
     /// A node_exporter: the machine and the kernel's TCP, nothing of the service.
     NodeExporter,
-}
-
-/// Why there is no reading.
-#[derive(Debug, Error)]
-pub enum RemoteError {
-    /// The address cannot be read.
-    #[error("'{0}' is not the address of a 'torr watch', such as 10.0.0.5:9300; it is asked over plain HTTP")]
-    Address(String),
-    /// Nobody answers there.
-    #[error("no answer from {0}: {1}; is 'torr watch' running there?")]
-    Unreachable(String, std::io::Error),
-    /// What answers does not speak HTTP.
-    #[error("what {0} answers cannot be read: {1}")]
-    NotHttp(String, torr_wire::WireError),
-    /// It wants a token, or another one.
-    #[error("{0} wants its token: set TORR_WATCH_TOKEN to the same as there")]
-    Token(String),
-    /// It answers, but cannot help.
-    #[error("{0} says: {1}")]
-    Refused(String, String),
-    /// Neither a `torr watch` nor a node_exporter.
-    #[error("what answers at {0} is neither 'torr watch' nor a node_exporter")]
-    Stranger(String),
 }
 
 impl RemoteWatch {

@@ -19,16 +19,12 @@ mod rising;
 mod waiting;
 
 use crate::evidence::Evidence;
-use crate::experiment::Ask;
+use crate::experiment::Step;
 use crate::figures::Before;
 use crate::thresholds::STOLEN_DOUBTFUL;
 use crate::words::percent;
 use crate::{acks, keep_alive, survey};
 use torr_gauge::{Confidence, Factor, Verdict};
-
-/// What a rule answers: a verdict, nothing if it passes, or as an error the experiment that would tell. A rule that asks is called again
-/// with the observation among the evidence.
-pub type Step = Result<Option<Verdict>, Box<Ask>>;
 
 /// A rule. It sees no socket, no clock and no other rule's state.
 pub type Rule = fn(&Evidence) -> Step;

@@ -2,11 +2,10 @@
 //! them.
 
 use crate::evidence::Evidence;
-use crate::experiment::{Experiment, Length, Request, Warmup};
+use crate::experiment::{Experiment, Length, Request, Step, Warmup};
 use crate::figures::{Beside, Cheap, Figures};
 use crate::ladder::{Ladder, Rung, rungs};
 use crate::observation::Observation;
-use crate::rules::Step;
 use crate::spread;
 use crate::thresholds::{CHEAP, FLAT_LADDER, MOST_CONNECTED, RUN_DISTURBED};
 use crate::words::counted;
@@ -69,10 +68,15 @@ pub fn alone_as_usual(evidence: &Evidence) -> Option<&Observation> {
     evidence.last(ALONE_LONGER, TOO_SHORT).or_else(|| evidence.last(ALONE, WHAT_IT_TAKES))
 }
 
-/// Returns the observation of one request at a time that figures rest on.
-pub fn alone(evidence: &Evidence) -> Option<&Observation> {
-    let acked = evidence.last(ALONE_LONGER, TOO_SHORT_ACKED).or_else(|| evidence.last(ALONE, WHAT_IT_TAKES_ACKED));
-    acked.or_else(|| alone_as_usual(evidence))
+/// Returns where the observation of one request at a time stands that figures rest on.
+pub fn alone(evidence: &Evidence) -> Option<usize> {
+    let tried = [
+        (ALONE_LONGER, TOO_SHORT_ACKED),
+        (ALONE, WHAT_IT_TAKES_ACKED),
+        (ALONE_LONGER, TOO_SHORT),
+        (ALONE, WHAT_IT_TAKES),
+    ];
+    tried.iter().find_map(|(name, why)| evidence.position(name, why))
 }
 
 /// Requests that the server may answer without the target's work.
@@ -244,7 +248,7 @@ pub fn figures(evidence: &Evidence) -> Figures {
 }
 
 fn with_alone(figures: Figures, evidence: &Evidence) -> Figures {
-    let Some(alone) = alone(evidence) else { return figures };
+    let Some(alone) = alone(evidence).map(|at| &evidence.observations()[at]) else { return figures };
     let Some(times) = alone.times.answered.or(alone.times.unanswered) else { return figures };
     let (mean_s, median_s) = (times.mean_us / 1e6, times.median_us / 1e6);
     Figures {

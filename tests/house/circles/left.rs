@@ -23,32 +23,6 @@ pub const LEFT: &[(&str, &str, &str)] = &[
         "subjects subjects::contention subjects::cpu subjects::healthy",
         "subjects are built by functions of the module that lists them",
     ),
-    (
-        "torr-doctor",
-        "acks evidence keep_alive rules rules::addresses rules::allowed rules::connecting rules::cpu \
-         rules::delayed_ack rules::disturbed rules::failing rules::generator rules::held_back \
-         rules::proxy rules::rising rules::waiting survey",
-        "rules, the survey and the evidence use items of each other (issue 18, part 2)",
-    ),
-    (
-        "torr-doctor",
-        "compare compare::measuring compare::paths compare::row compare::tls compare::via \
-         compare::workers compare::workers::advising",
-        "experiments of a comparison use items of the comparison, which calls them",
-    ),
-    (
-        "torr-doctor",
-        "limit limit::found limit::ladder limit::outcome limit::overload limit::search limit::trials \
-         limit::words",
-        "trials use items of the search, which runs trials",
-    ),
-    ("torr-doctor", "limit::disturbance limit::reading", "disturbance and reading use types of each other"),
-    (
-        "torr-doctor",
-        "passive passive::behind passive::kept passive::wire",
-        "witnesses use items of their parent, which calls them",
-    ),
-    ("torr-doctor", "remote remote::exchange", "the exchange uses items of its parent, which calls it"),
     ("torr-session", "filter pattern template", "a template holds filters, and a pattern of a filter is a template"),
     (
         "torr-session",

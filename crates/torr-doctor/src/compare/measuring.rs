@@ -1,10 +1,11 @@
 //! The turns of a comparison, and the ratios between its ways.
 
+use super::row::Row;
 use super::schedule::{LEAST_ROUNDS, MOST_ROUNDS, Schedule};
-use super::{Row, Way};
 use crate::halt::Halt;
 use crate::laboratory::Laboratory;
 use crate::observation::{Observation, quantile};
+use crate::observer::Observer;
 use crate::turns::{Ratio, in_turns};
 use std::time::{Duration, Instant};
 use torr_press::Plan;
@@ -16,6 +17,16 @@ const USUAL_ROUNDS: usize = 5;
 const NONE: Duration = Duration::ZERO;
 /// How long each way is pressed before anything counts.
 const FIRST_LOOK: Duration = Duration::from_millis(250);
+
+/// One of the ways that are compared.
+pub struct Way<'w> {
+    /// What it is called.
+    pub name: String,
+    /// How the service is loaded. Its length does not matter.
+    pub plan: Plan,
+    /// The machine of the server that is asked.
+    pub observer: Option<&'w dyn Observer>,
+}
 
 /// Which experiments belong to which way.
 pub struct Turns {

@@ -1,7 +1,8 @@
 //! Paths of the same server: what one way to make an answer costs beside another.
 
-use super::measuring::Turns;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use super::measuring::{Turns, Way};
+use super::outcome::{Comparison, Conclusion, Kind, finish};
+use super::row::Row;
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::invocation::Invocation;

@@ -1,6 +1,6 @@
 //! What came of one way, over all its turns.
 
-use super::Transport;
+use super::transport::Transport;
 use crate::observation::Observation;
 use crate::turns::{Ratio, median};
 use crate::words::percent;

@@ -1,7 +1,9 @@
 //! What TLS costs: without it, with full handshakes and with resumed ones; with connections kept and one for each request.
 
-use super::measuring::Turns;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use super::measuring::{Turns, Way};
+use super::outcome::{Comparison, Conclusion, Kind, finish};
+use super::row::Row;
+use super::transport::{Secured, Transport};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::laboratory::Laboratory;
@@ -9,47 +11,7 @@ use crate::observation::ExperimentStart;
 use crate::rules::ECDSA;
 use crate::turns::Ratio;
 use crate::words::{percent, time};
-use serde::Serialize;
-use std::fmt;
 use std::sync::atomic::AtomicBool;
-
-/// How a service is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Transport {
-    /// TLS, and how.
-    pub secured: Secured,
-    /// Whether connections are used again.
-    pub keep_alive: bool,
-}
-
-/// TLS, or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Secured {
-    /// No TLS.
-    Plain,
-    /// Each handshake with a key exchange of its own and a certificate.
-    Full,
-    /// Handshakes that go on from an earlier connection's session.
-    Resumed,
-}
-
-impl fmt::Display for Secured {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Plain => "plain",
-            Self::Full => "TLS, full handshakes",
-            Self::Resumed => "TLS, resumed",
-        })
-    }
-}
-
-impl fmt::Display for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = if self.keep_alive { "kept alive" } else { "a connection per request" };
-        write!(f, "{}, {kept}", self.secured)
-    }
-}
 
 /// Compares ways, each of its transport, with the first of them. Full and resumed handshakes are among them, each with
 /// connections kept and not.

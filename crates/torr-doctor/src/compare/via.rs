@@ -1,8 +1,8 @@
 //! A service asked directly, and through the proxy before it: what the proxy and the hop cost.
 
-use super::measuring::Turns;
-use super::row::cpu_us;
-use super::{Comparison, Conclusion, Kind, Row, Way, finish};
+use super::measuring::{Turns, Way};
+use super::outcome::{Comparison, Conclusion, Kind, finish};
+use super::row::{Row, cpu_us};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::invocation::{Flag, Invocation};

@@ -2,8 +2,8 @@
 //! server differs from the next.
 
 use super::measuring::{Turns, usual};
+use super::outcome::{Comparison, Kind, finish};
 use super::schedule::Schedule;
-use super::{Comparison, Kind, finish};
 use crate::assignment::Assignment;
 use crate::halt::Halt;
 use crate::laboratory::Laboratory;

@@ -1,12 +1,11 @@
 //! What the search asks of whoever presses: the one thing that it knows of the world.
 
+use super::slo::Slo;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use torr_gauge::Latency;
 use torr_gauge::collector::{Measurement, Progress};
 use torr_press::RunError;
-
-use super::Slo;
 
 /// How hard to press.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

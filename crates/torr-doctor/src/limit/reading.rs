@@ -1,8 +1,8 @@
 //! What a step came to: whether the service kept to its objectives, why not, and whether the generator is to blame.
 
-use super::Slo;
 use super::ask::{Ask, Load, Purpose};
-use super::disturbance::Taken;
+use super::slo::Slo;
+use super::taken::Taken;
 use serde::{Deserialize, Serialize};
 use torr_gauge::collector::Measurement;
 use torr_gauge::latency::Summary;

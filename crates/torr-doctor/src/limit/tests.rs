@@ -2,6 +2,7 @@
 
 use super::simulated::Simulated;
 use super::*;
+use std::time::Duration;
 
 fn settings() -> Settings {
     Settings {

@@ -1,8 +1,8 @@
 //! Steps one after another: each judged, repeated where noise may have spoiled it, and none spoiled by the one before.
 
-use super::Settings;
 use super::ask::{Ask, Bench, Load, Purpose, Watch};
 use super::reading::Reading;
+use super::settings::Settings;
 use std::time::Duration;
 use torr_gauge::latency::Summary;
 use torr_press::RunError;

@@ -1,42 +1,33 @@
 //! What the server's machine points to in a single run: quotas, databases, proxies, what requests wait for.
 
-use super::{at_a_time, generator_cores, likely, percent, server_is_full, undecided};
-use crate::figures::Figures;
-use crate::ladder::{Ladder, Rung};
+use super::seen::{at_a_time, figures, generator_cores, likely, server_is_full, undecided};
 use crate::thresholds::{
-    FULL_THREAD, HELD_BACK, MACHINE_FULL, MANY_OPENED_PER_S, MOST_IN_FLIGHT, ONE, THROTTLED, UPSTREAM_KEPT, WAITED,
+    FULL_THREAD, HELD_BACK, MACHINE_FULL, MANY_OPENED_PER_S, MOST_IN_FLIGHT, ONE, UPSTREAM_KEPT, UPSTREAM_OPENS, WAITED,
 };
-use crate::words::{mean, time};
+use crate::witnesses::{rows_for_little, rows_one_by_one, throttled};
+use crate::words::{mean, percent, time};
 use torr_gauge::signals::{PeerUse, Role};
-use torr_gauge::{Factor, RunResult, Signals, Verdict};
+use torr_gauge::{Factor, RunResult, Verdict};
 
 /// A quota of CPU time.
 pub fn quota(run: &RunResult) -> Option<Verdict> {
-    let quota = run.signals.as_ref()?.quota()?;
-    (quota.throttled_share() >= THROTTLED).then(|| {
+    let quota = throttled(run.signals.as_ref())?;
+    Some(
         likely(Factor::CpuQuota, "A quota of CPU time stops the server again and again.")
             .because(format!(
                 "its cgroup may use {:.2} CPUs and was throttled in {} of the periods",
                 quota.cores,
                 percent(quota.throttled_share())
             ))
-            .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit)")
-    })
+            .advice("raise the quota (cpu.max, CPUQuota=, a container's CPU limit)"),
+    )
 }
 
 /// Many messages to the database for each request, or a database that is busy.
 pub fn database(run: &RunResult) -> Option<Verdict> {
     let signals = run.signals.as_ref()?;
-    let figures = figures(run);
-    if let Some((peer, trips)) = figures.many_trips() {
-        return Some(
-            likely(
-                Factor::Orm,
-                "Each request asks the database many times, as an ORM does that loads rows one by one.",
-            )
-            .because(format!("{trips:.0} messages went to {} for each request", peer.address))
-            .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'"),
-        );
+    if let Some((verdict, _)) = rows_one_by_one(&figures(run)) {
+        return Some(verdict);
     }
     let databases = signals.peers.iter().filter(|peer| peer.role == Role::Database);
     let peer = databases.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
@@ -56,16 +47,13 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
 pub fn rows(run: &RunResult) -> Option<Verdict> {
     let figures = figures(run);
     let answered = run.bytes.received as f64 / run.requests.max(1) as f64;
-    let (peer, fetched) = figures.much_fetched(answered)?;
+    let (_, fetched) = rows_for_little(&figures, answered)?;
     server_is_full(run).then(|| {
         likely(
             Factor::Orm,
             "The server is busy, and what it has from the database is far more than what it answers with.",
         )
-        .because(format!(
-            "{fetched:.0} bytes came from {} for each request, and {answered:.0} went to the client",
-            peer.address
-        ))
+        .because(fetched)
         .advice("fetch only the columns and rows that the answer needs")
     })
 }
@@ -78,7 +66,7 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
     let opened = signals.network?.active_opens?.saturating_sub(own);
     let each = opened as f64 / run.requests.max(1) as f64;
     // All programs of the machine are counted together, so that few may be anybody's.
-    if each <= 0.3 || (opened as f64) < MANY_OPENED_PER_S * run.duration_s {
+    if each <= UPSTREAM_OPENS || (opened as f64) < MANY_OPENED_PER_S * run.duration_s {
         return None;
     }
     let is_behind = |peer: &&PeerUse| peer.role == Role::Other && !peer.processes.is_empty();
@@ -100,13 +88,6 @@ pub fn proxy(run: &RunResult) -> Option<Verdict> {
             .because(format!("{each:.2} connections were opened to {} for each request", behind.address))
             .advice("keep connections to the upstream alive, and compare by 'torr doctor'"),
     )
-}
-
-/// What the run tells of a figures: its signals, and the only rung of a ladder.
-fn figures(run: &RunResult) -> Figures {
-    let rung = Rung { connections: run.plan.connections, rps: run.rps, median_s: 0.0 };
-    let (asked, signals) = (run.plan.connections, run.signals.clone().map(Signals::without_steal));
-    Figures { connections: asked, signals, ladder: Ladder(vec![rung]), ..Figures::default() }
 }
 
 /// Nothing is busy and yet requests wait: for a limiter, a worker, a lock, a connection to a database.

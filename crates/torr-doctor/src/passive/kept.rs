@@ -1,11 +1,12 @@
 //! Whether a run kept the rate that was asked of it. One that did has no limiting factor: its throughput is the rate.
 
-use super::{likely, percent, wire};
+use super::seen::{likely, others};
+use super::{failing, wire};
 use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, STALLED,
 };
-use crate::words::{counted, rate, time};
+use crate::words::{counted, percent, rate, time};
 use torr_gauge::latency::Summary;
 use torr_gauge::{Factor, RunResult, Verdict};
 
@@ -37,7 +38,7 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
         .because_if(server(run))
         .because_if(throttled(run))
         .because(format!("the generator's busiest thread had work {} of the time", percent(run.generator.busy_share)))
-        .because_if(super::others(run));
+        .because_if(others(run));
     let verdict = match wire::delayed_ack(run) {
         Some(acks) => verdict.because(format!("response times could be lower: {}", acks.summary)),
         None => verdict,
@@ -52,8 +53,8 @@ pub fn failures(run: &RunResult) -> Option<Verdict> {
     }
     let count = |status: u16| run.status.get(&status).copied().unwrap_or(0);
     // 503 says many things, 429 one (RFC 6585, section 4).
-    let limited = || wire::refusals(run).filter(|_| count(429) > count(503));
-    super::client_ports(run).or_else(limited).or_else(|| super::errors(run))
+    let limited = || failing::refusals(run).filter(|_| count(429) > count(503));
+    failing::client_ports(run).or_else(limited).or_else(|| failing::errors(run))
 }
 
 /// What is missing to a schedule that was not kept, as evidence. `None` for a closed loop.

@@ -1,24 +1,26 @@
 //! One request and its answer over HTTP/1.1, on a connection of its own.
 
-use super::RemoteError;
-use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use super::error::RemoteError;
+use std::io;
+use std::time::Duration;
 use torr_gauge::redact;
-use torr_wire::response::{HeadCache, Observer, ResponseReader};
-use torr_wire::{encode, response};
+use ureq::Agent;
+use ureq::http::uri::Authority;
 
-/// How long a connection may take to come about, and an answer to come.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a connection may take to come about, in seconds.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long all of an exchange may take, in seconds.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest answer that is read: that of a machine with very many processes has a few megabytes.
-const MOST: usize = 64 * 1024 * 1024;
+const MOST: u64 = 64 * 1024 * 1024;
 
 /// Whom to ask.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// Host and port.
     pub address: String,
-    authorization: Option<Vec<u8>>,
+    authorization: Option<String>,
+    agent: Agent,
 }
 
 /// What was answered.
@@ -28,78 +30,56 @@ pub(super) struct Answer {
     pub text: String,
 }
 
-struct Body(Vec<u8>);
-
-impl Observer for Body {
-    const SEES_HEADS: bool = false;
-
-    fn body(&mut self, piece: &[u8]) {
-        self.0.extend_from_slice(piece);
-    }
-}
-
 impl Exchange {
     /// Takes `host:port` and `http://host:port/anything`.
     pub fn new(address: &str, token: Option<&str>) -> Result<Self, RemoteError> {
         let bare = address.strip_prefix("http://").unwrap_or(address);
         let bare = bare.split('/').next().unwrap_or_default();
-        let port = bare.rsplit_once(':').and_then(|(host, port)| port.parse::<u16>().ok().filter(|_| !host.is_empty()));
-        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
-        if port.is_none() || !plain(bare) || address.starts_with("https:") {
+        let authority = bare
+            .parse::<Authority>()
+            .ok()
+            .filter(|authority| !authority.host().is_empty() && authority.port_u16().is_some() && !bare.contains('@'));
+        if authority.is_none() || address.starts_with("https:") {
             return Err(RemoteError::Address(redact::url(address).into_owned()));
         }
-        if token.is_some_and(|token| !plain(token)) {
+        if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(RemoteError::Token(bare.to_owned()));
         }
-        let authorization = token.map(|token| format!("Bearer {token}").into_bytes());
-        Ok(Self { address: bare.to_owned(), authorization })
+        // The machine itself is meant, no proxy and no other place; and a connection that stays would be seen among the service's.
+        let agent = Agent::config_builder()
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(PATIENCE))
+            .max_redirects(0)
+            .max_idle_connections(0)
+            .http_status_as_error(false)
+            .proxy(None)
+            .user_agent(concat!("torr/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .into();
+        Ok(Self { address: bare.to_owned(), authorization: token.map(|token| format!("Bearer {token}")), agent })
     }
 
     pub fn get(&self, target: &str) -> Result<Answer, RemoteError> {
-        let mut request = vec![];
-        let mut fields: Vec<(&str, &[u8])> = vec![("Connection", b"close")];
-        fields.extend(self.authorization.iter().map(|value| ("Authorization", value.as_slice())));
-        encode::request(&mut request, "GET", target, self.address.as_bytes(), &fields, None);
-        let failed = |error| RemoteError::Unreachable(self.address.clone(), error);
-        let mut stream = self.connect().map_err(failed)?;
-        stream.write_all(&request).map_err(failed)?;
-        let (mut reader, mut memory, mut body) = (ResponseReader::default(), HeadCache::default(), Body(vec![]));
-        let not_http = |error| RemoteError::NotHttp(self.address.clone(), error);
-        let whole = |response: response::Response, body: Body| Answer {
-            status: response.status,
-            text: String::from_utf8_lossy(&body.0).into_owned(),
-        };
-        let (begin, mut piece) = (Instant::now(), vec![0; 64 * 1024]);
-        loop {
-            let length = stream.read(&mut piece).map_err(failed)?;
-            let answer = match length {
-                0 => reader.end().map_err(not_http)?,
-                _ => reader.observe(&piece[..length], false, &mut memory, &mut body).map_err(not_http)?.1,
-            };
-            match answer {
-                Some(response) => return Ok(whole(response, body)),
-                None if length == 0 => return Err(failed(io::ErrorKind::UnexpectedEof.into())),
-                None if body.0.len() > MOST || begin.elapsed() > PATIENCE => {
-                    return Err(failed(io::ErrorKind::TimedOut.into()));
-                }
-                None => {}
-            }
+        let mut request = self.agent.get(format!("http://{}{target}", self.address));
+        if let Some(authorization) = &self.authorization {
+            request = request.header("Authorization", authorization);
         }
+        let mut response = request.call().map_err(|error| self.failed(error))?;
+        let body = response.body_mut().with_config().limit(MOST).read_to_vec().map_err(|error| self.failed(error))?;
+        Ok(Answer { status: response.status().as_u16(), text: String::from_utf8_lossy(&body).into_owned() })
     }
 
-    fn connect(&self) -> io::Result<TcpStream> {
-        let mut last = io::Error::from(io::ErrorKind::NotFound);
-        for address in self.address.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
-                Ok(stream) => {
-                    stream.set_read_timeout(Some(PATIENCE))?;
-                    stream.set_write_timeout(Some(PATIENCE))?;
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
+    fn failed(&self, error: ureq::Error) -> RemoteError {
+        let address = self.address.clone();
+        match error {
+            ureq::Error::Io(error) => RemoteError::Unreachable(address, error),
+            ureq::Error::Timeout(_) => RemoteError::Unreachable(address, io::ErrorKind::TimedOut.into()),
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
+                RemoteError::Unreachable(address, io::Error::other(error))
             }
+            // The text may quote what came.
+            other => RemoteError::NotHttp(address, redact::printable(&other.to_string()).into_owned()),
         }
-        Err(last)
     }
 
     /// What an answer that is not as wanted means.

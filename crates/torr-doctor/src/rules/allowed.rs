@@ -1,7 +1,7 @@
 //! The highest rate that the user allows.
 
 use crate::evidence::Evidence;
-use crate::rules::Step;
+use crate::experiment::Step;
 use crate::thresholds::MAX_RATE_REACHED;
 use crate::words::{rate, time};
 use torr_gauge::{Confidence, Factor, Verdict};

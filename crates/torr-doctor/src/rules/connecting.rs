@@ -1,8 +1,7 @@
 //! Connections that are opened over and over: keep-alive that is refused, and what TLS makes each of them cost.
 
 use crate::evidence::Evidence;
-use crate::experiment::Request;
-use crate::rules::Step;
+use crate::experiment::{Request, Step};
 use crate::thresholds::{
     CLOSED_BY_SERVER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES, MACHINE_FULL, NOT_KEPT,
 };

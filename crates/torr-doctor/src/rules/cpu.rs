@@ -1,12 +1,13 @@
 //! The server is busy: all CPU that it can use, one thread of several, or what its ORM makes of a query.
 
 use crate::evidence::Evidence;
+use crate::experiment::Step;
 use crate::figures::{Figures, server_fills};
 use crate::gain;
-use crate::rules::Step;
 use crate::thresholds::{
     ALL_CPU, FULL_THREAD, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES, THROTTLED,
 };
+use crate::witnesses::{rows_for_little, rows_one_by_one};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
@@ -219,23 +220,20 @@ fn database(evidence: &Evidence) -> Option<Verdict> {
 
 /// One query for each row of another.
 pub fn round_trips(evidence: &Evidence) -> Option<Verdict> {
-    let (peer, trips) = evidence.figures.many_trips()?;
-    let each = evidence.figures.service_s() / trips;
-    let verdict = Verdict::new(
-        Factor::Orm,
-        Confidence::Likely,
-        "Each request asks the database many times, as an ORM does that loads rows one by one.",
+    let (verdict, trips) = rows_one_by_one(&evidence.figures)?;
+    let service_s = evidence.figures.service_s();
+    Some(
+        verdict
+            .because(format!(
+                "a request on its own takes {}, which is {} for each of them",
+                time(service_s),
+                time(service_s / trips)
+            ))
+            .because_if(
+                evidence.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")),
+            )
+            .gain(with_one_query(evidence, trips)),
     )
-    .because(format!("{trips:.0} messages went to {} for each request", peer.address))
-    .because(format!(
-        "a request on its own takes {}, which is {} for each of them",
-        time(evidence.figures.service_s()),
-        time(each)
-    ))
-    .because_if(evidence.figures.server_cores().map(|cores| format!("the server used {cores:.2} CPUs meanwhile")))
-    .advice("load what belongs together with one query: a join, eager loading, 'IN (...)'")
-    .gain(with_one_query(evidence, trips));
-    Some(verdict)
 }
 
 /// Returns the gain of one query instead of `trips`. Of a request's time the part that a cheap path takes too remains, and one of the
@@ -260,7 +258,7 @@ fn orm(evidence: &Evidence, used: f64) -> Option<Verdict> {
         return Some(verdict);
     }
     let answered = evidence.full().bytes_per_request();
-    let (peer, fetched) = figures.much_fetched(answered)?;
+    let (peer, fetched) = rows_for_little(figures, answered)?;
     let contrast = handler(evidence)?;
     Some(
         Verdict::new(
@@ -268,10 +266,7 @@ fn orm(evidence: &Evidence, used: f64) -> Option<Verdict> {
             Confidence::Likely,
             "The server's CPU goes into what it makes of the database's rows.",
         )
-        .because(format!(
-            "{fetched:.0} bytes came from {} for each request, and {answered:.0} went to the client",
-            peer.address
-        ))
+        .because(fetched)
         .because(format!("the server used {used:.2} CPUs, the database {:.2}", peer.cores()))
         .because(contrast)
         .advice(

@@ -1,7 +1,7 @@
 //! Nagle's algorithm against delayed acknowledgements, where that limits the user's load and not only single requests.
 
 use crate::evidence::Evidence;
-use crate::rules::Step;
+use crate::experiment::Step;
 use crate::thresholds::{ACKNOWLEDGED_COSTS, ACKS_BIND, ACKS_MATTER};
 use crate::turns::Ratio;
 use crate::words::time;

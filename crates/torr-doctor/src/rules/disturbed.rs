@@ -1,7 +1,7 @@
 //! Others use the machine, so that neither service nor generator can show what it can do.
 
 use crate::evidence::Evidence;
-use crate::rules::Step;
+use crate::experiment::Step;
 use crate::thresholds::{MACHINE_FULL, OTHERS_DISTURB, STOLEN_DISTURBS};
 use crate::words::percent;
 use torr_gauge::{Confidence, Factor, Verdict};

@@ -1,16 +1,13 @@
 //! Requests that fail: no local port, a full backlog, a limiter that refuses, or errors of the service's own.
 
 use crate::evidence::Evidence;
-use crate::experiment::{Ask, Request};
+use crate::experiment::{Ask, Request, Step};
 use crate::gain;
 use crate::observation::Observation;
-use crate::rules::Step;
 use crate::thresholds::{FULL_THREAD, LEAST_HELD, MANY_FAILED, ONE_PACKET_BYTES, OVERFLOWS, SYN_TIMEOUT_US};
+use crate::witnesses::{self, Refusals};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Signals, Verdict};
-
-/// Answers that say "not now" (RFC 6585, section 4; RFC 9110, section 15.6.4).
-const REFUSALS: [u16; 2] = [429, 503];
 
 /// The client has no local port left.
 pub fn ports(evidence: &Evidence) -> Step {
@@ -146,11 +143,11 @@ fn are_lost_behind_answers(evidence: &Evidence, share: f64) -> Result<bool, Box<
 /// A limiter that answers "not now".
 pub fn refusals(evidence: &Evidence) -> Step {
     let full = evidence.full();
-    let refused = full.status_share(&REFUSALS);
-    if refused < MANY_FAILED || evidence.alone().status_share(&REFUSALS) > 0.5 {
+    let Some(Refusals { share: refused, status }) = witnesses::refusals(&full.run) else { return Ok(None) };
+    let gently = witnesses::refusals(&evidence.alone().run).map_or(0.0, |refusals| refusals.share);
+    if gently > 0.5 {
         return Ok(None);
     }
-    let status = if full.status_share(&[429]) >= full.status_share(&[503]) { 429 } else { 503 };
     let accepted = full.good_rps();
     let sent = full.run.rps;
     let offered = (accepted * 1.5).max(5.0);
@@ -165,7 +162,7 @@ pub fn refusals(evidence: &Evidence) -> Step {
             // It refuses since it is full, which is no limiter's doing.
             return Ok(None);
         }
-        refuses |= observation.status_share(&REFUSALS) > 0.1;
+        refuses |= witnesses::refusals(&observation.run).is_some_and(|refusals| refusals.share > 0.1);
         good.push(observation.good_rps());
     }
     let flat = refuses && matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
@@ -177,7 +174,6 @@ pub fn refusals(evidence: &Evidence) -> Step {
         .is_some_and(|(used, cores)| used < 0.8 * cores as f64);
     let sure = flat && (status == 429 || idle);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
-    let gently = evidence.alone().status_share(&REFUSALS);
     let told = match good[..] {
         [once, twice] => Some(format!(
             "of {} offered {} were accepted, and of twice as many {}",
@@ -261,15 +257,10 @@ pub fn errors(evidence: &Evidence) -> Step {
     // A limiter's refusals are failures as well, and may be the limit even where a gentle load meets them.
     let refused = full.status_share(&[429]) > share / 2.0;
     let confidence = if refused { Confidence::Likely } else { Confidence::Certain };
-    let mut verdict = Verdict::new(Factor::Errors, confidence, summary)
+    let verdict = Verdict::new(Factor::Errors, confidence, summary)
         .because(format!("{} of the requests under your load failed", percent(share)))
         .because(format!("of those sent one at a time, with pauses, {} failed", percent(alone_share)));
-    for cause in full.run.causes.iter().take(3) {
-        verdict = verdict.because(format!("{} x {}: {}", cause.count, cause.kind, cause.what));
-    }
-    for (status, count) in full.run.status.iter().filter(|(status, _)| **status >= 400) {
-        verdict = verdict.because(format!("{count} answers with status {status}"));
-    }
+    let verdict = witnesses::failures(&full.run).fold(verdict, Verdict::because);
     let advice = match independent {
         true => "mend what fails first: look at one such answer, and at the service's log",
         false => "find what gives way under load: look at the service's log of this moment",

@@ -1,7 +1,7 @@
 //! The load generator itself.
 
 use crate::evidence::Evidence;
-use crate::rules::Step;
+use crate::experiment::Step;
 use crate::thresholds::{
     GENERATOR_STARVED, GENERATOR_THROTTLED, MACHINE_FULL, MORE_THREADS_BETTER, NULL_AS_GOOD, NULL_NO_BETTER, SERVED,
 };

@@ -2,12 +2,10 @@
 //! on: with what one takes on its own, the service could do more than it does with a single one at a time.
 
 use crate::evidence::Evidence;
-use crate::experiment::{Ask, Experiment, Request, Warmup};
+use crate::experiment::{Ask, Experiment, Request, Step, Warmup};
 use crate::gain::{self, Bounds};
-use crate::rules::Step;
-use crate::thresholds::{
-    GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, SAME_THROUGHPUT, THROTTLED, WIDE_LADDER,
-};
+use crate::thresholds::{GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, SAME_THROUGHPUT, WIDE_LADDER};
+use crate::witnesses::throttled;
 use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
 use torr_gauge::signals::{QuotaUse, Signals};
@@ -24,10 +22,7 @@ pub fn rule(evidence: &Evidence) -> Step {
 }
 
 fn quota(evidence: &Evidence) -> Step {
-    let quota = evidence.figures.signals.as_ref().and_then(Signals::quota).cloned();
-    let Some(quota) = quota.filter(|quota| quota.throttled_share() >= THROTTLED) else {
-        return Ok(None);
-    };
+    let Some(quota) = throttled(evidence.figures.signals.as_ref()) else { return Ok(None) };
     let used = evidence.figures.server_cores().unwrap_or(quota.cores);
     // Gently enough that the quota should not matter.
     let gentle = evidence.figures.rps() * 0.4;

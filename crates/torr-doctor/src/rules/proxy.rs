@@ -2,13 +2,12 @@
 
 use crate::contrast::Contrast;
 use crate::evidence::Evidence;
-use crate::experiment::{Ask, Experiment};
+use crate::experiment::{Ask, Experiment, Step};
 use crate::figures::{Before, Figures};
 use crate::gain;
 use crate::invocation::Flag;
 use crate::observation::Observation;
 use crate::permission::is_ours;
-use crate::rules::Step;
 use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND};
 use crate::words::{counted, mean, percent};
 use std::net::SocketAddr;

@@ -1,8 +1,8 @@
 //! Throughput still grows with connections: nobody queues. What makes up the time of a single request is the limit.
 
 use crate::evidence::Evidence;
+use crate::experiment::Step;
 use crate::gain::{self, Bounds};
-use crate::rules::Step;
 use crate::thresholds::{ALL_AT_WORK, GAIN_SPREAD, LEAST_REST, MOSTLY_NETWORK, PACED, STILL_GROWS, UNSURE_REST};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};

@@ -2,10 +2,10 @@
 //! wait as well, and where they wait tell for what.
 
 use crate::evidence::Evidence;
+use crate::experiment::Step;
 use crate::gain;
-use crate::rules::Step;
 use crate::rules::cpu::round_trips;
-use crate::thresholds::{COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, ONE, POOL_IN_USE};
+use crate::thresholds::{COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, NOT_KEPT, ONE, POOL_IN_USE};
 use crate::words::{counted, mean, rate, time};
 use torr_gauge::signals::PeerUse;
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
@@ -30,7 +30,10 @@ pub fn rule(evidence: &Evidence) -> Step {
     let agree = agreeing.iter().filter(|witness| **witness == Some(inside)).count() >= 2;
     // A limiter of about one connection's rate looks like a lock, but for threads that take turns.
     let is_seen = held >= ONE || !inside || by_threads(evidence, held) == Some(true);
-    let confidence = if agree && is_seen { Confidence::Certain } else { Confidence::Likely };
+    // A listener that accepts at a pace looks like as many workers where each request opens a connection, but for threads that block.
+    let is_accepted =
+        inside || by_threads(evidence, held) == Some(false) || evidence.full().opened_per_request() < NOT_KEPT;
+    let confidence = if agree && is_seen && is_accepted { Confidence::Certain } else { Confidence::Likely };
     let pool = pool(evidence, held).map(|peer| (peer, confidence));
     let pool = pool.or_else(|| Some((pool_of_as_many(evidence, held)?, Confidence::Likely)));
     let verdict = match (inside, pool) {

@@ -1,7 +1,8 @@
 //! What a sweep of workers says, beside the rule of thumb: one per core for work that computes, several for work that waits.
 
-use super::super::{Conclusion, Row};
 use crate::assignment::Assignment;
+use crate::compare::outcome::Conclusion;
+use crate::compare::row::Row;
 use crate::invocation::Flag;
 use crate::turns::Ratio;
 use crate::words::{counted, percent, rate, time};
