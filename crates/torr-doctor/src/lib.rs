@@ -35,6 +35,8 @@ mod setting;
 mod simulation;
 mod spread;
 mod survey;
+#[cfg(test)]
+mod tables;
 mod thresholds;
 mod times;
 mod turns;

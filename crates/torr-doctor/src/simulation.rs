@@ -31,7 +31,25 @@ struct Load {
     response_s: f64,
     /// Connections opened for each request.
     opened: f64,
+    /// The accept queue and what it dropped.
+    accepting: Accepting,
 }
+
+/// What became of connections before they were accepted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Accepting {
+    /// The mean length of the accept queue.
+    queued: f64,
+    /// Connections that came about only when their SYN was sent again.
+    late: f64,
+    /// Connections that were dropped all the time.
+    dropped: f64,
+    /// Connections that found the queue full, each time that they tried.
+    overflows: f64,
+}
+
+/// When a SYN is sent again, in seconds since the first (RFC 6298, section 5).
+const SYN_AGAIN_S: [f64; 3] = [1.0, 3.0, 7.0];
 
 /// The lab of a simulated service. Its clock advances by the length of each experiment.
 struct Simulation {
@@ -55,11 +73,15 @@ impl Simulation {
     fn load(&mut self, order: &Order<'_>) -> Load {
         let load = &order.experiment.load;
         let service = &self.service;
-        let alone_s = service.alone_s(load, order.quick_ack);
+        let alone_s = service.paced_alone_s(load, order.quick_ack);
         let think_s = load.think.map_or(0.0, |(least, most)| (least + most).as_secs_f64() / 2.0);
         let connections = load.connections as f64;
         let is_target = !matches!(load.request, Request::Absent | Request::WithoutHost | Request::Null(_));
-        let capacity = if is_target { service.capacity(load) } else { service.empty_capacity(load) };
+        let capacity = if is_target {
+            service.capacity(load)
+        } else {
+            service.empty_capacity(load).min(service.accepts_per_s(load))
+        };
         // Where population and capacity are near each other, some requests wait for others by chance.
         let offered = load.rate.unwrap_or(connections / (alone_s + think_s));
         let ratio = offered / capacity;
@@ -72,17 +94,50 @@ impl Simulation {
             let all = load.rate.unwrap_or(connections / (refusal_s + think_s)).min(self.service.empty_capacity(load));
             if offered > per_second {
                 let refused = 1.0 - per_second / all.max(per_second);
-                return Load { connections, rps: all * noise, refused, response_s: refusal_s, opened };
+                return Load {
+                    connections,
+                    rps: all * noise,
+                    refused,
+                    response_s: refusal_s,
+                    opened,
+                    accepting: Accepting::default(),
+                };
             }
         }
-        let rps = rps * noise;
+        let accepting = self.accepting(order, rps, connections);
+        let left = match self.service.fault {
+            Fault::Accepts { left, .. } if accepting.dropped > 0.0 => left,
+            _ => 1.0,
+        };
+        let (rps, connections) = (rps * noise * left, connections - accepting.dropped);
         let response_s = match load.rate {
             _ if ratio < 0.1 => alone_s * noise.clamp(0.99, 1.01),
             Some(_) if ratio < 0.8 => alone_s,
             Some(_) => alone_s * 3.0,
             None => (connections / rps - think_s).max(alone_s * noise.clamp(0.99, 1.01)),
         };
-        Load { connections, rps, refused: 0.0, response_s, opened }
+        Load { connections, rps, refused: 0.0, response_s, opened, accepting }
+    }
+
+    /// Returns what becomes of connections before they are accepted, if so many want `rps` requests per second.
+    fn accepting(&self, order: &Order<'_>, rps: f64, connections: f64) -> Accepting {
+        let load = &order.experiment.load;
+        let (Fault::Accepts { backlog, lucky, .. }, per_second) =
+            (self.service.fault, self.service.accepts_per_s(load))
+        else {
+            return Accepting::default();
+        };
+        if per_second.is_infinite() || load.rate.is_some() {
+            return Accepting::default();
+        }
+        // Those that were accepted are worked on at once.
+        let waiting = (connections - rps * self.service.alone_s(load, order.quick_ack)).max(0.0);
+        let queued = waiting.min(backlog as f64 + 1.0);
+        let lost = (waiting - queued).floor();
+        let seconds = (order.duration + order.warmup).as_secs_f64();
+        let again = SYN_AGAIN_S.iter().filter(|at| **at < seconds).count() as f64;
+        let late = (lost * (1.0 - (1.0 - lucky).powf(again))).round();
+        Accepting { queued, late, dropped: lost - late, overflows: lost * (1.0 + again) }
     }
 
     fn observation(&mut self, order: &Order<'_>, load: Load, is_light: bool) -> Observation {
@@ -120,7 +175,7 @@ impl Simulation {
             "bytes": {"sent": requests * 100.0, "received": requests * (body + 200.0), "body": requests * body},
             "errors": {"connect": 0, "tls": 0, "timeout": 0, "read": 0, "write": 0, "protocol": 0, "status": errors, "ports": 0},
             "latency_us": null, "phases_us": {"connect": null, "tls": null, "first_byte": null},
-            "connections": {"opened": opened, "peak": plan.connections,
+            "connections": {"opened": opened, "peak": load.connections,
                 "closed_by_server": if plan.keep_alive { requests * load.opened } else { 0.0 },
                 "requests_per_connection": requests / opened.max(1.0)},
             "series": [],
@@ -145,6 +200,7 @@ impl Simulation {
                 answered: (requests >= 1.0).then(|| spread(load.response_s, requests)),
                 connect: Some(spread(connect_s, opened)),
                 ack_delayed: delays as u64,
+                late_connects: load.accepting.late as u64,
                 first_tenth: self.service.burst(plan, load.rps, order.experiment.rest) as u64,
                 ..Times::default()
             },
@@ -201,7 +257,7 @@ impl Lab for Simulation {
     fn run_beside(&mut self, order: &Order<'_>, light: &Order<'_>) -> Result<[Observation; 2], Halt> {
         self.elapsed += order.duration + order.warmup;
         let load = self.load(order);
-        let alone_s = self.service.alone_s(&light.experiment.load, false);
+        let alone_s = self.service.paced_alone_s(&light.experiment.load, false);
         let response_s = alone_s + self.service.held_up_s(load.connections, load.response_s);
         let beside = Load { rps: 1.0 / (response_s + 0.005), response_s, ..load };
         Ok([self.observation(order, load, false), self.observation(light, beside, true)])
@@ -221,7 +277,7 @@ fn setting(service: &Service) -> Setting {
         depth: 1,
         threads: service.generator_threads,
         generator_cpus: service.cores,
-        keep_alive: true,
+        keep_alive: !matches!(service.fault, Fault::Accepts { .. }),
         is_read_only: true,
         has_second_source: false,
         is_plain: true,

@@ -42,6 +42,17 @@ pub enum Fault {
     Acks,
     /// A share of the requests fails.
     Fails,
+    /// One connection for each request, which are accepted one by one.
+    Accepts {
+        /// The backlog: the accept queue takes one connection more (Linux).
+        backlog: usize,
+        /// The time between two accepted connections in seconds.
+        every_s: f64,
+        /// The part of the throughput that is left while connections are dropped.
+        left: f64,
+        /// The share of dropped connections that find room when their SYN is sent again.
+        lucky: f64,
+    },
 }
 
 /// A service, its machine and the generator.
@@ -86,8 +97,9 @@ impl Service {
         let body = between(100.0, 1e5);
         let noise = between(0.01, 0.06);
         let bucket = between(1.0, 200.0);
+        let (every_s, left, lucky) = (between(1e-3, 5e-2), between(0.3, 1.5), between(0.01, 0.3));
         let cores = [2, 4, 8][random.usize(..3)];
-        let fault = match random.u8(..13) {
+        let fault = match random.u8(..14) {
             0 => Fault::None,
             1 => Fault::Cpu,
             2 => Fault::SingleThread,
@@ -101,6 +113,10 @@ impl Service {
             9 => Fault::Link(wide),
             10 => Fault::Closes,
             11 => Fault::Acks,
+            12 => {
+                let backlog = 1 << random.u8(0..8);
+                Fault::Accepts { backlog, every_s, left: left.min(1.0), lucky }
+            }
             _ => Fault::Fails,
         };
         Self {
@@ -145,6 +161,23 @@ impl Service {
         }
     }
 
+    /// Returns the response time without others' requests in seconds, with the wait of a connection to be accepted after the one before.
+    pub fn paced_alone_s(&self, load: &Load, quick_ack: bool) -> f64 {
+        let think_s = load.think.map_or(0.0, |(least, most)| (least + most).as_secs_f64() / 2.0);
+        let alone_s = self.alone_s(load, quick_ack);
+        alone_s.max((1.0 / self.accepts_per_s(load)) - think_s)
+    }
+
+    /// Returns how many connections a second are accepted.
+    pub fn accepts_per_s(&self, load: &Load) -> f64 {
+        match self.fault {
+            Fault::Accepts { every_s, .. } if !self.keeps(load) && !matches!(load.request, Request::Null(_)) => {
+                1.0 / every_s
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
     fn bytes(&self, request: Request) -> f64 {
         200.0 + if request == Request::Head { 0.0 } else { self.body }
     }
@@ -160,7 +193,7 @@ impl Service {
     }
 
     /// Returns the capacity of the station that the fault is, in requests per second.
-    fn fault_capacity(&self, request: Request) -> f64 {
+    fn fault_capacity(&self, load: &Load) -> f64 {
         match self.fault {
             Fault::SingleThread => 1.0 / self.cpu_s,
             Fault::Workers(workers) => workers as f64 / (self.cpu_s + self.wait_s),
@@ -168,7 +201,8 @@ impl Service {
             Fault::Pool(connections, query_s) => connections as f64 / query_s,
             Fault::Delays { per_second, .. } | Fault::Refuses { per_second } => per_second,
             Fault::Quota(cores) => cores / self.cpu_s,
-            Fault::Link(per_second) => per_second / self.bytes(request),
+            Fault::Link(per_second) => per_second / self.bytes(load.request),
+            Fault::Accepts { .. } => self.accepts_per_s(load),
             _ => f64::INFINITY,
         }
     }
@@ -190,7 +224,7 @@ impl Service {
         let limited = match self.fault {
             // Refusals are answered as well; a limiter is no station.
             Fault::Refuses { .. } => f64::INFINITY,
-            _ => self.fault_capacity(load.request),
+            _ => self.fault_capacity(load),
         };
         limited.min(self.cpu_capacity(load)).min(self.generator_capacity(load))
     }
@@ -217,6 +251,7 @@ impl Service {
         match self.fault {
             Fault::SingleThread | Fault::Workers(_) => queued_s,
             Fault::Cpu => queued_s / 2.0,
+            Fault::Accepts { backlog, every_s, .. } => every_s * connections.min(backlog as f64 + 1.0),
             Fault::Link(_) => self.connect_s(connections),
             Fault::Quota(_) => 0.05,
             _ => 0.0,
@@ -248,7 +283,16 @@ impl Service {
         if (0.4..0.6).contains(&(self.rtt_s / alone_s)) {
             bounds.push((Factor::Connections, load.connections as f64 / alone_s));
         }
-        bounds.extend(self.factor().map(|factor| (factor, self.fault_capacity(load.request))));
+        bounds.extend(self.factor().map(|factor| (factor, self.fault_capacity(load))));
+        if !load.keep_alive {
+            // Keeping connections lifts what opening them costs, in time on the way and at the listener.
+            let kept = Load { keep_alive: true, ..load.clone() };
+            let reached =
+                |load: &Load| self.capacity(load).min(load.connections as f64 / self.paced_alone_s(load, false));
+            if reached(&kept) > 1.2 * reached(load) {
+                bounds.push((Factor::KeepAlive, reached(load)));
+            }
+        }
         let least = bounds.iter().map(|(_, bound)| *bound).fold(f64::INFINITY, f64::min);
         let mut truths: Vec<_> =
             bounds.iter().filter(|(_, bound)| *bound <= ratio * least).map(|(factor, _)| *factor).collect();
@@ -259,6 +303,8 @@ impl Service {
             Fault::Workers(1) if self.cpu_s > self.wait_s / 2.0 && truths.contains(&Factor::Workers) => {
                 truths.push(Factor::SingleCore);
             }
+            // While the accept queue has room for all, the pace of accepting is a limiter like any other.
+            Fault::Accepts { backlog, .. } if load.connections <= backlog + 2 => truths.push(Factor::RateLimit),
             // A pool of one and a single worker are one thing at a time, whatever it is called.
             Fault::Pool(1, _) if truths.contains(&Factor::Database) => truths.push(Factor::Lock),
             _ => {}
@@ -275,6 +321,7 @@ impl Service {
             Fault::Refuses { .. } | Fault::Delays { .. } => Factor::RateLimit,
             Fault::Quota(_) => Factor::CpuQuota,
             Fault::Link(_) => Factor::Bandwidth,
+            Fault::Accepts { .. } => Factor::AcceptBacklog,
             _ => return None,
         })
     }

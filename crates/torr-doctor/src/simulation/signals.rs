@@ -3,7 +3,9 @@
 use super::service::{Fault, Service};
 use crate::experiment;
 use torr_gauge::Signals;
-use torr_gauge::signals::{ClientsUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Role, ThreadUse};
+use torr_gauge::signals::{
+    ClientsUse, ListenerUse, MachineUse, NetworkUse, PeerUse, ProcessUse, QuotaUse, Role, ThreadUse,
+};
 
 /// Returns the signals of a load of so many seconds.
 pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds: f64) -> Signals {
@@ -41,7 +43,21 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
     let taken = match service.fault {
         Fault::SingleThread => 1.0 + 0.1 * load.connections,
         Fault::Workers(workers) | Fault::Lock(_, workers) => workers as f64,
+        Fault::Accepts { .. } => load.connections - load.accepting.queued,
         _ => load.connections,
+    };
+    let accepting = load.accepting;
+    // Connections in the accept queue are nobody's yet.
+    let established = load.connections - accepting.queued;
+    let listeners = match service.fault {
+        Fault::Accepts { backlog, .. } => vec![ListenerUse {
+            address: "127.0.0.1:80".into(),
+            sockets: 1,
+            backlog: Some(backlog as u32),
+            queued_mean: Some(accepting.queued),
+            queued_max: Some(accepting.queued as u32),
+        }],
+        _ => vec![],
     };
     let quota = match service.fault {
         Fault::Quota(cores) => {
@@ -80,15 +96,12 @@ pub fn of(service: &Service, plan: &experiment::Load, load: super::Load, seconds
         machine: Some(MachineUse { cores: service.cores, cpu_share: share, ..MachineUse::default() }),
         network: Some(NetworkUse {
             active_opens: Some(opened as u64),
-            listen_overflows: Some(0),
+            listen_overflows: Some(accepting.overflows as u64),
             half_open_drops: Some(0),
             ..NetworkUse::default()
         }),
-        clients: Some(ClientsUse {
-            established: load.connections,
-            unread: (load.connections - taken).max(0.0),
-            ..ClientsUse::default()
-        }),
+        clients: Some(ClientsUse { established, unread: (established - taken).max(0.0), ..ClientsUse::default() }),
+        listeners,
         processes: vec![process],
         peers,
         ..Signals::default()

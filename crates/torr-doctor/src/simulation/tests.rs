@@ -79,6 +79,16 @@ fn each_fault_is_named_and_its_look_alike_is_not_taken_for_it() {
         ("a quota", busy(Fault::Quota(0.5)), Factor::CpuQuota),
         ("a full link", Service { wait_s: 1e-5, body: 50_000.0, ..service(Fault::Link(1e6)) }, Factor::Bandwidth),
         ("delayed acknowledgements", service(Fault::Acks), Factor::DelayedAck),
+        (
+            "an accept queue that overflows",
+            service(Fault::Accepts { backlog: 4, every_s: 10e-3, left: 1.0, lucky: 0.1 }),
+            Factor::AcceptBacklog,
+        ),
+        (
+            "a few connections for the same queue",
+            Service { connections: 4, ..service(Fault::Accepts { backlog: 4, every_s: 10e-3, left: 1.0, lucky: 0.1 }) },
+            Factor::RateLimit,
+        ),
         ("failures", Service { failing: 0.3, ..service(Fault::Fails) }, Factor::Errors),
     ] {
         let verdict = diagnose(&service, 1).verdict;

@@ -1,0 +1,71 @@
+//! Requests that fail: no local port, a limiter that refuses, errors.
+
+use super::case::{service, thread, uses};
+use super::{Row, check};
+use serde_json::json;
+use torr_gauge::{Confidence, Factor};
+
+pub fn rows() -> Vec<Row> {
+    use Confidence::{Certain, Likely, Unknown};
+    // Four requests at a time that nothing holds but the service.
+    let plain = || service(5e-3, 800.0);
+    let no_port = || json!({"run": {"errors": {"ports": 500}}});
+    let refused = || json!({"run": {"errors": {"connect": 500}}});
+    let failing = |count: u64| json!({"run": {"errors": {"status": count}, "status": {"500": count}}});
+    let full = || uses(0.4, vec![thread(1, 0.97, 0.02), thread(2, 0.01, 0.0)]);
+    let timeouts = || json!({"run": {"errors": {"timeout": 500}}});
+    let silent = || {
+        json!({"run": {"requests": 0, "rps": 0.0, "status": {}, "unfinished": 64, "bytes": {"received": 0, "body": 0}},
+            "times": {"answered": null}})
+    };
+    vec![
+        (
+            "no local port, but for fewer connections",
+            plain().at("64 connections", no_port()),
+            Factor::ClientPorts,
+            Certain,
+        ),
+        (
+            "no local port for fewer connections either",
+            plain().at("64 connections", no_port()).at("8 connections, kept alive", no_port()),
+            Factor::ClientPorts,
+            Likely,
+        ),
+        ("connections that are refused", plain().at("under your load", refused()), Factor::Errors, Certain),
+        ("429 above a rate", plain().refuses(429, 300.0), Factor::RateLimit, Certain),
+        ("503 above a rate, of a server that idles", plain().refuses(503, 300.0), Factor::RateLimit, Certain),
+        (
+            "503 above a rate, of a server that is not seen",
+            plain().unseen().refuses(503, 300.0),
+            Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "503 of a server with a full thread",
+            plain().refuses(503, 300.0).everywhere(full()),
+            Factor::SingleCore,
+            Certain,
+        ),
+        (
+            "429 however gently it is asked",
+            plain().everywhere(json!({"run": {"status": {"200": 0, "429": 500}, "errors": {"status": 500}}})),
+            Factor::Errors,
+            Likely,
+        ),
+        ("failures under load", plain().at("under your load", failing(500)), Factor::Errors, Certain),
+        ("a few failures", plain().at("under your load", failing(3)), Factor::Lock, Likely),
+        ("not one response", plain().everywhere(silent()), Factor::Errors, Certain),
+        ("time-outs", plain().at("under your load", timeouts()), Factor::Errors, Certain),
+        (
+            "time-outs, but the budget allows for less than the user does",
+            plain().load(|setting| setting.timeout_s = 60.0).at("under your load", timeouts()),
+            Factor::Unknown,
+            Unknown,
+        ),
+    ]
+}
+
+#[test]
+fn what_fails_is_told_from_what_is_slow() {
+    check(rows());
+}

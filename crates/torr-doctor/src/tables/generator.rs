@@ -1,0 +1,74 @@
+//! The load generator itself.
+
+use super::case::{service, thread, uses};
+use super::{Row, check};
+use serde_json::json;
+use torr_gauge::{Confidence, Factor};
+
+pub fn rows() -> Vec<Row> {
+    use Confidence::{Certain, Likely};
+    let fast = || service(2e-4, 60_000.0).empty(65_000.0, 15_000.0);
+    let busy = || json!({"run": {"generator": {"busy_share": 0.98, "cpu_share": 0.96, "saturated": true}}});
+    let starved = || json!({"run": {"generator": {"queued_share": 0.4, "busy_share": 0.7}}});
+    let idle = || uses(0.45, vec![thread(1, 0.3, 0.01), thread(2, 0.3, 0.01)]);
+    let full = || uses(0.45, vec![thread(1, 0.97, 0.01), thread(2, 0.02, 0.01)]);
+    let full_machine =
+        || uses(1.0, vec![thread(1, 0.8, 0.3), thread(2, 0.7, 0.3), thread(3, 0.7, 0.3), thread(4, 0.7, 0.3)]);
+    let quota = || json!({"own_quota": {"cgroup": "/g", "cores": 0.5, "periods": 100, "throttled_periods": 80}});
+    vec![
+        (
+            "a full thread, and nothing does more here",
+            fast().everywhere(busy()).everywhere(idle()),
+            Factor::Generator,
+            Certain,
+        ),
+        (
+            "a full thread, and a second one brings more",
+            fast().empty(200_000.0, 50_000.0).everywhere(busy()).everywhere(idle()).times("2 threads", 1.8),
+            Factor::Generator,
+            Certain,
+        ),
+        (
+            "a full thread, and a second one brings nothing",
+            fast().empty(200_000.0, 50_000.0).everywhere(busy()).everywhere(idle()),
+            Factor::Lock,
+            Likely,
+        ),
+        (
+            "a full thread on all CPUs there are",
+            fast()
+                .empty(200_000.0, 50_000.0)
+                .load(|setting| (setting.threads, setting.generator_cpus) = (1, 1))
+                .everywhere(busy())
+                .everywhere(idle()),
+            Factor::Generator,
+            Likely,
+        ),
+        (
+            "a full thread of the server as well",
+            fast().everywhere(busy()).everywhere(full()),
+            Factor::SingleCore,
+            Certain,
+        ),
+        (
+            "a machine that the server fills",
+            fast().everywhere(busy()).everywhere(full_machine()),
+            Factor::ServerCpu,
+            Likely,
+        ),
+        (
+            "threads without a CPU, though the server gets what it asks for",
+            fast().everywhere(starved()).everywhere(idle()),
+            Factor::Generator,
+            Certain,
+        ),
+        ("a quota of its own", service(5e-3, 800.0).everywhere(quota()).everywhere(idle()), Factor::Generator, Likely),
+        ("a machine that is not seen", fast().unseen().everywhere(busy()), Factor::Generator, Certain),
+        ("a generator that idles", service(5e-3, 800.0).unseen(), Factor::Unknown, Confidence::Unknown),
+    ]
+}
+
+#[test]
+fn a_generator_that_is_full_is_told_from_a_server_that_is() {
+    check(rows());
+}

@@ -1,0 +1,79 @@
+//! What gives out time: a quota, a link, a limiter that delays.
+
+use super::case::{service, spread, thread, uses, waiting};
+use super::{Row, check};
+use serde_json::{Value, json};
+use torr_gauge::{Confidence, Factor};
+
+/// A server under a quota of half a CPU that throttles it in so many of 100 periods.
+fn quota(throttled: u64) -> Value {
+    json!({"signals": {"processes": [{"pid": 1, "name": "app", "cores": 0.5, "allowed_cores": 4,
+        "quota": {"cgroup": "/app", "cores": 0.5, "periods": 100, "throttled_periods": throttled}}]}})
+}
+
+pub fn rows() -> Vec<Row> {
+    use Confidence::{Certain, Likely};
+    let under_quota = || service(1e-3, 500.0);
+    let gently = "whether the quota still throttles";
+    let heads = "heads alone";
+    let slow_connects = || json!({"times": {"connect": spread(50.0, 0.05)}});
+    let light = ": the light load";
+    let link = || service(4e-3, 300.0).body(50_000.0).at(light, slow_connects());
+    // 200/s however many connections there are, though a request takes 1 ms.
+    let limited = || service(1e-3, 200.0);
+    let turns = || uses(0.1, waiting(8, "futex_wait_queue"));
+    vec![
+        (
+            "throttled, but not at less than half the load",
+            under_quota().everywhere(quota(90)).at(gently, quota(0)),
+            Factor::CpuQuota,
+            Certain,
+        ),
+        ("throttled at less than half the load as well", under_quota().everywhere(quota(90)), Factor::CpuQuota, Likely),
+        ("hardly throttled by the quota", under_quota().everywhere(quota(5)), Factor::RateLimit, Certain),
+        ("small responses pass more often", link().times(heads, 8.0), Factor::Bandwidth, Certain),
+        (
+            "round trips wait, to a server that nobody sees",
+            service(4e-3, 300.0)
+                .unseen()
+                .body(50_000.0)
+                .times(heads, 8.0)
+                .everywhere(json!({"run": {"sockets": {"looked_at": 9, "min_rtt_us": 100, "rtt_us": 90_000.0}}})),
+            Factor::Bandwidth,
+            Certain,
+        ),
+        ("small responses pass no more often", link(), Factor::Lock, Likely),
+        (
+            "connecting is late since a thread is full",
+            link().times(heads, 8.0).everywhere(uses(0.4, vec![thread(1, 0.97, 0.02)])),
+            Factor::SingleCore,
+            Certain,
+        ),
+        ("the same with any number of connections", limited(), Factor::RateLimit, Certain),
+        ("the same, of a server that nobody sees", limited().unseen(), Factor::RateLimit, Likely),
+        (
+            "the same with three connections at most",
+            limited().load(|setting| (setting.connections, setting.max_connections) = (1, 3)),
+            Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "more after a pause, though it falls under load",
+            limited().times("under your load", 0.5).at("after a pause", json!({"times": {"first_tenth": 90}})),
+            Factor::RateLimit,
+            Likely,
+        ),
+        (
+            "a server that computes, half a CPU each",
+            limited().everywhere(uses(0.6, vec![thread(1, 0.7, 0.0), thread(2, 0.7, 0.0)])),
+            Factor::Unknown,
+            Confidence::Unknown,
+        ),
+        ("one at a time, by threads that take turns", service(5e-3, 200.0).everywhere(turns()), Factor::Lock, Certain),
+    ]
+}
+
+#[test]
+fn a_quota_a_link_and_a_limiter_are_told_from_each_other_and_from_a_lock() {
+    check(rows());
+}
