@@ -163,11 +163,11 @@ fn real_gain(environment: Environment, form: &Form, url: &str, cured: &Form, tor
 /// Returns a new file of a folder with a subject's name. A later diagnosis of the same subject gets a number.
 fn file_for(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     fs::create_dir_all(folder)?;
-    let mut file = folder.join(format!("{name}.json"));
+    let mut file = folder.join(format!("{name}.json.gz"));
     let mut number = 1;
     while file.exists() {
         number += 1;
-        file.set_file_name(format!("{name}-{number}.json"));
+        file.set_file_name(format!("{name}-{number}.json.gz"));
     }
     Ok(file)
 }

@@ -2,7 +2,8 @@
 //!
 //! A recording is JSON, `torr.recording/1`: the `expected` factor, the `setting` of the diagnosis and its `trail`, both as in
 //! `torr.doctor/1`, and the names and reasons of experiments in which not one connection came about (`unreached`). A diagnosis as JSON
-//! is a recording but for `expected`. The trail has neither series nor histograms, so that a recording takes some tens of kilobytes.
+//! is a recording but for `expected`. The trail has what rules read, without series, histograms and the signals of the run itself. The
+//! file is compressed with gzip (RFC 1952), and takes some ten kilobytes.
 
 use crate::diagnosis::Diagnosis;
 use crate::driver::{self, Finding};
@@ -11,12 +12,17 @@ use crate::halt::Halt;
 use crate::lab::{Lab, Order};
 use crate::observation::Observation;
 use crate::setting::Setting;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use torr_gauge::result::Phases;
 use torr_gauge::{Factor, Failure, FailureKind, FailureSide};
 use torr_press::RunError;
 
@@ -49,6 +55,21 @@ impl Recording {
             unreached: diagnosis.unreached.clone(),
             trail: diagnosis.trail.clone(),
         }
+        .trimmed()
+    }
+
+    /// Removes what no rule reads.
+    fn trimmed(mut self) -> Self {
+        for observation in &mut self.trail {
+            let run = &mut observation.run;
+            run.series.clear();
+            (run.host, run.signals, run.validity, run.phases_us) = (None, None, None, Phases::default());
+            if let Some(signals) = &mut observation.signals {
+                // Their names are those of the programs of a developer's machine.
+                signals.others.clear();
+            }
+        }
+        self
     }
 
     /// Returns the recording of a diagnosis that was written as JSON (`torr doctor --json`), of a service that `expected` limits.
@@ -59,7 +80,7 @@ impl Recording {
         let mut fields: serde_json::Value = serde_json::from_str(diagnosis)?;
         fields["schema"] = SCHEMA.into();
         fields["expected"] = serde_json::to_value(expected)?;
-        serde_json::from_value(fields)
+        serde_json::from_value(fields).map(Self::trimmed)
     }
 
     /// Writes the recording into a file.
@@ -67,7 +88,9 @@ impl Recording {
     /// # Errors
     /// Those of the file.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        std::fs::write(path, serde_json::to_string(self)? + "\n")
+        let mut file = GzEncoder::new(File::create(path)?, Compression::best());
+        serde_json::to_writer(&mut file, self)?;
+        file.finish()?.flush()
     }
 
     /// Reads a recording from a file.
@@ -75,7 +98,7 @@ impl Recording {
     /// # Errors
     /// Those of the file, and of what is no recording.
     pub fn read(path: &Path) -> io::Result<Self> {
-        Ok(serde_json::from_str(&std::fs::read_to_string(path)?)?)
+        Ok(serde_json::from_reader(BufReader::new(GzDecoder::new(File::open(path)?)))?)
     }
 
     /// Diagnoses the service again from what was observed of it.
