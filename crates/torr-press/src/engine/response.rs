@@ -64,10 +64,6 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         connection.failures = 0;
         self.slots.in_flight -= 1;
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
-        if self.sessions.is_some() {
-            self.judge_response(index, &request, &received, last_byte);
-        }
-        let connection = &mut self.connections[index];
         let is_cut = connection.has_unsent && !P::MULTIPLEXES && connection.requests.is_empty();
         let ends = !received.response.keep_alive || is_cut;
         if received.response.status >= 400 {
@@ -81,13 +77,21 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         } else if self.requests_per_connection.is_some() {
             self.close_if_used_up(index);
         }
+        match self.sessions.is_some() {
+            true => self.judge_response(index, &request, &received, last_byte),
+            false => self.release_slot_after_think(index as u32, last_byte),
+        }
+    }
+
+    /// Makes the slot of a request or session that has ended available, after the think time if there is one.
+    #[inline]
+    pub(super) fn release_slot_after_think(&mut self, connection: u32, now: Nanos) {
         match &self.plan.think {
-            _ if self.sessions.is_some() => {}
             Some(think) => {
-                let until = last_byte + think.time();
-                self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
+                let until = now + think.time();
+                self.slots.defer(DeferredSlot { until, connection, then: AfterWait::RequestEnded });
             }
-            None => self.release_slot(index as u32, last_byte),
+            None => self.release_slot(connection, now),
         }
     }
 }

@@ -42,7 +42,6 @@ impl Sessions {
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Begins a session that was due at a time. Returns whether a request is to be sent now.
-    #[cold]
     pub(super) fn begin_session(&mut self, index: u32, due: Nanos, now: Nanos) -> bool {
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
         let in_warmup = due < clock::nanos(self.plan.warmup);
@@ -85,18 +84,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         false
     }
 
-    /// Makes the slot of a user whose session has ended available, after the think time if there is one.
+    /// Makes the slot of a user whose session has ended available.
     fn end_session(&mut self, index: u32, now: Nanos) {
         self.close_session(index as usize);
-        match &self.plan.think {
-            Some(think) => {
-                let until = now + think.time();
-                self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::RequestEnded });
-            }
-            None => self.release_slot(index, now),
-        }
+        self.release_slot_after_think(index, now);
     }
 
+    /// Notes that a session has ended, and ends the run if its users cannot go on.
     fn close_session(&mut self, index: usize) {
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
         if std::mem::take(&mut sessions.users[index].in_session) {
