@@ -217,6 +217,28 @@ fn what_another_machine_says_is_shown_without_control_characters() {
     assert!(!ended.stderr.trim_end_matches('\n').contains(char::is_control), "{ended:?}");
 }
 
+/// A response that is larger than any machine's readings is not read on, and what is no HTTP is not taken for a reading.
+#[test]
+fn a_response_that_cannot_be_a_reading_is_said_in_a_line() {
+    const MEBIBYTES: usize = 65;
+    let endless = Script::start(|client| {
+        while client.request().is_some() {
+            client.send(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", MEBIBYTES << 20).as_bytes());
+            (0..MEBIBYTES).for_each(|_| client.send(&[b' '; 1 << 20]));
+        }
+    });
+    let mangled = Script::start(|client| {
+        while client.request().is_some() {
+            client.send(b"HTTP/1.1 200 OK\r\n\x1b[2J\r\n\r\n");
+        }
+    });
+    for server in [endless, mangled] {
+        let refused = RemoteWatch::connect(&server.address.to_string(), None, 80).expect_err("it is no reading");
+        assert!(matches!(refused, RemoteError::NotHttp(..)), "{refused}");
+        assert!(!refused.to_string().contains(char::is_control), "{refused}");
+    }
+}
+
 /// The names of processes in a reading are another machine's, too.
 #[test]
 fn a_reading_of_another_machine_has_no_control_characters() {
