@@ -8,7 +8,7 @@ pub const LEFT: &[(&str, &str, &str)] = &[
          candidates::nginx candidates::server_settings candidates::servers child cli cpu crate data \
          data::candidates data::check data::compare data::database data::figures data::report data::turns \
          floor::client floor::server launch limits machine measure press probe profile profile::plot \
-         profile::report profile::sampling profile::turns reload report roster rounds scenario turn",
+         profile::report profile::sampling profile::turns reload report roster rounds scenario sessions turn",
         "modules use items of the root and of candidates, which call them",
     ),
     (

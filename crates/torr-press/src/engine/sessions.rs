@@ -1,7 +1,8 @@
-//! Virtual users in the engine: when they take their next step, and what is recorded of their sessions.
+//! The steps of virtual users: when they take the next one, and what it leads to.
 
 use super::Engine;
 use super::in_flight::InFlightRequest;
+use super::session_state::{Sessions, UserState};
 use super::slots::{AfterWait, DeferredSlot};
 use crate::coordinator::Coordinator;
 use crate::kept::KeptResponse;
@@ -9,36 +10,9 @@ use crate::pacer::Pacer;
 use crate::protocol::{Protocol, ReceivedResponse};
 use crate::source::Source;
 use crate::users::{ReceivedBy, Step, Unmet};
-use torr_gauge::sessions::{AssertExample, EntryName, SessionCounts};
+use torr_gauge::sessions::{AssertExample, SessionCounts};
 use torr_gauge::{Failure, FailureKind};
 use torr_net::{Nanos, clock};
-
-/// The sessions of one thread.
-pub(super) struct Sessions {
-    pub counts: SessionCounts,
-    /// Where each user is, by the number of the connection.
-    users: Vec<UserState>,
-    /// The number of sessions that have begun and not ended.
-    pub running: usize,
-}
-
-/// Where a user is.
-#[derive(Debug, Clone, Copy, Default)]
-struct UserState {
-    /// When the session should have begun.
-    due: Nanos,
-    /// The number of the entry whose request is next or in flight.
-    entry: u32,
-    in_session: bool,
-    /// Whether the session began during the warm-up.
-    in_warmup: bool,
-}
-
-impl Sessions {
-    pub fn new(users: usize, entries: &[EntryName]) -> Self {
-        Self { counts: SessionCounts::new(entries), users: vec![UserState::default(); users], running: 0 }
-    }
-}
 
 impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     /// Begins a session that was due at a time. Returns whether a request is to be sent now.

@@ -42,7 +42,7 @@ pub struct RunSettings {
     pub feeder_order: Order,
     /// The think time between entries whose file names none.
     pub think: Option<ThinkTime>,
-    /// Whoever watches the sessions.
+    /// The watcher of the sessions.
     pub observer: Option<Arc<dyn SessionObserver>>,
 }
 
