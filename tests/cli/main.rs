@@ -5,6 +5,7 @@ mod httpress;
 mod import;
 mod layout;
 mod outputs;
+mod plan;
 mod session_runs;
 mod sessions;
 mod usage;

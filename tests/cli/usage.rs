@@ -15,7 +15,7 @@ fn mistakes_get_one_line_with_a_hint() {
         (&["-n", "0", "http://127.0.0.1:1"], "--requests"),
         (&["--colour", "http://127.0.0.1:1"], "--colour"),
         (&["--timout", "1s", "http://127.0.0.1:1"], "did you mean '--timeout'"),
-        (&["-c", "5"], "<URL>"),
+        (&["-c", "5"], "<TARGET>"),
         (&["http://127.0.0.1:1", "http://127.0.0.1:2"], "127.0.0.1:2"),
         (&["ftp://127.0.0.1/"], "only http://"),
         (&["http://"], "not a URL"),
@@ -150,12 +150,12 @@ fn more_connections_than_files_is_one_line() {
 
 #[test]
 fn help_and_version_go_to_standard_output() {
-    for args in [["--help"], ["--version"]] {
+    for args in [["--help"], ["--help-all"], ["--version"]] {
         let ended = torr(&args);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{args:?}");
         assert!(ended.stdout.to_lowercase().contains("torr"), "{args:?}: {}", ended.stdout);
     }
-    let help = torr(&["--help"]).stdout;
+    let help = torr(&["--help-all"]).stdout;
     for flag in [
         "--csv",
         "--hlog",
@@ -185,7 +185,7 @@ fn help_and_version_go_to_standard_output() {
         "httpress",
         "press",
     ] {
-        assert!(help.contains(flag), "{flag} is not in --help:\n{help}");
+        assert!(help.contains(flag), "{flag} is not in --help-all:\n{help}");
     }
     let nothing = torr(&[]);
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
@@ -194,15 +194,118 @@ fn help_and_version_go_to_standard_output() {
 #[test]
 fn help_is_a_command_too() {
     assert_eq!(torr(&["help"]).stdout, torr(&["--help"]).stdout);
-    for command in ["serve", "doctor", "limit", "demo", "watch"] {
+    for command in ["serve", "doctor", "limit", "demo", "watch", "check", "once", "import", "completions", "man"] {
         let ended = torr(&["help", command]);
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{command}");
         assert_eq!(ended.stdout, torr(&[command, "--help"]).stdout, "{command}");
         assert!(ended.stdout.contains(&format!("torr {command}")), "{command}: {}", ended.stdout);
     }
-    for front in ["ab", "wrk", "httpress", "press"] {
+    for front in ["ab", "wrk", "wrk2", "httpress", "press"] {
         assert_eq!(torr(&["help", front]).stdout, torr(&[front, "-h"]).stdout, "{front}");
     }
+}
+
+/// The lines of two screens.
+const TWO_SCREENS: usize = 50;
+
+#[test]
+fn help_fits_two_screens_and_help_all_has_every_flag() {
+    let on_screen = |args: &[&str]| {
+        let mut command = torr_command(args);
+        command.env("COLUMNS", "80");
+        Running::start(command).wait()
+    };
+    let flags = |text: &str| -> Vec<String> {
+        let starts = text.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
+        starts.filter_map(|line| Some(format!("--{}", line.split_once("--")?.1.split([' ', ',']).next()?))).collect()
+    };
+    for command in [&[][..], &["serve"], &["doctor"], &["limit"], &["demo"], &["watch"], &["check"], &["import"]] {
+        let brief = on_screen(&[command, &["--help"]].concat());
+        assert_eq!((brief.code, brief.stderr.as_str()), (Some(0), ""), "{command:?}");
+        assert_fits(&brief.stdout, 80);
+        let lines = brief.stdout.lines().count();
+        assert!(lines <= TWO_SCREENS, "torr {command:?} --help has {lines} lines:\n{}", brief.stdout);
+    }
+    for (command, more) in [(&[][..], "--tls-resumption"), (&["serve"], "--backlog"), (&["limit"], "--url-query")] {
+        let (brief, all) = (
+            on_screen(&[command, &["--help"]].concat()).stdout,
+            on_screen(&[command, &["--help-all"]].concat()).stdout,
+        );
+        assert!(brief.contains("--help-all"), "{brief}");
+        let (some, every) = (flags(&brief), flags(&all));
+        assert!(some.len() > 5 && every.len() > 2 * some.len(), "{some:?} of {every:?}");
+        for flag in &some {
+            assert!(every.contains(flag), "torr {command:?}: {flag} is only in --help");
+        }
+        assert!(all.contains(more), "torr {command:?} --help-all has no {more}");
+    }
+    let all = torr(&["--help-all"]).stdout;
+    for heading in ["Load:", "Request:", "Transport:", "TLS:", "Checks:", "Sessions:", "Output:"] {
+        assert!(all.lines().any(|line| line == heading), "{heading} is no heading of\n{all}");
+    }
+    let brief = torr(&["--help"]).stdout;
+    for command in ["serve", "doctor", "limit", "once", "import", "ab", "wrk2", "plan-schema", "completions", "man"] {
+        assert!(brief.contains(command), "{command} is not named in\n{brief}");
+    }
+}
+
+#[test]
+fn a_target_is_what_it_is_spelled_like_and_doubt_is_said() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    for name in ["checkout", "visit.har", "a.hurl", "plan.toml", "bad.lua"] {
+        std::fs::write(folder.path().join(name), "GET http://127.0.0.1:1/\n").expect("a file can be written");
+    }
+    let mistake = |args: &[&str]| {
+        let mut command = torr_command(args);
+        command.current_dir(folder.path());
+        let ended = Running::start(command).wait();
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{args:?}: {ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{args:?}: {}", ended.stderr);
+        ended.stderr
+    };
+    for (args, words) in [
+        (&["checkout"][..], "'checkout' is a file, and its ending does not tell what it holds"),
+        (&["checkout"], "'http://checkout/'"),
+        (&["visit.har"], "'torr import'"),
+        (&["none.hurl"], "a file that there is not (a host of that name is 'http://none.hurl/')"),
+        (&["none.toml", "-c", "5"], "a file that there is not"),
+        (&["./none"], "there is no file './none'"),
+        (&["a.hurl=none"], "the weight of 'a.hurl'"),
+        (&["a.hurl", "http://127.0.0.1:1/"], "a hurl file has its URLs in it"),
+        (&["a.hurl", "bad.lua"], "stands alone"),
+        (&["a.hurl", "--data", "x=1"], "--data has no meaning for sessions"),
+        (&["a.hurl", "--expect-status", "200"], "--expect-status has no meaning for sessions ('HTTP 200'"),
+        (&["a.hurl", "--pipeline", "4"], "--pipeline has no meaning for sessions"),
+        (&["a.hurl", "--urls", "checkout"], "--urls has no meaning for sessions"),
+        (&["http://127.0.0.1:1/", "--variable", "a=b"], "--variable has no meaning for a URL"),
+        (&["http://127.0.0.1:1/", "--setup", "a.hurl"], "--setup has no meaning for a URL"),
+    ] {
+        let line = mistake(args);
+        assert!(line.starts_with("torr: ") && line.contains(words), "{args:?}: {line}");
+    }
+}
+
+#[test]
+fn mistyped_flags_and_commands_are_recognised_everywhere() {
+    for (args, meant) in [
+        (&["--conections", "5", "http://127.0.0.1:1"][..], "'--connections'"),
+        (&["http://127.0.0.1:1", "--fail-iff", "p99>1s"], "'--fail-if'"),
+        (&["http://127.0.0.1:1", "--order", "randon", "--urls", "x"], "'random'"),
+        (&["--help-al"], "'--help-all'"),
+        (&["limit", "http://127.0.0.1:1", "--budgt", "5s"], "'--budget'"),
+        (&["doctor", "http://127.0.0.1:1", "--max-rat", "5"], "'--max-rate'"),
+        (&["serve", "--worker", "2"], "'--workers'"),
+        (&["import", "curll"], "'curl'"),
+        (&["check", "a.hurl", "--varible", "a=b"], "'--variable'"),
+        (&["completions", "bahs"], "'bash'"),
+        (&["plan-shema"], "'plan-schema'"),
+    ] {
+        let ended = torr(args);
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains(&format!("did you mean {meant}?")), "{args:?}: {}", ended.stderr);
+    }
+    let ended = torr(&["wrk2", "-R", "5", "--latnecy", "http://127.0.0.1:1"]);
+    assert!(ended.code == Some(1) && ended.stderr.contains("did you mean '--latency'?"), "{ended:?}");
 }
 
 #[test]

@@ -26,6 +26,48 @@ Usage: wrk <options> <url>      (wrk's command line, run by torr)
   <N> may end in k, M or G, <T> in s, m or h
 ";
 
+/// Which of the two programs a command line is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// wrk, with the options of wrk2 as well.
+    Wrk,
+    /// wrk2, which needs a rate.
+    Wrk2,
+}
+
+impl Program {
+    /// Returns the program's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wrk => "wrk",
+            Self::Wrk2 => "wrk2",
+        }
+    }
+
+    /// Parses a command line of this program.
+    ///
+    /// # Errors
+    /// If an option or the URL has a mistake, or if wrk2 is given no rate.
+    pub fn parse(self, args: Vec<OsString>) -> Result<Parsed, UsageError> {
+        match parse(args)? {
+            Parsed::Run(args) if self == Self::Wrk2 && args.rate.is_none() => {
+                Err(UsageError::usage("the rate is missing: -R, or --rate, is the number of requests per second"))
+            }
+            parsed => Ok(parsed),
+        }
+    }
+
+    /// Returns the help text.
+    pub fn usage(self) -> String {
+        match self {
+            Self::Wrk => USAGE.to_owned(),
+            Self::Wrk2 => USAGE
+                .replace("Usage: wrk <options> <url>      (wrk's", "Usage: wrk2 -R <N> <options> <url>      (wrk2's")
+                .replace("wrk2: ", ""),
+        }
+    }
+}
+
 /// The long options, which may be abbreviated while they are unambiguous.
 const LONG: [&str; 12] = [
     "connections",
@@ -145,7 +187,12 @@ fn short(name: &str) -> Result<char, UsageError> {
         Some("u_latency") => Ok('U'),
         Some("batch_latency") => Ok('B'),
         Some(long) => Ok(long.chars().next().unwrap_or_default()),
-        None => Err(UsageError::usage(format!("there is no option '--{name}'"))),
+        None => {
+            let rated = LONG.iter().map(|long| (strsim::osa_distance(name, long), long));
+            let near = rated.min().filter(|(distance, long)| *distance <= 2 && *distance < long.len() / 2);
+            let hint = near.map_or(String::new(), |(_, long)| format!(" (did you mean '--{long}'?)"));
+            Err(UsageError::usage(format!("there is no option '--{name}'{hint}")))
+        }
     }
 }
 
@@ -194,10 +241,21 @@ mod tests {
             ("-d 100ms http://h/", "duration"),
             ("-z http://h/", "'-z'"),
             ("--t 5 http://h/", "'--t'"),
+            ("--latnecy http://h/", "did you mean '--latency'?"),
             ("http://h/ -c", "'-c' needs a value"),
         ] {
             let error = parse(line.split(' ').map(OsString::from).collect()).expect_err(line);
             assert!(error.message.contains(what), "{line}: {error:?}");
         }
+    }
+
+    #[test]
+    fn wrk2_needs_a_rate() {
+        let parse = |line: &str| Program::Wrk2.parse(line.split(' ').map(OsString::from).collect());
+        let error = parse("-c 10 -U http://h/").expect_err("there is no rate");
+        assert!(error.message.contains("-R"), "{error:?}");
+        let parsed = parse("-R 2k -U -B http://h/").expect("there is a rate");
+        assert!(matches!(parsed, Parsed::Run(Args { rate: Some(2000), uncorrected: true, latency: true, .. })));
+        assert!(Program::Wrk2.usage().starts_with("Usage: wrk2 -R <N>") && !Program::Wrk2.usage().contains("wrk2: "));
     }
 }

@@ -2,19 +2,10 @@
 //! variable stands for each of them.
 
 use crate::flags::given::{Given, GivenFlag};
+use crate::flags::secret::SECRETS;
 use torr_doctor::{Invocation, quoted};
+use torr_gauge::redact;
 use torr_press::Target;
-
-/// Flags of which the whole value is a secret, and the variable that stands for it.
-const SECRETS: [(&str, &str); 4] = [
-    ("user", "TORR_USER"),
-    ("oauth2_bearer", "TORR_TOKEN"),
-    ("proxy_user", "TORR_PROXY_USER"),
-    ("cookies", "TORR_COOKIE"),
-];
-
-/// Parts of the names of fields whose values are secrets.
-const SECRET_FIELDS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "key", "session"];
 
 /// The request and the way there, as they were given, for this URL.
 pub fn invocation(given: &Given, url: Option<&str>) -> Invocation {
@@ -58,9 +49,7 @@ fn words(flag: &GivenFlag, variables: &mut Vec<(String, String)>) -> Vec<String>
 
 /// Whether a field of this name carries a secret. The name has to be one that a shell leaves as it is between quotation marks.
 fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_FIELDS.iter().any(|part| name.contains(part))
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    redact::is_secret_field(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
 /// Notes a variable, with a number where there is one of this name already.

@@ -49,17 +49,21 @@ pub fn interrupted() -> ExitCode {
     ExitCode::from(INTERRUPTED)
 }
 
-/// Help and version are printed as clap has them; a mistake becomes one line with a hint.
-pub fn from_clap(error: clap::Error) -> Result<ExitCode, Stop> {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Nobody may be reading any more.
-        let _ = error.print();
-        return Ok(ExitCode::SUCCESS);
-    }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-        return Ok(ExitCode::from(2));
-    }
+/// Returns whether clap has help or a version to show rather than a mistake.
+pub fn is_help(error: &clap::Error) -> bool {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand)
+}
+
+/// Prints help or a version as clap has it. Without any argument that is bad usage.
+pub fn show_help(error: &clap::Error) -> ExitCode {
+    // Nobody may be reading any more.
+    let _ = error.print();
+    ExitCode::from(u8::from(error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) * 2)
+}
+
+/// Returns a mistake as one line with a hint.
+pub fn from_clap(error: &clap::Error) -> Stop {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     // What is missing, or what there is to choose from.
@@ -73,5 +77,5 @@ pub fn from_clap(error: clap::Error) -> Result<ExitCode, Stop> {
     });
     let hint = hint.unwrap_or_else(|| "see 'torr --help'".into());
     let space = if more.is_empty() { "" } else { " " };
-    Err(Stop::Usage(format!("{first}{space}{more} ({hint})")))
+    Stop::Usage(format!("{first}{space}{more} ({hint})"))
 }

@@ -9,6 +9,8 @@ pub mod input;
 pub mod load;
 pub mod output;
 pub mod request;
+pub mod secret;
+pub mod session;
 pub mod tls;
 pub mod transport;
 pub mod values;

@@ -14,6 +14,7 @@ use clap::Args;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
+use torr_fronts::wrk::Program;
 
 /// Arguments that are passed on as they stand.
 #[derive(Debug, Args)]
@@ -28,8 +29,10 @@ pub struct FrontArgs {
 pub enum Front {
     /// ApacheBench.
     Ab,
-    /// wrk, and wrk2 with `-R`.
+    /// wrk, which takes the flags of wrk2 as well.
     Wrk,
+    /// wrk2, which needs `-R`.
+    Wrk2,
     /// httpress.
     Httpress,
     /// `drogon_ctl press`.
@@ -44,6 +47,7 @@ impl Front {
         match Path::new(program).file_name()?.to_str()? {
             "ab" => Some(Self::Ab),
             "wrk" => Some(Self::Wrk),
+            "wrk2" => Some(Self::Wrk2),
             "httpress" => Some(Self::Httpress),
             "press" => Some(Self::Press),
             "drogon_ctl" => Some(Self::DrogonCtl),
@@ -60,7 +64,8 @@ impl Front {
     pub fn run(self, mut args: Vec<OsString>) -> Result<ExitCode, Stop> {
         match self {
             Self::Ab => ab::run(args),
-            Self::Wrk => wrk::run(args),
+            Self::Wrk => wrk::run(args, Program::Wrk),
+            Self::Wrk2 => wrk::run(args, Program::Wrk2),
             Self::Httpress => httpress::run(args),
             Self::Press => press::run(args),
             Self::DrogonCtl if args.first().is_some_and(|command| command == "press") => press::run(args.split_off(1)),
@@ -78,6 +83,7 @@ mod tests {
         let called_as = |path: &str| Front::called_as(OsStr::new(path));
         assert_eq!(called_as("/usr/local/bin/ab"), Some(Front::Ab));
         assert_eq!(called_as("wrk"), Some(Front::Wrk));
+        assert_eq!(called_as("/opt/wrk2"), Some(Front::Wrk2));
         assert_eq!(called_as("./drogon_ctl"), Some(Front::DrogonCtl));
         assert_eq!([called_as("torr"), called_as("/ab/torr"), called_as("abc"), called_as("")], [None; 4]);
     }

@@ -7,6 +7,7 @@ mod spread;
 mod verify;
 
 use crate::exit::{self, Stop};
+use crate::flags::session::check_sessions;
 use crate::interrupt;
 use crate::output;
 use crate::press::{self, permission};
@@ -25,6 +26,7 @@ use torr_report::live::LiveProgress;
 pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
     let base = match args.url.as_deref() {
         Some(path) if session::is_hurl(path) => {
+            check_sessions(&args.given.flags)?;
             session::base(path, &args.variables, &args.request, &args.transport, !args.no_keepalive)?
         }
         url => press::base(&args.request, &args.transport, url, !args.no_keepalive)?,

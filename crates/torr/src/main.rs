@@ -17,11 +17,13 @@ mod interrupt;
 mod limit;
 mod output;
 mod own_server;
+mod plan_file;
 mod press;
 mod serve;
 mod service;
 mod session;
 mod sink;
+mod target;
 mod watch;
 
 use fronts::Front;

@@ -9,10 +9,9 @@ use crate::flags::checks::CheckArgs;
 use crate::flags::load::LoadArgs;
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
+use crate::flags::session::SessionFlags;
 use crate::flags::transport::TransportArgs;
-use crate::flags::variables::VariableArgs;
 use crate::interrupt;
-use crate::session::{self, RunFile, SessionRun, SessionSource};
 use clap::Args;
 use outputs::Outputs;
 use std::io::IsTerminal;
@@ -31,21 +30,24 @@ const DURATION: Duration = Duration::from_secs(10);
 /// `torr URL`.
 #[derive(Debug, Args)]
 pub struct PressArgs {
-    /// Where to; 'http://' may be left out
-    #[arg(required_unless_present = "urls")]
-    pub url: Option<String>,
+    /// A URL, whose 'http://' may be left out; or files: a.hurl, or a.hurl=7 b.hurl=1 with weights, script.lua, plan.toml
+    #[arg(value_name = "TARGET", required_unless_present = "urls")]
+    pub targets: Vec<String>,
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]
-    pub variables: VariableArgs,
-    #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
     #[command(flatten)]
+    pub session: SessionFlags,
+    #[command(flatten)]
     pub output: OutputArgs,
+    /// Print all of this as a plan in TOML, but for secrets, and send nothing; 'torr plan.toml' runs it
+    #[arg(long, help_heading = "Output")]
+    pub print_plan: bool,
 }
 
 /// Runs a plan and prints the report.
@@ -64,27 +66,6 @@ pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
         Ok(run) => Ok(outputs.finish(run)),
         Err(stop) => Err(outputs.give_up(&plan.target.url, stop)),
     }
-}
-
-/// Runs virtual users who walk through files, and prints the report.
-pub fn run_sessions(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Stop> {
-    let source = SessionSource {
-        files,
-        variables: &args.variables,
-        setup: None,
-        teardown: None,
-        request: &args.request,
-        transport: &args.transport,
-        think: args.load.think.clone(),
-        keep_alive: !args.load.no_keepalive,
-    };
-    let SessionRun { plan, teardown } = source.run()?;
-    let plan = with_load(args, plan)?;
-    let code = run(args, &plan)?;
-    if let Some(teardown) = teardown {
-        session::quietly(teardown, &args.transport, "teardown")?;
-    }
-    Ok(code)
 }
 
 /// Returns the names of the entries of a plan, none for a URL.
@@ -109,19 +90,17 @@ pub fn why_not(error: RunError) -> Stop {
     }
 }
 
-/// Returns what the command line asks for.
-pub fn plan(args: &PressArgs) -> Result<Plan, Stop> {
-    let load = &args.load;
-    let keep_alive = !load.no_keepalive;
-    let base = base(&args.request, &args.transport, args.url.as_deref(), keep_alive)?;
-    with_load(args, base)
+/// Returns what the command line asks for of a URL.
+pub fn plan(args: &PressArgs, url: Option<&str>) -> Result<Plan, Stop> {
+    let keep_alive = !args.load.no_keepalive;
+    with_load(args, base(&args.request, &args.transport, url, keep_alive)?)
 }
 
 /// Returns a plan with the load of a command line.
-fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, Stop> {
+pub fn with_load(args: &PressArgs, base: Plan) -> Result<Plan, Stop> {
     let load = &args.load;
     let (pace, depth) = (load.pace(), load.pipeline.unwrap_or(base.depth));
-    if load.think.is_some() && matches!(pace, Pace::Open(..)) {
+    if load.think.is_some() && base.users.is_none() && matches!(pace, Pace::Open(..)) {
         return Err(Stop::Usage("--think is for closed loops: in an open loop requests are due at their times".into()));
     }
     if load.max_rate.is_some() && matches!(pace, Pace::Open(..)) {

@@ -4,14 +4,17 @@ mod files;
 mod once;
 mod transport;
 
-pub use files::{Prepared, RunFile, prepare};
-pub use once::{OnceArgs, quietly, run as once};
+use files::{Prepared, prepare};
+pub use once::{OnceArgs, run as once};
 
 use crate::exit::Stop;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::variables::VariableArgs;
+use crate::press::{self, PressArgs};
+use crate::target::RunFile;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 use torr_press::request::Feeder;
 use torr_press::{Plan, Requests, Target, ThinkTime};
@@ -38,6 +41,27 @@ pub fn base(
     let (setup, teardown, think) = (None, None, None);
     let source = SessionSource { files: &files, variables, setup, teardown, request, transport, think, keep_alive };
     source.run().map(|run| run.plan)
+}
+
+/// Runs virtual users who walk through files, and prints the report.
+pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Stop> {
+    let source = SessionSource {
+        files,
+        variables: &args.session.variables,
+        setup: args.session.setup.as_deref(),
+        teardown: args.session.teardown.as_deref(),
+        request: &args.request,
+        transport: &args.transport,
+        think: args.load.think.clone(),
+        keep_alive: !args.load.no_keepalive,
+    };
+    let SessionRun { plan, teardown } = source.run()?;
+    let ended = press::with_load(args, plan).and_then(|plan| press::run(args, &plan));
+    // What the setup made is cleared away however the run ended.
+    let cleared = teardown.map(|teardown| once::quietly(teardown, &args.transport, "teardown")).transpose();
+    let code = ended?;
+    cleared?;
+    Ok(code)
 }
 
 /// What a run of sessions is made of, beside its load.
@@ -69,19 +93,20 @@ impl SessionSource<'_> {
     /// # Errors
     /// For a mistake in a file, with its place; and if the setup fails.
     pub fn run(&self) -> Result<SessionRun, Stop> {
-        reject_request_flags(self.request)?;
-        let mut prepared = prepare(self.files, self.variables, self.request.feeder.as_deref())?;
-        if let Some(setup) = self.setup {
-            let setup = prepare(&[RunFile::new(setup)], self.variables, None)?;
+        // All files are read before anything is sent; what the setup will capture counts as given.
+        let setup = self.setup.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &[])).transpose()?;
+        let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
+        let mut prepared = prepare(self.files, self.variables, self.request.feeder.as_deref(), &later)?;
+        let teardown = self.teardown.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &later));
+        let mut teardown = teardown.transpose()?;
+        if let Some(setup) = setup {
             let captured = once::quietly(setup, self.transport, "setup")?;
-            prepared = prepared.with_more(captured.clone(), self.files, self.request.feeder.as_deref())?;
+            prepared.values.extend(captured.clone());
+            if let Some(teardown) = &mut teardown {
+                teardown.values.extend(captured);
+            }
         }
-        let values = prepared.values.clone();
         let plan = self.plan(prepared)?;
-        let teardown = match self.teardown {
-            Some(path) => Some(files::prepare_with(&[RunFile::new(path)], values, self.variables.secrets(), None)?),
-            None => None,
-        };
         Ok(SessionRun { plan, teardown })
     }
 
@@ -120,39 +145,11 @@ fn plan(
         sources: route.sources,
         tunnel: route.tunnel,
         protocol: route.protocol,
-        threads: crate::press::cpus(),
+        threads: press::cpus(),
         keep_alive,
         users: Some(Arc::new(users)),
         ..Plan::new(target, route.addresses, request)
     })
-}
-
-/// Refuses the flags that say what a request of a URL is: in a session the file says it.
-fn reject_request_flags(request: &RequestArgs) -> Result<(), Stop> {
-    let given = [
-        ("--header", !request.headers.is_empty()),
-        ("--request", request.method.is_some()),
-        ("--data", !request.data.pieces.is_empty()),
-        ("--json-body", !request.json_body.is_empty()),
-        ("--form", !request.form.is_empty()),
-        ("--get", request.get),
-        ("--head", request.head),
-        ("--url-query", !request.url_query.is_empty()),
-        ("--user", request.user.is_some()),
-        ("--oauth2-bearer", request.oauth2_bearer.is_some()),
-        ("--cookie", !request.cookies.is_empty()),
-        ("--user-agent", request.user_agent.is_some()),
-        ("--referer", request.referer.is_some()),
-        ("--compressed", request.compressed),
-        ("--urls", request.urls.is_some()),
-        ("--no-template", request.no_template),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((flag, _)) => {
-            Err(Stop::Usage(format!("{flag} is for a URL: what a session sends stands in its file, so put it there")))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Returns variables by name, with the kinds that their texts have.

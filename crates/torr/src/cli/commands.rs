@@ -39,11 +39,6 @@ pub fn unknown(word: &str) -> Stop {
     Stop::Usage(format!("there is no command '{word}' ({hint})"))
 }
 
-/// Returns the mistake of giving two targets.
-pub fn second_target(url: &str) -> Stop {
-    Stop::Usage(format!("'{url}' is one URL too many: '--urls FILE' presses several of one server ({SEE})"))
-}
-
 /// Adds to a failure that a word was taken for a host because it is no command.
 pub fn also_no_command(word: &str, stop: Stop) -> Stop {
     match stop {

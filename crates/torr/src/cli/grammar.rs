@@ -1,5 +1,6 @@
 //! What the command line can say.
 
+use super::shell::{CompletionsArgs, ManArgs};
 use crate::check::CheckArgs;
 use crate::demo::DemoArgs;
 use crate::doctor::DoctorArgs;
@@ -24,6 +25,8 @@ Examples:
   torr URL -c 1000 -d 30s --json FILE  harder, longer, and keep the result
   torr URL -n 100k --no-keepalive      so many requests, a connection each
   torr URL -r 5000 --arrivals poisson  as independent users would send them
+  torr a.hurl=7 b.hurl=1 -c 50         virtual users, by weights
+  torr plan.toml -d 1m                 settings from a file, a flag beside it
   torr URL --fail-if 'p99>50ms'        exit code 1 if it is not that good
   torr limit URL                       the most that it sustains
   torr doctor URL                      the one factor that limits it, proven
@@ -61,21 +64,30 @@ pub enum Command {
     /// Read hurl files and say what is wrong with them; nothing is sent
     Check(CheckArgs),
     /// Walk one user through a hurl file, with every request and response shown
-    Once(OnceArgs),
+    Once(Box<OnceArgs>),
     /// Turn a curl command line or a HAR recording into a hurl file
     Import(ImportArgs),
     /// Press as ApacheBench would be told to, and report in its layout; see 'torr ab -h'
     #[command(disable_help_flag = true)]
     Ab(FrontArgs),
-    /// The same for wrk, and for wrk2 with -R
+    /// The same for wrk
     #[command(disable_help_flag = true)]
     Wrk(FrontArgs),
+    /// The same for wrk2, whose -R gives the arrival rate
+    #[command(disable_help_flag = true)]
+    Wrk2(FrontArgs),
     /// The same for httpress
     #[command(disable_help_flag = true)]
     Httpress(FrontArgs),
     /// The same for 'drogon_ctl press'
     #[command(disable_help_flag = true)]
     Press(FrontArgs),
+    /// Print the JSON Schema of plans
+    PlanSchema,
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Write the man pages of all commands
+    Man(ManArgs),
     /// Show this help, or that of a command
     Help {
         /// The command

@@ -34,7 +34,7 @@ pub struct DoctorArgs {
     #[arg(long, value_parser = positive, value_name = "N")]
     pub max_connections: Option<usize>,
     /// The clients open a connection for each request
-    #[arg(long)]
+    #[arg(long, conflicts_with = "streams")]
     pub no_keepalive: bool,
     /// Examine a service that is not on this machine or a private network: you vouch that you may
     #[arg(long)]

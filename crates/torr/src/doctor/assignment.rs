@@ -3,6 +3,7 @@
 use super::args::DoctorArgs;
 use crate::again;
 use crate::exit::Stop;
+use crate::flags::session::check_sessions;
 use crate::flags::transport::TransportArgs;
 use crate::press::{base_and_options, permission};
 use crate::session;
@@ -26,6 +27,7 @@ pub fn plan(
         return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
     }
     let (plan, options) = if session::is_hurl(url) {
+        check_sessions(&args.given.flags)?;
         (session::base(url, &args.variables, &args.request, transport, keep_alive)?, Options::default())
     } else {
         base_and_options(&args.request, transport, Some(url), keep_alive)?

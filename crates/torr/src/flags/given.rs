@@ -22,6 +22,16 @@ pub struct GivenFlag {
     pub value: Option<String>,
 }
 
+impl GivenFlag {
+    /// Returns the word of a command line that says the same.
+    pub fn word(&self) -> String {
+        match &self.value {
+            Some(value) => format!("{}={value}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 impl Args for Given {
     fn augment_args(command: Command) -> Command {
         command
@@ -35,15 +45,20 @@ impl Args for Given {
 impl FromArgMatches for Given {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let known = TransportArgs::augment_args(RequestArgs::augment_args(Command::new("known")));
-        let mut flags: Vec<_> = known.get_arguments().flat_map(|arg| occurrences(arg, matches)).collect();
-        flags.sort_by_key(|&(at, _)| at);
-        Ok(Self { flags: flags.into_iter().map(|(_, flag)| flag).collect() })
+        Ok(Self { flags: given(known.get_arguments(), matches) })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// Returns those of the flags that were given, in the order of the command line.
+pub fn given<'a>(known: impl Iterator<Item = &'a Arg>, matches: &ArgMatches) -> Vec<GivenFlag> {
+    let mut flags: Vec<_> = known.flat_map(|arg| occurrences(arg, matches)).collect();
+    flags.sort_by_key(|&(at, _)| at);
+    flags.into_iter().map(|(_, flag)| flag).collect()
 }
 
 /// Each time that a flag was given, with its place on the command line.

@@ -17,7 +17,7 @@ pub struct Http2Args {
     #[arg(long)]
     pub http2_prior_knowledge: bool,
     /// Requests under way at a time on each connection of HTTP/2 [default: 1]
-    #[arg(long, value_parser = depth, value_name = "N", requires = "h2", conflicts_with = "no_keepalive")]
+    #[arg(long, value_parser = depth, value_name = "N", requires = "h2")]
     pub streams: Option<u16>,
 }
 

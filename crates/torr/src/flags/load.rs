@@ -9,7 +9,7 @@ use torr_press::{Arrivals, Pace, Schedule, ThinkTime};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load", group(ArgGroup::new("open").args(["rate", "stages"])))]
 pub struct LoadArgs {
-    /// Connections at a time [default: 100]
+    /// Connections at a time, or virtual users [default: 100]
     #[arg(short, long, value_parser = positive, value_name = "N")]
     pub connections: Option<usize>,
     /// Most connections of an open loop, opened as they are needed [default: as -c]
@@ -43,9 +43,9 @@ pub struct LoadArgs {
     /// Press so long before anything counts
     #[arg(long, value_parser = duration, value_name = "DURATION")]
     pub warmup: Option<Duration>,
-    /// Wait so long between an answer and the next request of a closed loop; a range, such as 50ms..150ms, is drawn from
-    /// evenly
-    #[arg(long, value_parser = think, value_name = "DURATION", conflicts_with = "rate")]
+    /// Wait so long between a response and the next request of a closed loop or a session; a range, such as 50ms..150ms,
+    /// is drawn from evenly
+    #[arg(long, value_parser = think, value_name = "DURATION")]
     pub think: Option<ThinkTime>,
     /// Requests under way at a time on each connection (HTTP/1.1 pipelining)
     #[arg(long, value_parser = depth, value_name = "N", conflicts_with_all = ["no_keepalive", "h2"])]
@@ -54,7 +54,7 @@ pub struct LoadArgs {
     #[arg(long, value_parser = requests, value_name = "N", conflicts_with = "no_keepalive")]
     pub requests_per_connection: Option<u64>,
     /// Open a connection for each request
-    #[arg(long)]
+    #[arg(long, conflicts_with = "streams")]
     pub no_keepalive: bool,
 }
 

@@ -6,23 +6,23 @@ use crate::output::print;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
-use torr_fronts::wrk::{Args, Parsed, USAGE, parse};
+use torr_fronts::wrk::{Args, Parsed, Program};
 use torr_gauge::collector::Progress;
 use torr_gauge::redact;
 use torr_press::{Schedule, Target};
 use torr_report::fronts::wrk as layout;
 
 /// Does what the command line asks for.
-pub fn run(args: Vec<OsString>) -> Result<ExitCode, Stop> {
-    match parse(args) {
+pub fn run(args: Vec<OsString>, program: Program) -> Result<ExitCode, Stop> {
+    match program.parse(args) {
         Ok(Parsed::Run(args)) => press(args),
         Ok(Parsed::Help) => {
-            print(USAGE);
+            print(&program.usage());
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            anstream::eprintln!("wrk: {}", error.message);
-            print(USAGE);
+            anstream::eprintln!("{}: {}", program.name(), error.message);
+            print(&program.usage());
             Ok(ExitCode::FAILURE)
         }
     }

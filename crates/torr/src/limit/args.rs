@@ -48,7 +48,7 @@ pub struct LimitArgs {
     #[arg(short, long, value_parser = positive)]
     pub threads: Option<usize>,
     /// Open a connection for each request
-    #[arg(long)]
+    #[arg(long, conflicts_with = "streams")]
     pub no_keepalive: bool,
     /// Press a service that is neither on a loopback nor on a private address: you answer for it
     #[arg(long)]

@@ -5,27 +5,13 @@ use crate::exit::Stop;
 use crate::flags::input::{Input, file_name};
 use crate::flags::variables::VariableArgs;
 use crate::output;
+use crate::target::RunFile;
 use std::collections::BTreeMap;
 use std::path::Path;
 use torr_press::request::Feeder;
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::{RunSettings, SessionFile};
 use torr_session::{Folder, Session, Value};
-
-/// A hurl file of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFile {
-    pub path: String,
-    /// How many of all sessions are of this file, in proportion to the others' weights; more than 0.
-    pub weight: u32,
-}
-
-impl RunFile {
-    /// Returns a file that stands alone.
-    pub fn new(path: &Path) -> Self {
-        Self { path: path.to_string_lossy().into_owned(), weight: 1 }
-    }
-}
 
 /// Files of a run, compiled, with the variables that they begin with.
 pub struct Prepared {
@@ -41,44 +27,30 @@ impl Prepared {
         RunSettings { variables, secrets, ..RunSettings::default() }
     }
 
-    /// Compiles the files again, with more variables that have a value from the beginning.
-    pub fn with_more(
-        self,
-        more: BTreeMap<String, Value>,
-        files: &[RunFile],
-        feeder: Option<&Path>,
-    ) -> Result<Self, Stop> {
-        let mut values = self.values;
-        values.extend(more);
-        prepare_with(files, values, self.secrets.into_iter(), feeder)
+    /// Returns the names of all variables of the files.
+    pub fn names(&self) -> Vec<String> {
+        let names = self.files.iter().flat_map(|file| file.session.names.iter());
+        names.map(|(name, _)| name.to_owned()).collect()
     }
 }
 
-/// Reads and compiles files.
+/// Reads and compiles files. `later` are the names of variables that will have a value when the sessions begin.
 ///
 /// # Errors
 /// For the first mistake, with its place.
-pub fn prepare(files: &[RunFile], variables: &VariableArgs, feeder: Option<&Path>) -> Result<Prepared, Stop> {
-    let values = typed(variables.values(&mut Input::default())?).collect();
-    prepare_with(files, values, variables.secrets(), feeder)
-}
-
-/// Reads and compiles files with these variables.
-///
-/// # Errors
-/// As [`prepare`].
-pub fn prepare_with(
+pub fn prepare(
     files: &[RunFile],
-    values: BTreeMap<String, Value>,
-    secrets: impl Iterator<Item = String>,
+    variables: &VariableArgs,
     feeder: Option<&Path>,
+    later: &[String],
 ) -> Result<Prepared, Stop> {
+    let values: BTreeMap<_, _> = typed(variables.values(&mut Input::default())?).collect();
     let feeder = feeder.map(Feeder::read).transpose().map_err(Stop::usage)?;
     let fields = feeder.iter().flat_map(|feeder| feeder.names().map(str::to_owned).collect::<Vec<_>>());
-    let given: Vec<String> = values.keys().cloned().chain(fields).collect();
+    let given: Vec<String> = values.keys().chain(later).cloned().chain(fields).collect();
     let mut input = Input::default();
     let files = files.iter().map(|file| compile(file, &given, &mut input)).collect::<Result<_, _>>()?;
-    Ok(Prepared { files, values, secrets: secrets.collect() })
+    Ok(Prepared { files, values, secrets: variables.secrets().collect() })
 }
 
 fn compile(file: &RunFile, given: &[String], input: &mut Input) -> Result<SessionFile, Stop> {

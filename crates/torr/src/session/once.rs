@@ -1,11 +1,12 @@
 //! `torr once`: one user walks through a file, and every request and response is shown.
 
-use super::files::{Prepared, RunFile, prepare};
+use super::files::{Prepared, prepare};
 use super::{plan, transport};
 use crate::exit::{self, Stop};
 use crate::flags::transport::TransportArgs;
 use crate::flags::values::duration;
 use crate::flags::variables::VariableArgs;
+use crate::target::RunFile;
 use crate::{interrupt, output, press};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ pub struct OnceArgs {
 
 /// Walks one user through a file: exit code 1 if the session fails.
 pub fn run(args: &OnceArgs) -> Result<ExitCode, Stop> {
-    let prepared = prepare(&[RunFile::new(Path::new(&args.file))], &args.variables, None)?;
+    let prepared = prepare(&[RunFile::new(Path::new(&args.file))], &args.variables, None, &[])?;
     let outcome = walk(prepared, &args.transport, args.timeout, !args.no_keepalive, true)?;
     Ok(match outcome.end {
         Some(Ended::Finished) => ExitCode::SUCCESS,

@@ -1,0 +1,222 @@
+//! `--help` on two screens, and `--help-all`.
+
+use super::grammar::Cli;
+use crate::exit;
+use crate::fronts::Front;
+use clap::builder::StyledStr;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error};
+use std::ffi::OsString;
+
+/// Flags of help itself.
+const OWN: [&str; 3] = ["help", "help_all", "version"];
+/// The flag that shows everything.
+const ALL: &str = "--help-all";
+
+/// A command of which `--help` shows a part.
+struct Brief {
+    /// The command's name; that of the program is empty.
+    command: &'static str,
+    /// The flags that are shown, each with its meaning within one line.
+    flags: &'static [(&'static str, &'static str)],
+    /// The commands that are shown with their meaning; the others are only named.
+    commands: &'static [(&'static str, &'static str)],
+    /// What stands below.
+    below: &'static str,
+}
+
+const BRIEFS: &[Brief] = &[
+    Brief {
+        command: "",
+        flags: &[
+            ("targets", "A URL; or a.hurl=7 b.hurl=1, a.lua, plan.toml"),
+            ("connections", "Connections at a time, or virtual users [100]"),
+            ("duration", "How long, such as 30s or 2m [10s]"),
+            ("requests", "How many requests, such as 5000 or 2M"),
+            ("rate", "An open loop: requests per second"),
+            ("stages", "A rate, or connections, that rise and fall"),
+            ("headers", "A header, as 'Name: value'"),
+            ("method", "The method"),
+            ("data", "A body; @FILE reads it from a file"),
+            ("insecure", "Do not check the server's certificate"),
+            ("variables", "A variable of hurl files"),
+            ("json", "Write the result as JSON"),
+            ("fail_if", "Exit with 1 if so, such as 'p99>50ms,errors>0.1%'"),
+            ("print_plan", "Print all of this as a plan, and send nothing"),
+        ],
+        commands: &[
+            ("serve", "Run the demo application: a server worth pressing"),
+            ("doctor", "Name the one factor that limits a service, with proof"),
+            ("limit", "Find the most that a service sustains"),
+            ("demo", "Press the demo application, and diagnose it"),
+            ("watch", "Offer what a server's machine shows to torr elsewhere"),
+            ("check", "Read hurl files, and say what is wrong with them"),
+            ("once", "Walk through a hurl file once, everything shown"),
+            ("import", "Turn curl commands and recordings into hurl files"),
+            ("lab", "Run tables of measurements"),
+            ("compare", "Compare two results"),
+            ("report", "Make a page of results"),
+            ("fleet", "One load from many machines"),
+        ],
+        below: "\
+Examples:
+  torr http://127.0.0.1:8080/          10 s, 100 connections, then a verdict
+  torr URL -r 5000 --fail-if 'p99>50ms'  an open loop, exit code 1 if too slow
+  torr a.hurl=7 b.hurl=1 -c 50         virtual users, by weights
+  torr plan.toml -d 1m                 settings from a file, a flag beside it
+
+Exit codes: 0 done, 1 a check or threshold or output failed, 2 bad usage,
+3 target could not be reached, 130 interrupted (the report is still printed)",
+    },
+    Brief {
+        command: "limit",
+        flags: &[
+            ("url", "Where to; 'http://' may be left out"),
+            ("slo", "What to keep to [default: p99<50ms,errors<0.1%]"),
+            ("budget", "How long all of it may take [default: 60s]"),
+            ("max_rate", "Never more requests per second than this"),
+            ("max_connections", "Never more connections than this [default: 512]"),
+            ("arrivals", "poisson: at random; constant: evenly [poisson]"),
+            ("threads", "Threads [default: one per CPU]"),
+            ("no_keepalive", "Open a connection for each request"),
+            ("i_own_this", "Press a service outside private networks"),
+            ("json", "Write the outcome as JSON"),
+            ("quiet", "No progress line"),
+            ("headers", "A header, as 'Name: value'"),
+            ("method", "The method"),
+            ("data", "A body; @FILE reads it from a file"),
+            ("insecure", "Do not check the server's certificate"),
+        ],
+        commands: &[],
+        below: "",
+    },
+    Brief {
+        command: "doctor",
+        flags: &[
+            ("url", "Where to; 'http://' may be left out"),
+            ("connections", "Connections that the service is meant to stand [100]"),
+            ("budget", "How long all experiments may take [default: 60s]"),
+            ("max_rate", "Never more requests per second than this"),
+            ("max_connections", "Never more connections than this [twice -c]"),
+            ("no_keepalive", "The clients open a connection for each request"),
+            ("i_own_this", "Examine a service outside private networks"),
+            ("watch", "Where the server's machine has a 'torr watch'"),
+            ("watch_token", "The token that it wants"),
+            ("json", "Write the diagnosis as JSON"),
+            ("quiet", "No progress on stderr"),
+            ("headers", "A header, as 'Name: value'"),
+            ("method", "The method"),
+            ("data", "A body; @FILE reads it from a file"),
+            ("insecure", "Do not check the server's certificate"),
+            ("sweep", "Instead: ever more workers, and the number to take"),
+            ("command", "The command that starts them"),
+            ("via", "Instead: what this proxy before URL costs"),
+            ("tls", "Instead: what TLS costs"),
+            ("paths", "Instead: paths of the same server, compared"),
+        ],
+        commands: &[],
+        below: "",
+    },
+    Brief {
+        command: "serve",
+        flags: &[
+            ("config", "Read settings from this TOML file"),
+            ("print_config", "Print all settings with their sources"),
+            ("listen", "Address and port [default: 127.0.0.1:8080]"),
+            ("workers", "Worker threads [default: one per CPU]"),
+            ("processes", "Worker processes; 0: within this one [default: 0]"),
+            ("max_connections", "Most connections at a time [default: 100000]"),
+            ("max_body", "Most bytes of a request's body [default: 1048576]"),
+            ("idle_timeout", "Time without a request [default: 1m 15s]"),
+            ("stop_timeout", "Time for requests in flight at the end [30s]"),
+            ("tls_cert", "Speak TLS, with this certificate chain (PEM)"),
+            ("tls_key", "The key of the certificate (PEM)"),
+            ("trusted_proxies", "Proxies that are believed about clients"),
+            ("access_log", "Note each request in this file; - for stdout"),
+            ("log_level", "off, error, warn, info, debug or trace [info]"),
+            ("database", "sqlite:FILE, mysql://... or postgres://..."),
+            ("cache", "memory, or redis://... [default: memory]"),
+        ],
+        commands: &[],
+        below: "\
+Every setting stands in the file of --config, as max_head, in the environment,
+as TORR_SERVE_MAX_HEAD, or is a flag, --max-head; the last is the strongest.",
+    },
+];
+
+/// The grammar of the command line with [`ALL`].
+pub fn grammar() -> Command {
+    let all = || {
+        Arg::new("help_all")
+            .long("help-all")
+            .action(ArgAction::SetTrue)
+            .help_heading(None::<&str>)
+            .help("Show all flags and commands")
+    };
+    let brief = |name: &str| BRIEFS.iter().any(|brief| brief.command == name);
+    Cli::command().arg(all()).mut_subcommands(|command| match brief(command.get_name()) {
+        true => command.arg(all()),
+        false => command,
+    })
+}
+
+/// Parses a command line. Where help is asked for, the error is that help: two screens of it, or everything.
+pub fn parse(args: &[OsString]) -> Result<ArgMatches, Error> {
+    let front = args.get(1).and_then(|word| word.to_str()).is_some_and(Front::is_called);
+    let is_all = |word: &OsString| word == ALL;
+    let before_dashes = args.iter().take_while(|word| *word != "--");
+    if !front && before_dashes.clone().any(is_all) {
+        let args = args.iter().map(|word| if is_all(word) { OsString::from("--help") } else { word.clone() });
+        return grammar().try_get_matches_from(args);
+    }
+    match grammar().try_get_matches_from(args) {
+        Err(error) if exit::is_help(&error) => brief().try_get_matches_from(args),
+        parsed => parsed,
+    }
+}
+
+/// Returns the grammar with the help of two screens.
+fn brief() -> Command {
+    let shortened = |command: Command| match BRIEFS.iter().find(|brief| brief.command == command.get_name()) {
+        Some(brief) => shorten(command, brief),
+        None => command,
+    };
+    let command = grammar().mut_subcommands(shortened);
+    match BRIEFS.iter().find(|brief| brief.command.is_empty()) {
+        Some(brief) => shorten(command, brief),
+        None => command,
+    }
+}
+
+fn shorten(command: Command, brief: &Brief) -> Command {
+    let order = |id: &str| brief.flags.iter().position(|(shown, _)| *shown == id);
+    let command = command.mut_args(|arg| {
+        let id = arg.get_id().as_str().to_owned();
+        match order(&id) {
+            Some(at) => {
+                let arg = arg.help(brief.flags[at].1).help_heading(None::<&str>).display_order(at);
+                let takes_values = arg.get_action().takes_values();
+                if takes_values { arg.hide_default_value(true).hide_possible_values(true) } else { arg }
+            }
+            None if arg.is_positional() || OWN.contains(&id.as_str()) => arg,
+            None => arg.hide(true),
+        }
+    });
+    let named: Vec<_> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let is_shown = |name: &str| brief.commands.iter().find(|(shown, _)| *shown == name);
+    let others: Vec<_> = named.iter().filter(|name| is_shown(name).is_none() && *name != "help").cloned().collect();
+    let command = command.mut_subcommands(|command| match is_shown(command.get_name()) {
+        Some((_, about)) => command.about(*about),
+        None => command.hide(true),
+    });
+    let more = match others.is_empty() {
+        true => format!("{ALL} shows all flags."),
+        false => format!(
+            "More commands: {}.\n{ALL} shows everything, 'torr help COMMAND' a command's flags.",
+            others.join(", ")
+        ),
+    };
+    let existing = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();
+    let below = if brief.below.is_empty() { existing.as_str() } else { brief.below };
+    let below = if below.is_empty() { more } else { format!("{more}\n\n{below}") };
+    command.after_help(below)
+}

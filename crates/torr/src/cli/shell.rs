@@ -1,0 +1,60 @@
+//! What other programs make of the command line: completions of shells, and man pages.
+
+use super::help;
+use crate::exit::Stop;
+use crate::output;
+use clap::{Args, Command};
+use clap_complete::Shell;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const COMPLETIONS: &str = "\
+Examples:
+  torr completions bash > ~/.local/share/bash-completion/completions/torr
+  torr completions zsh > ~/.zfunc/_torr
+  torr completions fish > ~/.config/fish/completions/torr.fish";
+
+const MAN: &str = "\
+Examples:
+  torr man ~/.local/share/man/man1";
+
+/// `torr completions`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// `torr man`.
+#[derive(Debug, Args)]
+#[command(after_help = MAN)]
+pub struct ManArgs {
+    /// The folder, which is made where it is missing
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+/// Prints the completions of a shell.
+pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Stop> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut grammar(), "torr", &mut text);
+    output::print(&String::from_utf8_lossy(&text));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a man page for the program and one for each command.
+pub fn man(args: &ManArgs) -> Result<ExitCode, Stop> {
+    let folder = args.folder.display();
+    let written =
+        std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(grammar(), &args.folder));
+    written.map_err(|error| Stop::Usage(format!("cannot write man pages to '{folder}': {error}")))?;
+    output::note(&format!("man pages written: man {folder}/torr.1"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The grammar as others are to see it: 'help' is a command of the program's own.
+fn grammar() -> Command {
+    help::grammar()
+}

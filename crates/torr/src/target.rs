@@ -1,0 +1,223 @@
+//! What `torr TARGET` loads: a URL, hurl files, a Lua file or a plan.
+
+use crate::exit::Stop;
+use std::path::{Path, PathBuf};
+use torr_gauge::number;
+
+/// What the targets of a command line are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A URL, or none where `--urls` lists them.
+    Url(Option<String>),
+    /// Hurl files, at least one.
+    Sessions(Vec<RunFile>),
+    /// A Lua file.
+    Script(PathBuf),
+    /// A plan, which has its targets in it. The command line replaces a plan by its settings before anything runs.
+    Plan(PathBuf),
+}
+
+/// A file of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFile {
+    pub path: String,
+    /// How many of all sessions are of this file, in proportion to the others' weights; more than 0.
+    pub weight: u32,
+}
+
+impl RunFile {
+    /// Returns a file that stands alone.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_string_lossy().into_owned(), weight: 1 }
+    }
+}
+
+/// What files hold, by their ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Hurl,
+    Lua,
+    Plan,
+}
+
+/// Endings of what `torr import` reads.
+const IMPORTED: [&str; 6] = ["har", "json", "yaml", "yml", "jmx", "curl"];
+
+impl TargetKind {
+    /// Returns what these targets are. Files are looked for, and not read.
+    ///
+    /// # Errors
+    /// If a target can be a host as well as a file, if there is no such file, or if the targets do not go together.
+    pub fn of(targets: &[String]) -> Result<Self, Stop> {
+        let words = targets.iter().map(|text| Word::of(text)).collect::<Result<Vec<_>, _>>()?;
+        match &words[..] {
+            [] => Ok(Self::Url(None)),
+            [Word::Url(url)] => Ok(Self::Url(Some((*url).to_owned()))),
+            [Word::File(Ending::Plan, file)] => Ok(Self::Plan(file.path.clone().into())),
+            [Word::File(Ending::Lua, file)] => Ok(Self::Script(file.path.clone().into())),
+            _ => sessions(words).map(Self::Sessions),
+        }
+    }
+}
+
+/// Whether a target is spelled like the file of a plan.
+pub fn is_plan(text: &str) -> bool {
+    !text.contains("://") && ending(text) == Some(Ending::Plan)
+}
+
+fn sessions(words: Vec<Word<'_>>) -> Result<Vec<RunFile>, Stop> {
+    let urls: Vec<_> = words.iter().filter_map(Word::url).collect();
+    let mut files = Vec::new();
+    for word in words {
+        match word {
+            Word::File(Ending::Hurl, file) => files.push(file),
+            Word::Url(_) => {}
+            Word::File(_, file) => {
+                let path = file.path;
+                return Err(Stop::Usage(format!("'{path}' stands alone: only hurl files can be several targets")));
+            }
+        }
+    }
+    match (&urls[..], files.first()) {
+        ([], _) => Ok(files),
+        ([url, ..], Some(file)) => {
+            Err(Stop::Usage(format!("'{url}' is a URL and '{}' a file: a hurl file has its URLs in it", file.path)))
+        }
+        ([.., last], None) => Err(Stop::Usage(format!(
+            "'{last}' is one URL too many: '--urls FILE' presses several of one server (see 'torr help')"
+        ))),
+    }
+}
+
+/// One target.
+enum Word<'t> {
+    Url(&'t str),
+    File(Ending, RunFile),
+}
+
+impl<'t> Word<'t> {
+    fn of(text: &'t str) -> Result<Self, Stop> {
+        if text.contains("://") {
+            return Ok(Self::Url(text));
+        }
+        let (path, weight) = match text.rsplit_once('=') {
+            Some((path, weight)) if ending(path).is_some() && !Path::new(text).is_file() => (path, Some(weight)),
+            _ => (text, None),
+        };
+        let Some(ending) = ending(path) else { return without_ending(text) };
+        if !Path::new(path).is_file() {
+            // A port tells that a host is meant.
+            return match path.split('/').next() {
+                Some(front) if front.contains(':') => Ok(Self::Url(text)),
+                _ => Err(missing(path)),
+            };
+        }
+        let wrong = || Stop::Usage(format!("the weight of '{path}' is not a whole number from 1 up, as in '{path}=7'"));
+        let weight = match weight {
+            Some(weight) => {
+                let weight = number::count(weight).and_then(|weight| u32::try_from(weight).ok());
+                weight.filter(|&weight| weight > 0).ok_or_else(wrong)?
+            }
+            None => 1,
+        };
+        Ok(Self::File(ending, RunFile { path: path.into(), weight }))
+    }
+
+    fn url(&self) -> Option<&'t str> {
+        match self {
+            Self::Url(url) => Some(url),
+            Self::File(..) => None,
+        }
+    }
+}
+
+/// Returns the URL that a word without a known ending is, unless it can be a file.
+fn without_ending(text: &str) -> Result<Word<'_>, Stop> {
+    let is_path = ["/", "./", "../", "~"].iter().any(|start| text.starts_with(start));
+    match (Path::new(text).is_file(), is_path) {
+        (true, _) => {
+            let lower = text.to_ascii_lowercase();
+            let other = IMPORTED.iter().any(|ending| lower.ends_with(&format!(".{ending}")));
+            let hint = match other {
+                true => "'torr import' makes a hurl file of what other programs wrote".to_owned(),
+                false => "a hurl file ends in .hurl, a script in .lua, a plan in .toml".to_owned(),
+            };
+            let host = if is_path { String::new() } else { format!("; a host of that name is 'http://{text}/'") };
+            Err(Stop::Usage(format!("'{text}' is a file, and its ending does not tell what it holds ({hint}{host})")))
+        }
+        (false, true) => Err(Stop::Usage(format!("there is no file '{text}'"))),
+        (false, false) => Ok(Word::Url(text)),
+    }
+}
+
+fn missing(path: &str) -> Stop {
+    let what = if Path::new(path).is_dir() { "is a folder, not a file" } else { "is a file that there is not" };
+    let host = path.trim_end_matches('/');
+    Stop::Usage(format!("'{path}' {what} (a host of that name is 'http://{host}/')"))
+}
+
+fn ending(path: &str) -> Option<Ending> {
+    match Path::new(path).extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "hurl" => Some(Ending::Hurl),
+        "lua" => Some(Ending::Lua),
+        "toml" => Some(Ending::Plan),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(targets: &[&str]) -> Result<TargetKind, Stop> {
+        TargetKind::of(&targets.iter().map(|&target| target.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn targets_are_what_they_are_spelled_like() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").expect("there is room");
+            path.to_str().expect("it is text").to_owned()
+        };
+        let [hurl, other, lua, plan] = ["a.hurl", "b=2.HURL", "c.lua", "d.toml"].map(file);
+        let weighted = |path: &str, weight| RunFile { path: path.into(), weight };
+        for (targets, kind) in [
+            (&[][..], TargetKind::Url(None)),
+            (&["localhost:8080"], TargetKind::Url(Some("localhost:8080".into()))),
+            (&["http://a/plan.toml"], TargetKind::Url(Some("http://a/plan.toml".into()))),
+            (&["a:80/plan.toml"], TargetKind::Url(Some("a:80/plan.toml".into()))),
+            (&[&*hurl], TargetKind::Sessions(vec![weighted(&hurl, 1)])),
+            (&[&*other], TargetKind::Sessions(vec![weighted(&other, 1)])),
+            (
+                &[&*format!("{hurl}=7"), &*format!("{other}=1k")],
+                TargetKind::Sessions(vec![weighted(&hurl, 7), weighted(&other, 1000)]),
+            ),
+            (&[&*lua], TargetKind::Script(lua.clone().into())),
+            (&[&*plan], TargetKind::Plan(plan.clone().into())),
+        ] {
+            assert_eq!(of(targets), Ok(kind), "{targets:?}");
+        }
+        let (unknown, import) = (file("checkout"), file("visit.har"));
+        for (targets, words) in [
+            (
+                &["none.hurl"][..],
+                "'none.hurl' is a file that there is not (a host of that name is 'http://none.hurl/')",
+            ),
+            (&["example.org/none.toml"], "http://example.org/none.toml/"),
+            (&["./none"], "there is no file './none'"),
+            (&[&*unknown], "its ending does not tell what it holds (a hurl file ends in .hurl"),
+            (&[&*import], "torr import"),
+            (&[&*format!("{hurl}=0")], "the weight of"),
+            (&[&*format!("{hurl}=")], "the weight of"),
+            (&[&*hurl, "http://a/"], "'http://a/' is a URL"),
+            (&["a", "http://b/"], "'http://b/' is one URL too many"),
+            (&[&*hurl, &*lua], "stands alone"),
+            (&[&*plan, &*hurl], "stands alone"),
+        ] {
+            let mistake = of(targets).expect_err(words);
+            assert!(matches!(&mistake, Stop::Usage(line) if line.contains(words)), "{targets:?}: {mistake:?}");
+        }
+    }
+}
