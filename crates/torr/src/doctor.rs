@@ -9,6 +9,7 @@ mod render;
 
 use crate::exit::Stop;
 use crate::interrupt;
+use crate::output;
 use crate::own_server::Server;
 use crate::press::cpus;
 use crate::sink::Sink;
@@ -23,6 +24,10 @@ use torr_doctor::{Assignment, Diagnosis, Halt, Instruments, Observer, diagnose};
 use torr_net::address;
 use torr_press::{Plan, Requests, Target};
 
+/// The experiments that a session does not allow.
+const SESSIONS_VARY: &str = "of a session only connections, rate and pauses are varied: HEAD, compression and other versions are not \
+                             tried, since each would be another request";
+
 /// Examines the service and prints the diagnosis.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
     if args.compare.is_asked_for() {
@@ -31,6 +36,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Stop> {
     let url = args.url.as_deref().unwrap_or_default();
     let (plan, options) = plan(args, &args.transport, url, !args.no_keepalive)?;
     let assignment = assignment(args, plan, options)?;
+    if assignment.plan.users.is_some() {
+        output::note(SESSIONS_VARY);
+    }
     let json = args.json.as_deref().map(Sink::open).transpose()?;
     let stop = interrupt::flag()?;
     let remote = remote(args, assignment.plan.target.port)?;
