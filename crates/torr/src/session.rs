@@ -2,6 +2,7 @@
 
 mod files;
 mod once;
+mod plan;
 mod transport;
 
 use files::{Prepared, prepare};
@@ -15,11 +16,9 @@ use crate::press::{self, PressArgs};
 use crate::target::RunFile;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use torr_press::request::Feeder;
-use torr_press::{Plan, Requests, Target, ThinkTime};
-use torr_session::Value;
-use torr_session::users::{HurlUsers, RunSettings};
+use torr_press::{Plan, ThinkTime};
+use torr_session::users::RunSettings;
 
 /// Whether the text in the place of a URL names a hurl file.
 pub fn is_hurl(target: &str) -> bool {
@@ -119,40 +118,6 @@ impl SessionSource<'_> {
             think: self.think.clone(),
             ..prepared.settings()
         };
-        plan(prepared.files, settings, &transport, self.keep_alive)
+        plan::of(prepared.files, settings, &transport, self.keep_alive)
     }
-}
-
-/// Returns the plan of users who walk through files: a closed loop without end, with a thread for each CPU.
-fn plan(
-    files: Vec<torr_session::users::SessionFile>,
-    settings: RunSettings,
-    transport: &TransportArgs,
-    keep_alive: bool,
-) -> Result<Plan, Stop> {
-    let first = files.first().map_or_else(String::new, |file| file.name.clone());
-    let users = HurlUsers::new(files, settings).map_err(Stop::usage)?;
-    let url = users.first_url().ok_or_else(|| {
-        Stop::Usage(format!("{first}: the first request's URL is not known before the run: a run has one server"))
-    })?;
-    let target = Target::parse(url.as_str()).map_err(Stop::usage)?;
-    let request = Requests::get(&target, keep_alive).map_err(Stop::usage)?;
-    let route = transport.route(&target)?;
-    if transport.http2.streams.is_some_and(|streams| streams > 1) {
-        return Err(Stop::Usage("each user of a session has a connection of its own: leave out --streams".into()));
-    }
-    Ok(Plan {
-        sources: route.sources,
-        tunnel: route.tunnel,
-        protocol: route.protocol,
-        threads: press::cpus(),
-        keep_alive,
-        users: Some(Arc::new(users)),
-        ..Plan::new(target, route.addresses, request)
-    })
-}
-
-/// Returns variables by name, with the kinds that their texts have.
-fn typed(values: impl IntoIterator<Item = (String, String)>) -> impl Iterator<Item = (String, Value)> {
-    values.into_iter().map(|(name, text)| (name, Value::given(&text)))
 }

@@ -1,6 +1,5 @@
 //! Hurl files, read and compiled for a run.
 
-use super::typed;
 use crate::exit::Stop;
 use crate::flags::input::{Input, file_name};
 use crate::flags::variables::VariableArgs;
@@ -72,4 +71,9 @@ fn compile(file: &RunFile, given: &[String], input: &mut Input) -> Result<Sessio
         output::note(&format!("{path}:{at}: {what}, it is passed over"));
     }
     Ok(SessionFile { name: file_name(path), source, session, weight: file.weight })
+}
+
+/// Returns variables by name, with the kinds that their texts have.
+fn typed(values: impl IntoIterator<Item = (String, String)>) -> impl Iterator<Item = (String, Value)> {
+    values.into_iter().map(|(name, text)| (name, Value::given(&text)))
 }

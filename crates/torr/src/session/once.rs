@@ -97,7 +97,7 @@ fn walk(
     let transcript = Arc::new(Transcript { shows, secrets, state: Mutex::default() });
     let observer: Arc<dyn SessionObserver> = Arc::clone(&transcript) as _;
     let settings = RunSettings { observer: Some(observer), ..settings };
-    let mut plan = plan(prepared.files, settings, &transport, keep_alive)?;
+    let mut plan = plan::of(prepared.files, settings, &transport, keep_alive)?;
     plan.connections = 1;
     plan.requests = Some(1);
     plan.timeout = timeout;
