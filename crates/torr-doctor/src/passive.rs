@@ -9,6 +9,7 @@ mod connecting;
 mod failing;
 mod kept;
 mod seen;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -27,6 +28,7 @@ pub fn passive(run: &RunResult) -> Verdict {
         failing::backlog,
         failing::refusals,
         failing::errors,
+        sessions::rule,
         connecting::handshakes,
         connecting::keep_alive,
         behind::quota,

@@ -93,7 +93,7 @@ impl ThreadTotals {
     fn add(&mut self, sample: &Sample) {
         self.opened += sample.opened;
         self.answered += sample.answered.count();
-        self.status_errors += sample.status.errors();
+        self.status_errors += sample.status_errors();
         self.failed += sample.failures.total();
         self.received += sample.received;
         self.body += sample.body;
@@ -269,7 +269,7 @@ impl Collector {
                 read: of(FailureKind::Read),
                 write: of(FailureKind::Write),
                 protocol: of(FailureKind::Protocol),
-                status: total.status.errors(),
+                status: total.status_errors(),
                 ports: of(FailureKind::Ports),
             },
             causes: causes(&total.failures),
@@ -295,7 +295,7 @@ impl Collector {
             generator: Generator::of(&facts.threads, all_answered, &total.lag),
             warmup: self.warmup.map(|warmup| Warmup {
                 requests: warmup.answered.count(),
-                errors: warmup.failures.total() + warmup.status.errors(),
+                errors: warmup.failures.total() + warmup.status_errors(),
                 p50: warmup.answered.quantile(0.5),
                 carried: total.carried.answered,
                 carried_errors: total.carried.status_errors,
@@ -406,6 +406,18 @@ mod tests {
         assert_eq!(points, [(100, 3), (100, 0)]);
         // Its CPU time is that of the whole run, and so are the requests that it is divided by.
         assert_eq!(result.generator.cpu_us_per_request, 100.0);
+    }
+
+    #[test]
+    fn a_status_that_an_entry_expects_is_no_error() {
+        let mut collector = Collector::new(1, Duration::from_secs(1));
+        let mut sample = sample(3);
+        [404, 404, 500].into_iter().for_each(|status| sample.status.count(status));
+        sample.expected_statuses = 2;
+        let progress = collector.take(0, 0, &sample, false).expect("the interval is complete");
+        let run = collector.finish(RunFacts { duration: Duration::from_secs(1), ..RunFacts::default() }).result;
+        assert_eq!((progress.errors, run.errors.status, run.series[0].errors), (1, 1, 1));
+        assert_eq!((run.status[&404], run.good_rps()), (2, 2.0), "they are responses with this status all the same");
     }
 
     #[test]

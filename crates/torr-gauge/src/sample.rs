@@ -44,6 +44,8 @@ pub struct Sample {
     pub gaps: Vec<u64>,
     /// The number of responses by status code.
     pub status: Statuses,
+    /// The number of responses with a status of 400 or more that the entry of a session expects: no errors.
+    pub expected_statuses: u64,
     /// The failures by kind and cause.
     pub failures: Failures,
     /// The times of failures and of responses with a status of 400 or more.
@@ -93,9 +95,14 @@ impl Sample {
         self.answered.count() + self.carried.answered
     }
 
+    /// Returns the number of complete responses with a status of 400 or more, without those that a session's entry expects.
+    pub fn status_errors(&self) -> u64 {
+        self.status.errors().saturating_sub(self.expected_statuses)
+    }
+
     /// Returns the number of failed requests, responses with a status of 400 or more included, whenever they began.
     pub fn failed(&self) -> u64 {
-        self.failures.total() + self.status.errors() + self.carried.failed + self.carried.status_errors
+        self.failures.total() + self.status_errors() + self.carried.failed + self.carried.status_errors
     }
 
     /// Adds another sample.
@@ -117,6 +124,7 @@ impl Sample {
         self.lag.add(&other.lag);
         self.gaps.extend_from_slice(&other.gaps[..other.gaps.len().min(MAX_GAPS.saturating_sub(self.gaps.len()))]);
         self.status.add(&other.status);
+        self.expected_statuses += other.expected_statuses;
         self.failures.add(&other.failures);
         self.error_times.add(&other.error_times);
         self.carried.add(&other.carried);
@@ -148,6 +156,7 @@ impl Sample {
             mut gaps,
             mut failed_checks,
             mut status,
+            expected_statuses: _,
             failures: _,
             error_times: _,
             carried: _,
@@ -183,6 +192,7 @@ impl Sample {
             gaps,
             failed_checks,
             status,
+            expected_statuses: 0,
             failures: Failures::default(),
             error_times: ErrorTimes::default(),
             carried: Carried::default(),
@@ -287,6 +297,7 @@ mod tests {
     fn a_cleared_sample_equals_a_new_one() {
         let mut used = Sample { sent: 1, received: 2, body: 3, opened: 4, closed_by_server: 5, ..Sample::default() };
         used.unfinished = 6;
+        used.expected_statuses = 9;
         used.ended_idle = Some(8);
         used.record_gap(7);
         used.status.count(200);

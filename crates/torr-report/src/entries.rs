@@ -5,7 +5,7 @@ use crate::style::{BAD, FAINT, paint};
 use crate::table::{align, align_within, visible, width as table_width};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use torr_gauge::sessions::{AssertExample, AssertResult, EntryResult};
+use torr_gauge::sessions::{AssertExample, AssertResult, EntryCause, EntryResult};
 
 /// The limit of entries in the table, unless more failed.
 const MOST_ENTRIES: usize = 50;
@@ -79,7 +79,8 @@ fn assert_failure(assert: &AssertResult, responses: u64) -> String {
 
 /// Returns the lines of a failed assert with its examples, without colours.
 pub fn assert_lines(assert: &AssertResult, responses: u64) -> Vec<String> {
-    let mut lines = vec![assert_failure(assert, responses)];
+    let share = format!("{} of {} failed", count(assert.failed), plural(responses, "response"));
+    let mut lines = vec![format!("{share}: {}", printable(&assert.assert))];
     lines.extend(assert.examples.iter().flat_map(example));
     lines
 }
@@ -109,7 +110,7 @@ fn heads() -> Vec<String> {
     ["entry", "requests", "failed", "p50", "p99", "max"].map(|name| paint(FAINT, name)).to_vec()
 }
 
-/// Returns the row of an entry, whose title takes at most `most` characters.
+/// Returns the row of an entry, with the requests that ended, whose title takes at most `most` characters.
 fn row(entry: &EntryResult, title: &str, most: usize) -> Vec<String> {
     let known = |us: Option<u64>| us.map_or_else(|| "-".to_owned(), |us| micros(us as f64));
     let times = entry.latency_us.as_ref();
@@ -119,7 +120,7 @@ fn row(entry: &EntryResult, title: &str, most: usize) -> Vec<String> {
     };
     vec![
         shortened(entry, title, most),
-        count(entry.requests),
+        count(entry.requests + entry.request_failures),
         failed,
         known(times.and_then(|times| times.p50)),
         known(times.and_then(|times| times.p99)),
@@ -174,8 +175,11 @@ fn details(entry: &EntryResult) -> Vec<String> {
 }
 
 fn ended_here(entry: &EntryResult) -> String {
-    let causes = entry.causes.iter().map(|cause| format!("{} x {}", count(cause.count), printable(&cause.what)));
-    let causes: Vec<_> = causes.collect();
+    let cause = |cause: &EntryCause| match cause.count == entry.sessions_failed {
+        true => printable(&cause.what),
+        false => format!("{} x {}", count(cause.count), printable(&cause.what)),
+    };
+    let causes: Vec<_> = entry.causes.iter().map(cause).collect();
     let why = if causes.is_empty() { String::new() } else { format!(": {}", causes.join(", ")) };
     format!("{} ended here{why}", plural(entry.sessions_failed, "session"))
 }

@@ -1,9 +1,34 @@
 //! Sessions as a whole: their rate, and how they ended.
 
-use crate::human::{count, percent, rate as per_second};
+use crate::human::{count, percent, printable, rate as per_second};
 use crate::style::{BAD, FAINT, STRONG, paint};
+use torr_gauge::RunResult;
 use torr_gauge::result::PlanSummary;
 use torr_gauge::sessions::SessionSummary;
+
+/// The limit of files that a title names.
+const MOST_FILES: usize = 3;
+
+/// Returns the files that the entries are from, and the server that the requests went to.
+pub fn title(run: &RunResult) -> String {
+    let mut files: Vec<&str> = Vec::new();
+    for entry in &run.entries {
+        if !files.contains(&entry.file.as_str()) {
+            files.push(&entry.file);
+        }
+    }
+    let files = match files.len() {
+        0..=MOST_FILES => files.join(", "),
+        n => format!("{} files", count(n as u64)),
+    };
+    format!("{} at {}", printable(&files), origin(&run.target))
+}
+
+/// Returns the scheme and the host of a URL: its path is only that of the first request.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find(['/', '?', '#']).map_or(url, |at| &url[..host + at])
+}
 
 /// Returns the finished sessions per second, beside the planned rate if there is one.
 pub fn rate(sessions: &SessionSummary, plan: &PlanSummary) -> String {
@@ -30,7 +55,7 @@ pub fn counts(sessions: &SessionSummary, plan: &PlanSummary) -> String {
     };
     let unfinished = match sessions.unfinished {
         0 => String::new(),
-        n => paint(FAINT, format!("   ({} unfinished when the run ended)", count(n))),
+        n => paint(FAINT, format!(", {} unfinished", count(n))),
     };
     format!("{}   {} finished{failed}{unfinished}", rate(sessions, plan), count(sessions.finished))
 }

@@ -66,7 +66,7 @@ fn heading(run: &RunResult) -> String {
     let plan = &run.plan;
     let keep_alive = if plan.keep_alive { "keep-alive" } else { "a connection per request" };
     let what = match &run.sessions {
-        Some(_) => run.target.clone(),
+        Some(_) => sessions::title(run),
         None => format!("{} {}", plan.method, run.target),
     };
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };

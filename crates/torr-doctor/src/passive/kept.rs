@@ -1,7 +1,7 @@
 //! Whether a run kept the rate that was asked of it. One that did has no limiting factor: its throughput is the rate.
 
 use super::seen::{likely, others};
-use super::{failing, wire};
+use super::{failing, sessions, wire};
 use crate::thresholds::{
     ALL_IN_USE, AT_THE_CAP, BACKLOG_DEVIATIONS, BACKLOG_GREW, BACKLOG_GREW_IN_STAGES, BACKLOG_LATE, BACKLOG_S,
     BACKLOG_SHARE, FEW_IN_FLIGHT, MACHINE_PAUSE, MANY_FAILED, STALLED,
@@ -12,7 +12,7 @@ use torr_gauge::{Factor, RunResult, Verdict};
 
 /// The rate was kept: nothing limited the run.
 pub fn rule(run: &RunResult) -> Option<Verdict> {
-    if fails(run) || sessions_fail(run) {
+    if fails(run) || sessions::too_many_failed(run) {
         return None;
     }
     let verdict = if kept_schedule(run) {
@@ -110,11 +110,6 @@ fn last_due_s(run: &RunResult) -> Option<f64> {
 
 fn fails(run: &RunResult) -> bool {
     run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.asked as f64
-}
-
-/// Returns whether too many sessions ended early for their rate to mean much.
-fn sessions_fail(run: &RunResult) -> bool {
-    run.sessions.as_ref().is_some_and(|sessions| sessions.failed as f64 > MANY_FAILED * sessions.started as f64)
 }
 
 /// The count of what was due on a schedule, its times, and the part that was unfinished when the run ended: sessions, whose rate

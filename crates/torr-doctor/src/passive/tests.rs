@@ -29,6 +29,22 @@ fn verdict(changes: Value) -> Verdict {
     verdict
 }
 
+/// A run of 10,000 sessions that were due 1,000 a second and took `ms` milliseconds each.
+fn sessions(ms: u64, counts: Value) -> Value {
+    let us = ms * 1000;
+    let mut sessions = json!({
+        "users": 100, "started": 10_000, "finished": 0, "failed": 0, "unfinished": 100, "per_second": 1000.0,
+        "duration_us": {"min": us, "mean": us as f64, "stddev": 1.0, "p50": us, "p90": us, "max": us}
+    });
+    merge(&mut sessions, counts);
+    let entry = json!({
+        "name": "login", "file": "shop.hurl", "line": 1, "requests": 1, "rps": 1.0, "status": {}, "failed": 1,
+        "request_failures": 1, "unfinished": 1, "retries": 1, "sessions_failed": 1, "latency_us": null,
+        "asserts_failed": 1, "asserts": []
+    });
+    json!({"plan": {"rate": 1000.0, "arrivals": "constant"}, "sessions": sessions, "entries": [entry]})
+}
+
 fn merge(into: &mut Value, changes: Value) {
     match changes {
         Value::Object(fields) => fields.into_iter().for_each(|(name, value)| merge(&mut into[name], value)),
@@ -43,6 +59,13 @@ fn each_factor_by_its_signals_and_not_by_its_look_alikes() {
         ("nothing stands out", json!({}), Factor::Unknown),
         ("no local port", json!({"errors": {"ports": 5}}), Factor::ClientPorts),
         ("failures", json!({"errors": {"read": 2_000}, "requests": 98_000}), Factor::Errors),
+        ("sessions that fail", sessions(100, json!({"finished": 9_000, "failed": 900})), Factor::Errors),
+        ("a few sessions that fail", sessions(100, json!({"finished": 9_895, "failed": 5})), Factor::None),
+        (
+            "sessions that wait for users",
+            sessions(100, json!({"finished": 5_000, "unfinished": 5_000})),
+            Factor::Unknown,
+        ),
         ("a few failures", json!({"errors": {"read": 10}}), Factor::Unknown),
         ("statuses", json!({"errors": {"status": 100_000}, "status": {"200": 0, "503": 100_000}}), Factor::Errors),
         ("no answer at all", json!({"requests": 0, "asked": 100, "unfinished": 100, "status": {}}), Factor::Errors),

@@ -202,6 +202,12 @@ impl Recorder {
         true
     }
 
+    /// Counts a response with a status of 400 or more that the entry of its session expects.
+    #[cold]
+    pub fn expected_status(&mut self, request: &InFlightRequest) {
+        self.sample_of(request).expected_statuses += 1;
+    }
+
     /// Records a failed request.
     pub fn failure(&mut self, request: &InFlightRequest, failure: Failure, now: Nanos) {
         self.sample.carried.failed += u64::from(self.is_carried(request));

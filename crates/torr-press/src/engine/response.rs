@@ -2,8 +2,10 @@
 
 use super::Engine;
 use super::connection::{Connection, ConnectionState};
+use super::in_flight::InFlightRequest;
 use super::slots::{AfterWait, DeferredSlot};
 use crate::coordinator::Coordinator;
+use crate::failed_response::FailedResponseBuffer;
 use crate::pacer::Pacer;
 use crate::protocol::{InFlight, Protocol, ProtocolEvent, ReceivedResponse};
 use torr_net::Nanos;
@@ -66,11 +68,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         self.recorder.response(&request, &received, last_byte, || connection.cold.established_at);
         let is_cut = connection.has_unsent && !P::MULTIPLEXES && connection.requests.is_empty();
         let ends = !received.response.keep_alive || is_cut;
+        let mut failed = None;
         if received.response.status >= 400 {
-            let buffer = &mut connection.cold.failed_response;
-            if self.recorder.failed_status(&request, received.response.status, last_byte, buffer) {
-                self.connections.iter_mut().for_each(Connection::drop_failed_response);
-            }
+            failed = self.failed_status(index, &request, received.response.status, last_byte);
         }
         if ends {
             self.close_for_server(index);
@@ -78,8 +78,39 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             self.close_if_used_up(index);
         }
         match self.sessions.is_some() {
-            true => self.judge_response(index, &request, &received, last_byte),
+            true => self.judge_response(index, &request, &received, failed, last_byte),
             false => self.release_slot_after_think(index as u32, last_byte),
+        }
+    }
+
+    /// Records a response with a status of 400 or more. In a session, whose entry may expect it, what was gathered of the response
+    /// is returned for the judgement instead.
+    #[cold]
+    fn failed_status(
+        &mut self,
+        index: usize,
+        request: &InFlightRequest,
+        status: u16,
+        now: Nanos,
+    ) -> Option<FailedResponseBuffer> {
+        let buffer = std::mem::take(&mut self.connections[index].cold.failed_response);
+        if self.sessions.is_some() {
+            return Some(buffer);
+        }
+        self.record_failed_status(request, status, buffer, now);
+        None
+    }
+
+    /// Records a response with a status of 400 or more that is an error.
+    pub(super) fn record_failed_status(
+        &mut self,
+        request: &InFlightRequest,
+        status: u16,
+        mut buffer: FailedResponseBuffer,
+        now: Nanos,
+    ) {
+        if self.recorder.failed_status(request, status, now, &mut buffer) {
+            self.connections.iter_mut().for_each(Connection::drop_failed_response);
         }
     }
 

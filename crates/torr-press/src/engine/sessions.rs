@@ -5,6 +5,7 @@ use super::in_flight::InFlightRequest;
 use super::session_state::{Sessions, UserState};
 use super::slots::{AfterWait, DeferredSlot};
 use crate::coordinator::Coordinator;
+use crate::failed_response::FailedResponseBuffer;
 use crate::kept::KeptResponse;
 use crate::pacer::Pacer;
 use crate::protocol::{Protocol, ReceivedResponse};
@@ -75,12 +76,14 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
-    /// Hands a response to its user, and takes the user to the next step.
+    /// Hands a response to its user, and takes the user to the next step. `failed` is what was gathered of a response with a status
+    /// of 400 or more, which is an error unless the entry expects it.
     pub(super) fn judge_response(
         &mut self,
         index: usize,
         request: &InFlightRequest,
         received: &ReceivedResponse,
+        failed: Option<FailedResponseBuffer>,
         now: Nanos,
     ) {
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
@@ -93,14 +96,21 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let by = ReceivedBy { response, took, address: address.tcp().map(|address| address.ip()) };
         let judged = users.all.received(index, &by);
         response.clear();
+        let passed = judged.passed;
         let state = sessions.users[index];
         if let Some(entry) = sessions.counts.entries.get_mut(state.entry as usize).filter(|_| !request.in_warmup) {
-            entry.record_response(took, received.response.status, judged.passed);
+            entry.record_response(took, received.response.status, passed);
             if judged.retries {
                 entry.record_retry();
             }
             for Unmet { assert, expected, actual } in judged.unmet {
                 entry.record_failed_assert(assert, || AssertExample { expected, actual });
+            }
+        }
+        if let Some(buffer) = failed {
+            match passed {
+                true => self.recorder.expected_status(request),
+                false => self.record_failed_status(request, received.response.status, buffer, now),
             }
         }
         if self.advance_user(index as u32, now) {
