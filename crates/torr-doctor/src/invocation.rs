@@ -10,6 +10,8 @@ pub struct Invocation {
     pub instead: Option<String>,
     /// Where to, without user and password; nothing where the request's flags say it.
     pub url: Option<String>,
+    /// The requests of a session, where hurl files are loaded: `-r` counts sessions then.
+    pub requests_each: usize,
     /// What is sent and the way there, which all commands take.
     pub request: Vec<String>,
     /// Requests in flight on each connection of HTTP/2, as flags: they exclude a connection for each request.
@@ -102,9 +104,20 @@ impl Invocation {
         }
         for (name, value) in flags {
             word(name);
-            word(&quoted(&value.to_string()));
+            word(&quoted(&self.value(name, &value.to_string())));
         }
         command
+    }
+
+    /// Returns the value of a flag: a rate of requests is one of sessions where these are loaded.
+    fn value(&self, name: &str, value: &str) -> String {
+        match value.parse::<f64>() {
+            Ok(rate) if name == "-r" && self.requests_each > 1 => {
+                let sessions = rate / self.requests_each as f64;
+                if sessions >= 10.0 { format!("{:.0}", sessions.floor()) } else { format!("{sessions:.2}") }
+            }
+            _ => value.to_owned(),
+        }
     }
 }
 
@@ -131,6 +144,17 @@ mod tests {
             doctor: vec![("--budget".into(), Some("9s".into())), ("--i-own-this".into(), None)],
             ..Invocation::default()
         }
+    }
+
+    #[test]
+    fn a_rate_of_requests_becomes_one_of_sessions_where_these_are_loaded() {
+        let url = || Some("shop.hurl".to_owned());
+        let press = |requests_each, rate: f64| {
+            Invocation { url: url(), requests_each, ..Invocation::default() }.press(&[("-r", &rate), ("-c", &10)])
+        };
+        assert_eq!(press(1, 500.0), "torr shop.hurl -r 500 -c 10");
+        assert_eq!(press(5, 500.0), "torr shop.hurl -r 100 -c 10");
+        assert_eq!(press(5, 7.0), "torr shop.hurl -r 1.40 -c 10");
     }
 
     #[test]

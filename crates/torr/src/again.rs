@@ -3,14 +3,17 @@
 
 use crate::flags::given::{Given, GivenFlag};
 use crate::flags::secret::SECRETS;
+use crate::session;
 use torr_doctor::{Invocation, quoted};
 use torr_gauge::redact;
 use torr_press::Target;
 
 /// The request and the way there, as they were given, for this URL.
 pub fn invocation(given: &Given, url: Option<&str>) -> Invocation {
-    let target = url.and_then(|url| Target::parse(url).ok());
-    let mut again = Invocation { url: target.as_ref().map(|target| target.url.clone()), ..Invocation::default() };
+    let file = url.filter(|url| session::is_hurl(url));
+    let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
+    let url = file.map(str::to_owned).or_else(|| target.as_ref().map(|target| target.url.clone()));
+    let mut again = Invocation { url, ..Invocation::default() };
     for flag in &given.flags {
         let words = words(flag, &mut again.variables);
         let into = if flag.id == "streams" { &mut again.streams } else { &mut again.request };
@@ -69,6 +72,7 @@ mod tests {
     use super::*;
     use crate::flags::request::RequestArgs;
     use crate::flags::transport::TransportArgs;
+    use crate::flags::variables::VariableArgs;
     use clap::Parser;
 
     #[derive(Debug, Parser)]
@@ -76,6 +80,8 @@ mod tests {
         #[command(flatten)]
         given: Given,
         url: String,
+        #[command(flatten)]
+        variables: VariableArgs,
         #[command(flatten)]
         request: RequestArgs,
         #[command(flatten)]
@@ -95,6 +101,14 @@ mod tests {
             .iter()
             .fold(command.to_owned(), |text, (name, value)| text.replace(&format!("${name}\""), &format!("{value}\"")));
         shlex::split(&filled).expect("its quotes are closed")
+    }
+
+    #[test]
+    fn a_file_and_its_variables_are_given_again_but_for_secrets() {
+        let only = parsed(&["shop cart.hurl", "--variable", "host=a b", "--secret", "token=geheim"]);
+        let again = invocation(&only.given, Some(&only.url));
+        let command = again.press(&[("-c", &1)]);
+        assert_eq!(command, "torr 'shop cart.hurl' --variable 'host=a b' --secret \"$TORR_SECRET\" -c 1");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
     live.clear();
     let outcome = outcome.map_err(press::why_not)?;
     if !json.as_ref().is_some_and(Sink::takes_stdout) {
-        output::report(&render::text(&outcome, &verify::commands(args, &outcome)));
+        output::report(&render::text(&outcome, &verify::commands(args, session::requests_each(&plan), &outcome)));
     }
     let written = json.map(|sink| match serde_json::to_string_pretty(&outcome) {
         Ok(text) => sink.put(&text),

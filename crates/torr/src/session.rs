@@ -25,6 +25,11 @@ pub fn is_hurl(target: &str) -> bool {
     target.ends_with(".hurl")
 }
 
+/// Returns how many requests a session of a plan has, if each entry sends one; 1 for a URL.
+pub fn requests_each(plan: &Plan) -> usize {
+    plan.users.as_ref().map_or(1, |users| users.entries().len().max(1))
+}
+
 /// Returns the plan of one file's users, of which only how hard to press is left to say.
 ///
 /// # Errors

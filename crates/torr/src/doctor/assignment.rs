@@ -73,7 +73,7 @@ pub fn assignment(args: &DoctorArgs, plan: Plan, options: Options) -> Result<Ass
         return Err(Stop::Usage("--max-connections is below -c: lower -c as well".into()));
     }
     Ok(Assignment {
-        again: again(args),
+        again: Invocation { requests_each: session::requests_each(&plan), ..again(args) },
         plan,
         options,
         budget: args.budget,

@@ -2,6 +2,7 @@
 
 use super::request::RequestArgs;
 use super::transport::TransportArgs;
+use super::variables::VariableArgs;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
 /// The flags of the request and of the way there that were given. It adds no flag of its own to the command that it is a part of,
@@ -44,7 +45,8 @@ impl Args for Given {
 
 impl FromArgMatches for Given {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let known = TransportArgs::augment_args(RequestArgs::augment_args(Command::new("known")));
+        let known = VariableArgs::augment_args(RequestArgs::augment_args(Command::new("known")));
+        let known = TransportArgs::augment_args(known);
         Ok(Self { flags: given(known.get_arguments(), matches) })
     }
 

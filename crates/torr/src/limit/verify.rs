@@ -16,8 +16,8 @@ pub struct Commands {
 }
 
 /// The commands for this outcome.
-pub fn commands(args: &LimitArgs, outcome: &Outcome) -> Commands {
-    let again = invocation(args);
+pub fn commands(args: &LimitArgs, requests_each: usize, outcome: &Outcome) -> Commands {
+    let again = Invocation { requests_each, ..invocation(args) };
     Commands {
         alone: again.press(&[("-c", &1)]),
         verify: verify(&again, args, outcome),
