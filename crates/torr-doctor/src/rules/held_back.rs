@@ -148,7 +148,10 @@ fn limiter(evidence: &Evidence) -> Step {
     let connections = figures.ladder.0.last().map_or(1, |rung| rung.connections);
     // Over few rungs a throughput that still rises looks much like one that does not.
     let same = least > SAME_THROUGHPUT * figures.ladder.most() && connections >= WIDE_LADDER * fewest;
-    let confidence = if seen.is_some() && same { Confidence::Certain } else { Confidence::Likely };
+    // A listener that accepts at a pace holds back as well, and a few overflows are all that tells.
+    let overflows = evidence.full().signals.as_ref().and_then(Signals::listen_overflows);
+    let is_accepted = overflows.is_none_or(|count| count == 0);
+    let confidence = if seen.is_some() && same && is_accepted { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(
         Verdict::new(Factor::RateLimit, confidence, "A limiter holds requests back: they wait though nothing is busy.")
             .because(format!(

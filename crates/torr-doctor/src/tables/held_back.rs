@@ -50,6 +50,12 @@ pub fn rows() -> Vec<Row> {
             Certain,
         ),
         ("the same with any number of connections", limited(), Factor::RateLimit, Certain),
+        (
+            "the same, while an accept queue overflows now and then: a listener may accept at a pace",
+            limited().at("under your load", json!({"signals": {"network": {"listen_overflows": 8}}})),
+            Factor::RateLimit,
+            Likely,
+        ),
         ("the same, of a server that nobody sees", limited().unseen(), Factor::RateLimit, Likely),
         (
             "the same with three connections at most",
