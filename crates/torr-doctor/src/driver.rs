@@ -120,11 +120,7 @@ impl Driver<'_> {
     fn carry_out(&mut self, ask: Ask) -> Result<(), Halt> {
         match ask {
             Ask::Run { experiment, must_connect } => match self.run(&experiment) {
-                Err(Halt::Run(RunError::Unreachable { .. })) if !must_connect => {
-                    self.evidence.add_unreached(&experiment);
-                    self.conclude();
-                    Ok(())
-                }
+                Err(Halt::Run(RunError::Unreachable { .. })) if !must_connect => Ok(()),
                 outcome => outcome,
             },
             Ask::InTurns(ways) => self.run_in_turns(ways),
@@ -139,8 +135,12 @@ impl Driver<'_> {
         }
         self.begin(&experiment.name, experiment.why)?;
         let order = self.order(experiment, self.evidence.setting.max_rate);
-        let observation = self.lab.run(&order)?;
-        self.add(observation)
+        let outcome = self.lab.run(&order);
+        if let Err(Halt::Run(RunError::Unreachable { .. })) = outcome {
+            self.evidence.add_unreached(experiment);
+            self.conclude();
+        }
+        self.add(outcome?)
     }
 
     /// Runs A B A B ... until their difference is told from noise, or hardly any of the budget is left.

@@ -131,7 +131,8 @@ impl Replay<'_> {
         }
         let is_it = |(name, why): &(String, String)| *name == experiment.name && why == experiment.why;
         if self.unreached.iter().any(is_it) {
-            let failure = Failure::new(FailureKind::Connect, FailureSide::Server, "recorded as unreachable");
+            // A diagnosis that needs the experiment goes on only where it met no local port.
+            let failure = Failure::new(FailureKind::Ports, FailureSide::Client, "recorded as without a local port");
             return Err(Halt::Run(RunError::Unreachable { target: "the recorded service".into(), failure }));
         }
         Err(Halt::NotRecorded { experiment: experiment.name.clone(), why: experiment.why })
