@@ -145,6 +145,7 @@ fn without_ending(text: &str) -> Result<Word<'_>, Stop> {
             let host = if is_path { String::new() } else { format!("; a host of that name is 'http://{text}/'") };
             Err(Stop::Usage(format!("'{text}' is a file, and its ending does not tell what it holds ({hint}{host})")))
         }
+        (false, true) if Path::new(text).is_dir() => Err(Stop::Usage(format!("'{text}' is a folder, not a file"))),
         (false, true) => Err(Stop::Usage(format!("there is no file '{text}'"))),
         (false, false) => Ok(Word::Url(text)),
     }
@@ -207,6 +208,7 @@ mod tests {
             ),
             (&["example.org/none.toml"], "http://example.org/none.toml/"),
             (&["./none"], "there is no file './none'"),
+            (&["/"], "'/' is a folder, not a file"),
             (&[&*unknown], "its ending does not tell what it holds (a hurl file ends in .hurl"),
             (&[&*import], "torr import"),
             (&[&*format!("{hurl}=0")], "the weight of"),
