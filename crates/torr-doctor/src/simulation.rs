@@ -122,12 +122,8 @@ impl Simulation {
     /// Returns what becomes of connections before they are accepted, if so many want `rps` requests per second.
     fn accepting(&self, order: &Order<'_>, rps: f64, connections: f64) -> Accepting {
         let load = &order.experiment.load;
-        let (Fault::Accepts { backlog, lucky, .. }, per_second) =
-            (self.service.fault, self.service.accepts_per_s(load))
-        else {
-            return Accepting::default();
-        };
-        if per_second.is_infinite() || load.rate.is_some() {
+        let Fault::Accepts { backlog, lucky, .. } = self.service.fault else { return Accepting::default() };
+        if self.service.accepts_per_s(load).is_infinite() || load.rate.is_some() {
             return Accepting::default();
         }
         // Those that were accepted are worked on at once.
