@@ -6,6 +6,7 @@ mod import;
 mod layout;
 mod outputs;
 mod plan;
+mod session_outputs;
 mod session_runs;
 mod sessions;
 mod usage;

@@ -21,6 +21,11 @@ pub trait Users: Debug + Send + Sync {
     /// Returns the users of one thread.
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_>;
 
+    /// Returns the methods of all entries with commas between them, `None` where they are known only in the run.
+    fn methods(&self) -> Option<String> {
+        None
+    }
+
     /// Returns whether results tell of sessions. Without that a session is one request, and results tell of requests only.
     fn has_sessions(&self) -> bool {
         true

@@ -139,7 +139,7 @@ fn shortened(entry: &EntryResult, title: &str, most: usize) -> String {
     format!("{}{end}", without_middle(&printable(&entry.name), most.saturating_sub(end.chars().count())))
 }
 
-/// Returns a text of at most `most` characters with `...` in place of its middle: paths are told apart by their ends.
+/// Returns a text of at most `most` characters with `...` for its middle: paths are told apart by their ends.
 fn without_middle(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {

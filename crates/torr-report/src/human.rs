@@ -68,7 +68,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Returns the first `most` characters of a text, with `...` in place of what follows.
+/// Returns the first `most` characters of a text, with `...` for what follows.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -73,6 +73,11 @@ impl Request {
         })
     }
 
+    /// Returns the method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
     /// Returns the method and the path's template, for a name of the entry.
     pub fn title(&self, source: &ast::Template) -> String {
         let text = |piece: &ast::Piece| match piece {

@@ -11,6 +11,7 @@ pub use observer::{Ended, SessionObserver};
 pub use secrets::Secrets;
 pub use settings::{HurlUsers, MixedOrigins, RunSettings, SessionFile};
 
+use std::collections::BTreeSet;
 use thread::HurlThread;
 use torr_gauge::sessions::EntryName;
 use torr_press::users::{ThreadPart, ThreadUsers, Users};
@@ -18,6 +19,12 @@ use torr_press::users::{ThreadPart, ThreadUsers, Users};
 impl Users for HurlUsers {
     fn entries(&self) -> Vec<EntryName> {
         self.files.iter().flat_map(|file| file.entry_names()).collect()
+    }
+
+    fn methods(&self) -> Option<String> {
+        let entries = self.files.iter().flat_map(|file| &file.session().entries);
+        let methods: BTreeSet<&str> = entries.map(|entry| entry.request.method()).collect();
+        Some(methods.into_iter().collect::<Vec<_>>().join(","))
     }
 
     fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {

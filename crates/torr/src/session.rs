@@ -9,6 +9,7 @@ use files::{Prepared, prepare};
 pub use once::{OnceArgs, run as once};
 
 use crate::exit::Stop;
+use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
 use crate::flags::transport::TransportArgs;
 use crate::flags::variables::VariableArgs;
@@ -42,8 +43,17 @@ pub fn base(
     keep_alive: bool,
 ) -> Result<Plan, Stop> {
     let files = [RunFile::new(Path::new(path))];
-    let (setup, teardown, think) = (None, None, None);
-    let source = SessionSource { files: &files, variables, setup, teardown, request, transport, think, keep_alive };
+    let source = SessionSource {
+        files: &files,
+        variables,
+        setup: None,
+        teardown: None,
+        request,
+        transport,
+        think: None,
+        keep_alive,
+        output: None,
+    };
     source.run().map(|run| run.plan)
 }
 
@@ -58,6 +68,7 @@ pub fn run(args: &PressArgs, files: &[RunFile]) -> Result<ExitCode, Stop> {
         transport: &args.transport,
         think: args.load.think.clone(),
         keep_alive: !args.load.no_keepalive,
+        output: Some(&args.output),
     };
     let SessionRun { plan, teardown } = source.run()?;
     let ended = press::with_load(args, plan).and_then(|plan| press::run(args, &plan));
@@ -81,6 +92,8 @@ pub struct SessionSource<'a> {
     pub transport: &'a TransportArgs,
     pub think: Option<ThinkTime>,
     pub keep_alive: bool,
+    /// Rules and outputs that are to fit the entries, before the setup is sent.
+    pub output: Option<&'a OutputArgs>,
 }
 
 /// A run of sessions, ready to begin.
@@ -101,6 +114,7 @@ impl SessionSource<'_> {
         let setup = self.setup.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &[])).transpose()?;
         let later = setup.as_ref().map(Prepared::names).unwrap_or_default();
         let mut prepared = prepare(self.files, self.variables, self.request.feeder.as_deref(), &later)?;
+        self.output.map_or(Ok(()), |output| output.check(&prepared.entries()))?;
         let teardown = self.teardown.map(|path| prepare(&[RunFile::new(path)], self.variables, None, &later));
         let mut teardown = teardown.transpose()?;
         if let Some(setup) = setup {

@@ -7,10 +7,11 @@ use crate::output;
 use crate::target::RunFile;
 use std::collections::BTreeMap;
 use std::path::Path;
+use torr_gauge::sessions::EntryName;
 use torr_press::request::Feeder;
 use torr_session::hurl::{self, ParseError};
 use torr_session::users::{RunSettings, SessionFile};
-use torr_session::{Folder, Session, Value};
+use torr_session::{Entry, Folder, Session, Value};
 
 /// Files of a run, compiled, with the variables that they begin with.
 pub struct Prepared {
@@ -24,6 +25,20 @@ impl Prepared {
     pub fn settings(&self) -> RunSettings {
         let (variables, secrets) = (self.values.clone(), self.secrets.clone());
         RunSettings { variables, secrets, ..RunSettings::default() }
+    }
+
+    /// Returns the names of all entries of the files.
+    pub fn entries(&self) -> Vec<EntryName> {
+        let of_file = |file: &SessionFile| -> Vec<EntryName> {
+            let name = |entry: &Entry| EntryName {
+                name: entry.name.clone(),
+                file: file.name.clone(),
+                line: entry.at.line,
+                asserts: Vec::new(),
+            };
+            file.session.entries.iter().map(name).collect()
+        };
+        self.files.iter().flat_map(of_file).collect()
     }
 
     /// Returns the names of all variables of the files.
