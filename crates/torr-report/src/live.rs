@@ -99,13 +99,14 @@ impl FillProgress {
 
 fn summary(progress: &Progress) -> String {
     let p99 = progress.p99_us.map_or("-".into(), |us| human::micros(us as f64));
-    let requests =
-        format!("{} requests/s  p99 {p99}  {} errors", human::rate(progress.rps), human::count(progress.errors));
-    match (progress.sessions.finished + progress.sessions.failed, progress.sessions.failed) {
-        (0, _) => requests,
-        (ended, 0) => format!("{} sessions  {requests}", human::count(ended)),
-        (ended, failed) => format!("{} sessions ({} failed)  {requests}", human::count(ended), human::count(failed)),
-    }
+    let (rate, errors) = (human::rate(progress.rps), human::count(progress.errors));
+    let sessions = match (progress.sessions.finished + progress.sessions.failed, progress.sessions.failed) {
+        (0, _) => return format!("{rate} requests/s  p99 {p99}  {errors} errors"),
+        (ended, 0) => format!("{} sessions", human::count(ended)),
+        (ended, failed) => format!("{} sessions ({} failed)", human::count(ended), human::count(failed)),
+    };
+    // A narrow terminal cuts the end off.
+    format!("{sessions}  {rate} requests/s  {errors} errors  p99 {p99}")
 }
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
             summary(&Progress { elapsed_s: 1.0, requests: 9, errors: 0, sessions, rps: 9.0, p99_us, latency })
         };
         assert_eq!(line(0, 0), "9.00 requests/s  p99 1.50 ms  0 errors");
-        assert_eq!(line(1234, 0), "1,234 sessions  9.00 requests/s  p99 1.50 ms  0 errors");
-        assert_eq!(line(3, 2), "5 sessions (2 failed)  9.00 requests/s  p99 1.50 ms  0 errors");
+        assert_eq!(line(1234, 0), "1,234 sessions  9.00 requests/s  0 errors  p99 1.50 ms");
+        assert_eq!(line(3, 2), "5 sessions (2 failed)  9.00 requests/s  0 errors  p99 1.50 ms");
     }
 }
