@@ -54,15 +54,4 @@ pub const NOT_YET: &[(&str, &str)] = &[
 pub const LONG_FILES: &[(&str, &str)] = &[];
 
 /// Documents with wider lines of prose, with the reason.
-pub const WIDE_DOCUMENTS: &[(&str, &str)] = &[
-    ("CHANGELOG.md", "not wrapped yet"),
-    ("CONTRIBUTING.md", "not wrapped yet"),
-    ("README.md", "not wrapped yet"),
-    ("SECURITY.md", "not wrapped yet"),
-    ("TENETS.md", "not wrapped yet"),
-    ("bench/README.md", "not wrapped yet"),
-    ("clinic/README.md", "not wrapped yet"),
-    ("docs/doctor.md", "not wrapped yet"),
-    ("examples/README.md", "not wrapped yet"),
-    ("fuzz/README.md", "not wrapped yet"),
-];
+pub const WIDE_DOCUMENTS: &[(&str, &str)] = &[];

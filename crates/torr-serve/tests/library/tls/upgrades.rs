@@ -62,7 +62,7 @@ fn frames_go_both_ways() {
 }
 
 #[test]
-fn an_offer_that_comes_to_nothing_leaves_the_connection_secured_and_strict() {
+fn an_unused_offer_leaves_the_connection_secured_and_strict() {
     let router = axum::Router::new().fallback(|| async { "router" });
     let scene = Scene::with(App::new().router(router), |_, _| {});
     let offer = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
