@@ -8,7 +8,7 @@ use crate::evidence::{Acks, Evidence};
 use crate::experiment::{Experiment, Length, Step, Warmup};
 use crate::observation::Observation;
 use crate::survey;
-use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK};
+use crate::thresholds::{ACK_DELAYED, ACK_DELAYS_S, ACKED_FASTER, ACKS_HELD_BACK, DELAYS_GONE, FELL_BY_DELAY};
 use crate::witnesses::acks_held_back;
 
 /// Looks whether single requests are answered sooner if acknowledgements are not held back. Under load, queues may happen to take
@@ -28,9 +28,10 @@ pub fn found(evidence: &Evidence) -> Option<Acks> {
     let [usual, at_once] = ways.map(|way| evidence.last(&way.name, way.why));
     let (usual, at_once) = (usual?, at_once?);
     let medians_s = (usual.median_s().unwrap_or(0.0), at_once.median_s().unwrap_or(0.0));
-    let is_gone = share >= ACK_DELAYED && delayed(at_once) <= share / 4.0;
+    let is_gone = share >= ACK_DELAYED && delayed(at_once) <= share / DELAYS_GONE;
     let fell = medians_s.0 - medians_s.1;
-    let is_a_delay = ACK_DELAYS_S.iter().any(|(from, to)| (0.8 * from..1.1 * to).contains(&fell));
+    let is_a_delay =
+        ACK_DELAYS_S.iter().any(|(from, to)| (FELL_BY_DELAY.0 * from..FELL_BY_DELAY.1 * to).contains(&fell));
     (alone.is_above(ACKED_FASTER) && (is_gone || is_a_delay)).then_some(Acks { medians_s, alone })
 }
 

@@ -2,7 +2,8 @@
 
 use crate::ladder::Ladder;
 use crate::thresholds::{
-    CHEAP, FULL_THREAD, LEAST_WORK, MACHINE_FULL, MANY_TRIPS, MUCH_FETCHED, SERVED, SERVERS_PART, STARVED_THREAD,
+    CHEAP, FETCHED_FOR_LITTLE, FULL_THREAD, FULL_THREAD_USES, HELD_UP, LEAST_WORK, MACHINE_FULL, MANY_TRIPS,
+    MOSTLY_WAITS, MUCH_FETCHED, NOT_HELD_UP, REQUESTS_PER_WAIT, SERVED, SERVER_COMPUTES, SERVERS_PART, STARVED_THREAD,
     WORKING_THREAD, WORTH_TELLING,
 };
 use crate::words::rate;
@@ -159,8 +160,8 @@ impl Figures {
         let Some(response) = beside.response_s else { return Some(true) };
         let (held, service) = (response - cheap.alone_s, self.service_s());
         match held / service {
-            share if share >= 0.25 => Some(true),
-            share if share <= 0.12 => Some(false),
+            share if share >= HELD_UP => Some(true),
+            share if share <= NOT_HELD_UP => Some(false),
             _ => None,
         }
     }
@@ -250,7 +251,7 @@ impl Figures {
 
     /// How many of the server's threads were full.
     pub fn full_threads(&self) -> usize {
-        self.threads().filter(|thread| thread.demand() >= FULL_THREAD && thread.cores >= 0.4).count()
+        self.threads().filter(|thread| thread.demand() >= FULL_THREAD && thread.cores >= FULL_THREAD_USES).count()
     }
 
     /// The server's thread that used most CPU.
@@ -291,7 +292,7 @@ impl Figures {
     /// Whether a thread spends most of its time on such waits, and yet gets on often enough to have a part in the requests.
     fn mostly_waits(&self, thread: &ThreadUse, is_such: impl Fn(&str) -> bool) -> bool {
         let such: f64 = thread.waiting.iter().filter(|(name, _)| is_such(name)).map(|(_, share)| share).sum();
-        such > 0.5 && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / 200.0)
+        such > MOSTLY_WAITS && thread.waits_per_s.is_some_and(|waits| waits > self.rps() / REQUESTS_PER_WAIT)
     }
 
     /// A database that is asked many times for each request, and how often.
@@ -306,8 +307,8 @@ impl Figures {
     pub fn much_fetched(&self, answered: f64) -> Option<(&PeerUse, f64)> {
         let peer = self.databases().find(|peer| peer.role == Role::Database)?;
         let fetched = peer.bytes_per_s? / self.rps().max(1e-9);
-        let computes = self.server_cores()? > 2.0 * peer.cores();
-        (computes && fetched > MUCH_FETCHED && fetched > 4.0 * answered).then_some((peer, fetched))
+        let computes = self.server_cores()? > SERVER_COMPUTES * peer.cores();
+        (computes && fetched > MUCH_FETCHED && fetched > FETCHED_FOR_LITTLE * answered).then_some((peer, fetched))
     }
 
     /// Databases and caches that the server talks to.

@@ -32,6 +32,24 @@ pub const STARVED_THREAD: f64 = 0.3;
 pub const WORTH_TELLING: f64 = 0.05;
 /// The server's CPU as a share of the generator's from which it is the server's work that fills the machine they share.
 pub const SERVERS_PART: f64 = 0.8;
+/// How much longer a light load must take, as a share of the target's time of work, to be held up by the target's load.
+pub const HELD_UP: f64 = 0.25;
+/// The same share up to which a light load is not held up.
+pub const NOT_HELD_UP: f64 = 0.12;
+/// CPU in cores that a full thread uses at least, however long it waits for a CPU.
+pub const FULL_THREAD_USES: f64 = 0.4;
+/// The share of the time that a thread must spend on one kind of wait.
+pub const MOSTLY_WAITS: f64 = 0.5;
+/// Of so many requests a thread that has a part in them waits at least once.
+pub const REQUESTS_PER_WAIT: f64 = 200.0;
+/// The ratio of the server's CPU to its database's from which it is the server that computes.
+pub const SERVER_COMPUTES: f64 = 2.0;
+/// The ratio of bytes from the database to bytes to the client from which rows are fetched for little.
+pub const FETCHED_FOR_LITTLE: f64 = 4.0;
+/// Messages to a database for each request from which each request asks it.
+pub const ASKED_BY_EACH: f64 = 0.5;
+/// The share of the CPUs below which a server idles.
+pub const IDLE_SERVER: f64 = 0.3;
 
 // What the user allows.
 /// The share of the highest rate that is allowed from which it is what limits.
@@ -46,6 +64,10 @@ pub const ACK_DELAYED: f64 = 0.2;
 pub const ACKS_HELD_BACK: f64 = 0.5;
 /// How many times as many answers acknowledging at once must bring.
 pub const ACKED_FASTER: f64 = 1.2;
+/// The ratio by which the share of delayed responses must fall once acknowledgements are sent at once.
+pub const DELAYS_GONE: f64 = 4.0;
+/// How far the median may fall beside a delay's bounds, as ratios of these.
+pub const FELL_BY_DELAY: (f64, f64) = (0.8, 1.1);
 
 // Experiments in turns.
 /// Pairs of runs; as many as the difference needs to be told from noise.
@@ -130,6 +152,16 @@ pub const CONNECTING_LIMITS: f64 = 0.1;
 pub const CONNECTING_CERTAIN: f64 = 0.25;
 /// How many times apart an estimate and a measurement may be to stand beside each other.
 pub const ESTIMATE_AGREES: f64 = 2.0;
+/// The share of a single request's time from which TLS handshakes, and not connecting, limit.
+pub const HANDSHAKES_LIMIT: f64 = 0.4;
+/// The same, from which there is no doubt.
+pub const HANDSHAKES_CERTAIN: f64 = 0.6;
+/// The ratio that connections which are kept must bring where the user asks for one for each request.
+pub const KEPT_BETTER: f64 = 1.2;
+/// The ratio that a condition for keep-alive must bring.
+pub const CONDITION_BETTER: f64 = 1.1;
+/// The interval of the ratio within which it makes no difference to offer keep-alive.
+pub const NO_DIFFERENCE: (f64, f64) = (0.7, 1.3);
 
 // The ladder.
 /// The share of the ladder's most throughput that every rung must have for a limiter to be certain. Runs of one load differ by up to 6% in
@@ -153,6 +185,20 @@ pub const ONE_CORE: (f64, f64) = (0.85, 1.15);
 pub const MOSTLY_ONE_THREAD: f64 = 0.65;
 /// The factor by which one query that does the work of many may bring less than a query that does its own.
 pub const QUERY_VARIES: f64 = 3.0;
+/// CPU in cores that a server uses of which one thread does all the work: at least the one on a full machine, at most the other.
+pub const ONE_THREADS_SERVER: (f64, f64) = (0.9, 1.4);
+/// The generator's share of the CPUs from which it takes from the server what it could use.
+pub const GENERATOR_TAKES: f64 = 0.15;
+/// The share of the throughput of a service that does nothing from which the server's own work is hardly seen.
+pub const NEAR_NULL: f64 = 0.6;
+/// The share of the target's time below which another request shows that it is the handler's work.
+pub const HANDLERS_WORK: f64 = 0.5;
+/// The ratio of the last rung's throughput to that of the user's load within which throughput is flat.
+pub const FLAT: (f64, f64) = (0.6, 1.15);
+/// The share of its connections on which a database has not answered from which it keeps its clients waiting.
+pub const MOST_WAIT: f64 = 0.5;
+/// The share of its quota that a throttled database uses.
+pub const QUOTA_USED: f64 = 0.5;
 
 // Acknowledgements under load.
 /// The ratio that acknowledging at once must bring under the user's load for delayed acknowledgements to limit it.
@@ -173,6 +219,24 @@ pub const ONE_PACKET_BYTES: f64 = 1500.0;
 pub const OVERFLOWS: u64 = 10;
 /// The share of failed requests from which a run is about its failures.
 pub const MANY_FAILED: f64 = 0.01;
+/// The share of connections that are late, or fail, from which an accept queue may be the reason.
+pub const LATE_CONNECTS: f64 = 0.01;
+/// The part of the most throughput below which a load is kept from what the service does.
+pub const KEPT_FROM: f64 = 0.7;
+/// The ratio by which the share of late connections must fall for a change to have been the reason.
+pub const FEWER_LATE: f64 = 4.0;
+/// The share of failures with a status at which a service responds so however gently it is asked.
+pub const ALWAYS: f64 = 0.5;
+/// The rate that is offered to a limiter, as a ratio to the accepted one.
+pub const OFFERED: f64 = 1.5;
+/// The share of refusals at an offered rate from which a limiter refuses.
+pub const REFUSES: f64 = 0.1;
+/// The ratio up to which twice the offered rate brings no more.
+pub const ACCEPTS_NO_MORE: f64 = 1.25;
+/// The share of the CPUs below which a server that refuses is not full.
+pub const NOT_FULL: f64 = 0.8;
+/// The ratio of failures under load to those of single requests up to which load is not the reason.
+pub const FAILS_ALONE: f64 = 3.0;
 
 // The generator.
 /// The share of the time without a CPU from which the generator was kept from its work.
@@ -190,6 +254,20 @@ pub const LINK_DELAY_S: f64 = 0.001;
 pub const LINK_DELAY: f64 = 9.0;
 /// A link carries one thing at a time, so that no more requests than this can be said to be on it.
 pub const ON_A_LINK: f64 = 1.5;
+/// The ratio of the usual round-trip time to the least one from which packets wait on the way.
+pub const RTT_GREW: f64 = 4.0;
+/// The round-trip time in seconds below which an acknowledgement that waits for its response explains it.
+pub const RTT_LONG_S: f64 = 0.06;
+/// The ratio that responses without content must bring on a full link.
+pub const SMALLER_BETTER: f64 = 1.3;
+/// The offered rate at which a quota should not matter, as a share of the user's throughput.
+pub const GENTLE: f64 = 0.4;
+/// The ratio by which throttling must fall at that rate.
+pub const RELIEVED: f64 = 2.0;
+/// The share of the ladder's most throughput that every rung must have for throughput to be the same with any number of connections.
+pub const EVEN: f64 = 0.6;
+/// How many times the usual responses the first tenth of a second must bring after a pause, and how many responses more, to be a burst.
+pub const BURST: (f64, f64) = (2.0, 3.0);
 
 // Proxies.
 /// The share of connections that must be kept between two looks, for them to be kept alive.
@@ -198,6 +276,8 @@ pub const UPSTREAM_KEPT: f64 = 0.6;
 pub const DIRECT_BETTER: f64 = 1.25;
 /// CPU in cores from which somebody behind the server does the work rather than it, if the server does not use half as much.
 pub const WORKS_BEHIND: f64 = 0.5;
+/// The ratio of CPU from which what is behind a server, rather than the server, does the work.
+pub const WORKS_MORE: f64 = 2.0;
 
 // Throughput that grows.
 /// The share of connections that must be at work rather than in a queue.
@@ -212,6 +292,8 @@ pub const PACED: f64 = 0.7;
 pub const LEAST_REST: f64 = 0.02;
 /// The share of a response's time from which what is left without the network can be told.
 pub const UNSURE_REST: f64 = 0.1;
+/// The share of a single request's time that the way may take for a pace to be the server's.
+pub const HARDLY_NETWORK: f64 = 0.1;
 
 // Requests that wait.
 /// CPUs that are used for each request that goes on, from which it computes rather than waits.
@@ -220,6 +302,14 @@ pub const COMPUTES: f64 = 0.5;
 pub const MANY_WAITING_WORKERS: f64 = 8.0;
 /// The share of a pool's connections on which an answer must be waited for, for all of it to be in use.
 pub const POOL_IN_USE: f64 = 0.8;
+/// Threads that hold a request are as many as requests that go on: the least and the most of these, as a ratio, and threads beside.
+pub const AS_MANY_THREADS: (f64, f64, f64) = (0.75, 1.35, 0.3);
+/// Requests in the server's hands that are more than those that go on: a ratio, and requests beside.
+pub const MORE_IN_HAND: (f64, f64) = (2.0, 2.0);
+/// Requests in the server's hands that are no more than those that go on: a ratio, and requests beside.
+pub const NO_MORE_IN_HAND: (f64, f64) = (1.4, 1.0);
+/// The connections of a pool that are as many as requests that go on: the ratio that they may differ by, and connections beside.
+pub const AS_MANY_CONNECTIONS: (f64, f64) = (0.25, 0.3);
 
 // A single run.
 /// The share of the machine's CPU below which server and generator were not kept from more by want of it.
@@ -243,6 +333,20 @@ pub const WAITED: f64 = 2.0;
 pub const HELD_BACK: f64 = 10.0;
 /// Connections per second from which they are a server's under load rather than other programs' on its machine.
 pub const MANY_OPENED_PER_S: f64 = 200.0;
+/// The database's share of the machine's CPU from which it does a good part of the work.
+pub const DATABASE_WORKS: f64 = 0.25;
+/// The share of the machine's CPU below which it has some to spare.
+pub const SPARE_CPU: f64 = 0.8;
+/// The share of a pool's connections on which an answer is waited for.
+pub const PASSIVE_POOL_IN_USE: f64 = 0.6;
+/// Requests that go on at a time below which a limiter may hold them back.
+pub const HARDLY_ONE: f64 = 0.4;
+/// Threads that hold a request are no more than those that go on: a ratio, and threads beside.
+pub const PASSIVE_THREADS: (f64, f64) = (1.5, 0.5);
+/// The share of the connections with a request in the server's hands below which the others have not been read.
+pub const FEW_IN_HAND: f64 = 0.4;
+/// The share of the generator's connections below which a pool is smaller than what is asked of it.
+pub const SMALL_POOL: f64 = 0.5;
 
 // Schedules that were kept.
 /// The backlog at the end of a run as a multiple of the requests that were in flight on average. Little's law makes it 1 where the
@@ -281,6 +385,12 @@ pub const LOSSY: f64 = 0.001;
 pub const LINK_QUEUE_BYTES: f64 = 3000.0;
 /// The share of the time that TLS handshakes must take.
 pub const MOSTLY_TLS: f64 = 0.3;
+/// The round-trip time in microseconds above which a way may be long.
+pub const LONG_WAY_US: u64 = 500;
+/// The round-trip time in microseconds below which a delayed acknowledgement is told from the way.
+pub const SHORT_WAY_US: u64 = 10_000;
+/// The time in milliseconds that an acknowledgement adds which waits for its response.
+pub const LATE_ACK_MS: f64 = 50.0;
 
 // The procedure.
 /// The share of the budget that a single request may take before it has failed.

@@ -2,7 +2,9 @@
 
 use super::seen::{at_a_time, figures, generator_cores, likely, server_is_full, undecided};
 use crate::thresholds::{
-    FULL_THREAD, HELD_BACK, MACHINE_FULL, MANY_OPENED_PER_S, MOST_IN_FLIGHT, ONE, UPSTREAM_KEPT, UPSTREAM_OPENS, WAITED,
+    DATABASE_WORKS, FEW_IN_HAND, FULL_THREAD, HARDLY_ONE, HELD_BACK, IDLE_SERVER, MACHINE_FULL, MANY_OPENED_PER_S,
+    MOST_IN_FLIGHT, MOST_WAIT, ONE, PASSIVE_POOL_IN_USE, PASSIVE_THREADS, SMALL_POOL, SPARE_CPU, UPSTREAM_KEPT,
+    UPSTREAM_OPENS, WAITED,
 };
 use crate::witnesses::{rows_for_little, rows_one_by_one, throttled};
 use crate::words::{mean, percent, time};
@@ -34,8 +36,9 @@ pub fn database(run: &RunResult) -> Option<Verdict> {
     let full = peer.processes.iter().flat_map(|process| &process.threads).any(|thread| thread.cores >= FULL_THREAD);
     let machine = signals.machine?;
     let generator = generator_cores(run);
-    let most =
-        peer.cores() > signals.server_cores() && peer.cores() > generator && peer.cores() > 0.25 * machine.cores as f64;
+    let most = peer.cores() > signals.server_cores()
+        && peer.cores() > generator
+        && peer.cores() > DATABASE_WORKS * machine.cores as f64;
     (most && (full || machine.cpu_share >= MACHINE_FULL)).then(|| {
         likely(Factor::Database, "The database behind the service is busy with its queries.")
             .because(format!("it used {:.2} CPUs, the server {:.2}", peer.cores(), signals.server_cores()))
@@ -95,7 +98,7 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     let figures = figures(run);
     let signals = figures.signals.as_ref()?;
     let machine = signals.machine?;
-    let idle = signals.server_cores() < 0.3 * machine.cores as f64 && machine.cpu_share < 0.8;
+    let idle = signals.server_cores() < IDLE_SERVER * machine.cores as f64 && machine.cpu_share < SPARE_CPU;
     if !idle || server_is_full(run) || run.generator.saturated {
         return None;
     }
@@ -127,22 +130,26 @@ pub fn waiting(run: &RunResult) -> Option<Verdict> {
     };
     let pool = signals.peers.iter().find(|peer| {
         peer.role != Role::Other
-            && peer.waiting.is_some_and(|waiting| waiting > 0.6 * peer.connections && waiting > 0.5)
+            && peer
+                .waiting
+                .is_some_and(|waiting| waiting > PASSIVE_POOL_IN_USE * peer.connections && waiting > MOST_WAIT)
     });
     // What its threads wait for tells more than what has been read: a server may read all, and have one thread for it.
     let (holding, turns) = (figures.holding() as f64, figures.taking_turns());
     let verdict = match pool {
         // A few connections whose responses vary look alike, but hardly so much.
-        _ if held < 0.4 && latency.mean > HELD_BACK * latency.min as f64 => {
+        _ if held < HARDLY_ONE && latency.mean > HELD_BACK * latency.min as f64 => {
             likely(Factor::RateLimit, "A limiter holds requests back: they wait though nothing is busy.")
         }
         _ if held < ONE && turns >= 2 => {
             likely(Factor::Lock, "Requests wait for a lock: one at a time goes on, and threads take turns at it.")
         }
-        _ if holding >= 1.0 && holding < 1.5 * held + 0.5 || hands < 0.4 * there => {
+        _ if holding >= 1.0 && holding < PASSIVE_THREADS.0 * held + PASSIVE_THREADS.1
+            || hands < FEW_IN_HAND * there =>
+        {
             likely(Factor::Workers, "All workers are taken, and wait: CPU is free.")
         }
-        Some(peer) if peer.connections < 0.5 * many => {
+        Some(peer) if peer.connections < SMALL_POOL * many => {
             likely(Factor::Database, "Requests wait for a connection to the database: its pool is in use.").because(
                 format!(
                     "on {} of {} connections to {} an answer was waited for",

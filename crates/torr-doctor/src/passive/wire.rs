@@ -2,8 +2,8 @@
 
 use super::seen::{a_thread_is_full, likely, ours, server_is_full};
 use crate::thresholds::{
-    ACKS_HELD_BACK, FULL_THREAD, JITTER_US, LINK_QUEUE_BYTES, LITTLE_CPU, LOSSY, MACHINE_FULL, MOSTLY_NETWORK,
-    PASSIVE_ACK_DELAY_US, PASSIVE_AT_WORK, UNQUEUED,
+    ACKS_HELD_BACK, FULL_THREAD, JITTER_US, LATE_ACK_MS, LINK_QUEUE_BYTES, LITTLE_CPU, LONG_WAY_US, LOSSY,
+    MACHINE_FULL, MOSTLY_NETWORK, PASSIVE_ACK_DELAY_US, PASSIVE_AT_WORK, RTT_GREW, SHORT_WAY_US, UNQUEUED,
 };
 use crate::witnesses::acks_held_back;
 use crate::words::{bits, counted, percent, rate, time};
@@ -18,7 +18,7 @@ pub fn delayed_ack(run: &RunResult) -> Option<Verdict> {
     let alike = PASSIVE_ACK_DELAY_US.contains(&median.saturating_sub(way)) && most < median + median / 8;
     // Threads that take turns at one CPU are none of them full.
     let idle = run.host.as_ref().is_none_or(|host| host.server_cores < FULL_THREAD);
-    (alike && way < 10_000 && idle && !server_is_full(run) && each.is_none_or(|each| each > ACKS_HELD_BACK)).then(
+    (alike && way < SHORT_WAY_US && idle && !server_is_full(run) && each.is_none_or(|each| each > ACKS_HELD_BACK)).then(
         || {
             likely(Factor::DelayedAck, "Answers take the 40 ms for which an acknowledgement is held back.")
                 .because(format!(
@@ -37,7 +37,7 @@ pub fn delay(run: &RunResult) -> Option<Verdict> {
     let way = run.sockets?.min_rtt_us?;
     let latency = run.latency_us?;
     let median = latency.p50?;
-    (way > 500 && way as f64 >= MOSTLY_NETWORK * median as f64).then(|| {
+    (way > LONG_WAY_US && way as f64 >= MOSTLY_NETWORK * median as f64).then(|| {
         likely(Factor::NetworkDelay, "The way to the service takes most of each request's time.")
             .because(format!(
                 "the round trip takes {} of the median of {}",
@@ -117,7 +117,7 @@ pub fn link(run: &RunResult) -> Option<Verdict> {
 pub fn is_queueing(run: &RunResult) -> bool {
     let rtts = run.sockets.and_then(|sockets| Some((sockets.rtt_us? / 1e3, sockets.min_rtt_us? as f64 / 1e3)));
     // A server that does not answer at once puts its acknowledgement off by up to 40 ms.
-    rtts.is_some_and(|(usual, least)| usual > 4.0 * least + 50.0)
+    rtts.is_some_and(|(usual, least)| usual > RTT_GREW * least + LATE_ACK_MS)
 }
 
 pub fn loses_packets(run: &RunResult) -> bool {

@@ -3,7 +3,8 @@
 use crate::evidence::Evidence;
 use crate::experiment::{Request, Step};
 use crate::thresholds::{
-    CLOSED_BY_SERVER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES, MACHINE_FULL, NOT_KEPT,
+    ALL_AT_WORK, CLOSED_BY_SERVER, CONDITION_BETTER, CONNECTING_CERTAIN, CONNECTING_LIMITS, ESTIMATE_AGREES,
+    HANDSHAKES_CERTAIN, HANDSHAKES_LIMIT, KEPT_BETTER, MACHINE_FULL, NO_DIFFERENCE, NOT_KEPT,
 };
 use crate::times::Spread;
 use crate::words::{percent, rate, time};
@@ -25,7 +26,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let (connecting, securing) = (all_s(times.connect) / all, all_s(times.tls) / all);
     let by_cpu = evidence.figures.connecting_share(opened);
     let cost = Cost { opened, connecting, securing, by_cpu };
-    let waits_on_the_way = evidence.figures.utilisation() > 0.7;
+    let waits_on_the_way = evidence.figures.utilisation() > ALL_AT_WORK;
     let share = match by_cpu {
         // What a handshake of TLS costs, the service that does nothing does not show.
         Some(share) => share.max(if waits_on_the_way { connecting } else { 0.0 }).max(securing),
@@ -41,7 +42,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     if closed < CLOSED_BY_SERVER {
         return Ok(None);
     }
-    if securing >= 0.4 {
+    if securing >= HANDSHAKES_LIMIT {
         return Ok(Some(handshakes(evidence, &cost)));
     }
     refused(evidence, &cost)
@@ -80,7 +81,8 @@ fn handshakes(evidence: &Evidence, cost: &Cost) -> Verdict {
     let of = tls.full + tls.resumed;
     let is_busy = evidence.figures.full_threads() > 0
         || evidence.figures.machine_share().is_some_and(|share| share >= MACHINE_FULL);
-    let confidence = if is_busy && cost.securing > 0.6 { Confidence::Certain } else { Confidence::Likely };
+    let confidence =
+        if is_busy && cost.securing > HANDSHAKES_CERTAIN { Confidence::Certain } else { Confidence::Likely };
     let summary =
         "TLS handshakes are most of the work: each connection pays for one, and hardly any carries a second request.";
     let verdict = Verdict::new(Factor::TlsHandshake, confidence, summary)
@@ -110,7 +112,7 @@ fn offered(evidence: &Evidence, cost: &Cost) -> Step {
     };
     let ways = [way("a connection for each request", false), way("connections kept alive", true)];
     let contrast = evidence.in_turns(ways)?;
-    if !contrast.is_above(1.2) {
+    if !contrast.is_above(KEPT_BETTER) {
         return Ok(None);
     }
     let secured = evidence.setting.tls && cost.securing > cost.connecting;
@@ -156,7 +158,7 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
             .because(format!("connections are kept {}: {contrast}", condition.what))
             .advice(format!("remove the condition: the server keeps connections alive only {}", condition.what))
             .gain(gain::measured(&contrast.of, "with connections that are kept"));
-        let confidence = if contrast.is_above(1.1) { Confidence::Certain } else { Confidence::Likely };
+        let confidence = if contrast.is_above(CONDITION_BETTER) { Confidence::Certain } else { Confidence::Likely };
         return Ok(Some(Verdict { confidence, ..verdict }));
     }
     let way = |name, keep_alive| {
@@ -186,8 +188,9 @@ fn refused(evidence: &Evidence, cost: &Cost) -> Step {
                 "what a connection costs here was not measured",
             ),
         });
-    let sure =
-        contrast.of.high < 1.3 && contrast.of.low > 0.7 && cost.by_cpu.is_some_and(|share| share >= CONNECTING_CERTAIN);
+    let sure = contrast.of.low > NO_DIFFERENCE.0
+        && contrast.of.high < NO_DIFFERENCE.1
+        && cost.by_cpu.is_some_and(|share| share >= CONNECTING_CERTAIN);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     Ok(Some(Verdict { confidence, ..verdict }))
 }

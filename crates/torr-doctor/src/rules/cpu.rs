@@ -5,7 +5,9 @@ use crate::experiment::Step;
 use crate::figures::{Figures, server_fills};
 use crate::gain;
 use crate::thresholds::{
-    ALL_CPU, FULL_THREAD, MACHINE_FULL, MOSTLY_ONE_THREAD, NEARLY_ALL_CPU, ONE_CORE, QUERY_VARIES, THROTTLED,
+    ALL_CPU, ASKED_BY_EACH, FLAT, FULL_THREAD, GENERATOR_TAKES, HANDLERS_WORK, MACHINE_FULL, MOST_WAIT,
+    MOSTLY_ONE_THREAD, NEAR_NULL, NEARLY_ALL_CPU, ONE_CORE, ONE_THREADS_SERVER, OTHERS_DISTURB, QUERY_VARIES,
+    QUOTA_USED, THROTTLED,
 };
 use crate::witnesses::{rows_for_little, rows_one_by_one};
 use crate::words::{counted, percent, rate, time};
@@ -31,7 +33,8 @@ pub fn rule(evidence: &Evidence) -> Step {
         && evidence.figures.busiest_thread().is_some_and(|thread| thread.cores >= MOSTLY_ONE_THREAD * used)
         && !evidence.figures.another_starves();
     let shared = used >= ONE_CORE.0 && evidence.figures.least_server_cores().is_some_and(|used| used <= ONE_CORE.1);
-    let one = mostly_one && used < 1.4 && (is_free || used >= 0.9) || full == 0 && is_free && shared;
+    let one = mostly_one && used < ONE_THREADS_SERVER.1 && (is_free || used >= ONE_THREADS_SERVER.0)
+        || full == 0 && is_free && shared;
     let verdict = if one && cores > 1 && full == 1 && evidence.figures.idle_workers > 0 {
         uneven(&evidence.figures, used, cores).because_if(told)
     } else if one && cores > 1 {
@@ -61,9 +64,9 @@ pub fn rule(evidence: &Evidence) -> Step {
     {
         let (generator, others) =
             (evidence.figures.generator_there(), machine * cores as f64 - used - evidence.figures.generator_there());
-        let shared = generator > 0.15 * cores as f64;
-        let nothing_better = evidence.figures.null_rps.is_some_and(|null| evidence.figures.rps() > 0.6 * null);
-        let doubtful = nothing_better || machine < MACHINE_FULL || others > 0.25 * cores as f64;
+        let shared = generator > GENERATOR_TAKES * cores as f64;
+        let nothing_better = evidence.figures.null_rps.is_some_and(|null| evidence.figures.rps() > NEAR_NULL * null);
+        let doubtful = nothing_better || machine < MACHINE_FULL || others > OTHERS_DISTURB * cores as f64;
         let confidence = if doubtful { Confidence::Likely } else { sure };
         Verdict::new(Factor::ServerCpu, confidence, "The server uses all CPU that there is for it.")
             .because(format!(
@@ -120,7 +123,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     let asks = evidence
         .figures
         .databases()
-        .any(|peer| evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5));
+        .any(|peer| evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > ASKED_BY_EACH));
     Ok(Some(match orm(evidence, used) {
         Some(orm) if verdict.factor != Factor::Generator => orm,
         // Which part of the CPU is the way to the database's is not known.
@@ -150,7 +153,7 @@ fn uneven(figures: &Figures, used: f64, cores: usize) -> Verdict {
 /// What doubling the connections did, if it was tried, and whether it brought nothing.
 fn flatness(evidence: &Evidence) -> Option<(bool, String)> {
     let (first, last) = (evidence.figures.ladder.saturated_from()?, evidence.figures.ladder.0.last()?);
-    let flat = (0.6..1.15).contains(&(last.rps / evidence.figures.rps().max(1e-9)));
+    let flat = (FLAT.0..FLAT.1).contains(&(last.rps / evidence.figures.rps().max(1e-9)));
     let (most, first_told) = (rate(evidence.figures.ladder.most()), counted(first, "connection"));
     let told = match last.connections {
         last if last > first => format!("from {first_told} on throughput stays at {most}, up to {last}"),
@@ -165,8 +168,11 @@ fn sure(flat: Option<&(bool, String)>) -> Confidence {
 
 /// What the server can do where the handler does nothing.
 fn handler(evidence: &Evidence) -> Option<String> {
-    let cheap =
-        evidence.figures.cheap.as_ref().filter(|cheap| cheap.alone_s < 0.5 * evidence.figures.alone_median_s)?;
+    let cheap = evidence
+        .figures
+        .cheap
+        .as_ref()
+        .filter(|cheap| cheap.alone_s < HANDLERS_WORK * evidence.figures.alone_median_s)?;
     Some(format!(
         "{} takes {} where the target takes {}: it is the handler's work",
         cheap.what,
@@ -187,10 +193,11 @@ fn database(evidence: &Evidence) -> Option<Verdict> {
         || figures.machine_share().is_some_and(|share| share >= MACHINE_FULL)
         || full > 0;
     // A quota of its own stops a database as well: it uses that up, or has not answered on most of its connections.
-    let waits = peer.waiting.is_some_and(|waiting| waiting > 0.5 * peer.connections && waiting > 0.5);
+    let waits = peer.waiting.is_some_and(|waiting| waiting > MOST_WAIT * peer.connections && waiting > MOST_WAIT);
     let quotas = peer.processes.iter().filter_map(|process| process.quota.as_ref());
-    let throttled =
-        quotas.filter(|quota| quota.throttled_share() > THROTTLED).any(|quota| waits || theirs >= 0.5 * quota.cores);
+    let throttled = quotas
+        .filter(|quota| quota.throttled_share() > THROTTLED)
+        .any(|quota| waits || theirs >= QUOTA_USED * quota.cores);
     if !(throttled || fills && theirs > ours && theirs > figures.generator_there()) {
         return None;
     }

@@ -4,7 +4,10 @@ use crate::evidence::Evidence;
 use crate::experiment::{Ask, Request, Step};
 use crate::gain;
 use crate::observation::Observation;
-use crate::thresholds::{FULL_THREAD, LEAST_HELD, MANY_FAILED, ONE_PACKET_BYTES, OVERFLOWS, SYN_TIMEOUT_US};
+use crate::thresholds::{
+    ACCEPTS_NO_MORE, ALWAYS, FAILS_ALONE, FEWER_LATE, FULL_THREAD, KEPT_FROM, LATE_CONNECTS, LEAST_HELD, MANY_FAILED,
+    NOT_FULL, OFFERED, ONE_PACKET_BYTES, OVERFLOWS, REFUSES, SYN_TIMEOUT_US,
+};
 use crate::witnesses::{self, Refusals};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Signals, Verdict};
@@ -59,7 +62,7 @@ pub fn backlog(evidence: &Evidence) -> Step {
     // All listeners of the machine are counted together: something of this load must have been late as well, or its queue full.
     let is_ours =
         count > 0 || queue.is_some() || full.run.latency_us.is_some_and(|latency| latency.max >= SYN_TIMEOUT_US);
-    if share < 0.01 && !(is_ours && overflows.unwrap_or(0) >= OVERFLOWS) {
+    if share < LATE_CONNECTS && !(is_ours && overflows.unwrap_or(0) >= OVERFLOWS) {
         return Ok(None);
     }
     if network.is_some_and(|network| network.listen_overflows == Some(0) && network.half_open_drops == Some(0)) {
@@ -71,7 +74,7 @@ pub fn backlog(evidence: &Evidence) -> Step {
     let (rps, most) = (evidence.figures.rps(), evidence.figures.ladder.most());
     let fewest = evidence.figures.ladder.saturated_from().unwrap_or(1);
     let held = evidence.figures.parallelism();
-    let starved = rps < 0.7 * most;
+    let starved = rps < KEPT_FROM * most;
     let is_busy = evidence.figures.full_threads() > 0 || evidence.figures.wants_cpu();
     // Workers that are taken have a request each in their hands while others wait to be accepted.
     let has_none = evidence.figures.in_service().is_some_and(|hands| hands < LEAST_HELD);
@@ -90,7 +93,7 @@ pub fn backlog(evidence: &Evidence) -> Step {
     let (few_share, _) = late(few);
     let few_overflows = few.signals.as_ref().and_then(Signals::listen_overflows);
     let none_lost = overflows.is_some_and(|count| count >= OVERFLOWS) && few_overflows == Some(0);
-    let sure = none_lost || overflows.is_some() && few_share < share / 4.0;
+    let sure = none_lost || overflows.is_some() && few_share < share / FEWER_LATE;
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let summary = "Connections are dropped before the service accepts them, and come again a second or more later.";
     let verdict = Verdict::new(Factor::AcceptBacklog, confidence, summary)
@@ -137,7 +140,7 @@ fn are_lost_behind_answers(evidence: &Evidence, share: f64) -> Result<bool, Box<
     let why = "whether connections are dropped where answers are small, too";
     let heads = evidence.setting.user("heads alone", why, 0.8).with(|load| load.request = Request::Head);
     let heads = evidence.observe_if_reached(heads)?;
-    Ok(heads.is_some_and(|observation| late(observation).0 < share / 4.0))
+    Ok(heads.is_some_and(|observation| late(observation).0 < share / FEWER_LATE))
 }
 
 /// A limiter that answers "not now".
@@ -145,12 +148,12 @@ pub fn refusals(evidence: &Evidence) -> Step {
     let full = evidence.full();
     let Some(Refusals { share: refused, status }) = witnesses::refusals(&full.run) else { return Ok(None) };
     let gently = witnesses::refusals(&evidence.alone().run).map_or(0.0, |refusals| refusals.share);
-    if gently > 0.5 {
+    if gently > ALWAYS {
         return Ok(None);
     }
     let accepted = full.good_rps();
     let sent = full.run.rps;
-    let offered = (accepted * 1.5).max(5.0);
+    let offered = (accepted * OFFERED).max(5.0);
     let (mut good, mut refuses) = (vec![], false);
     for factor in [1.0, 2.0] {
         let name = format!("an offered rate of {}", rate(offered * factor));
@@ -162,16 +165,17 @@ pub fn refusals(evidence: &Evidence) -> Step {
             // It refuses since it is full, which is no limiter's doing.
             return Ok(None);
         }
-        refuses |= witnesses::refusals(&observation.run).is_some_and(|refusals| refusals.share > 0.1);
+        refuses |= witnesses::refusals(&observation.run).is_some_and(|refusals| refusals.share > REFUSES);
         good.push(observation.good_rps());
     }
-    let flat = refuses && matches!(good[..], [once, twice] if twice < 1.25 * once && twice < 1.5 * offered);
+    let flat =
+        refuses && matches!(good[..], [once, twice] if twice < ACCEPTS_NO_MORE * once && twice < OFFERED * offered);
     // What is full refuses as well: 503 is a limiter's for sure only where the server is seen to idle.
     let idle = evidence
         .figures
         .server_cores()
         .zip(evidence.figures.cores())
-        .is_some_and(|(used, cores)| used < 0.8 * cores as f64);
+        .is_some_and(|(used, cores)| used < NOT_FULL * cores as f64);
     let sure = flat && (status == 429 || idle);
     let confidence = if sure { Confidence::Certain } else { Confidence::Likely };
     let told = match good[..] {
@@ -217,7 +221,7 @@ pub fn without_limiter(evidence: &Evidence) -> Gain {
 pub fn errors(evidence: &Evidence) -> Step {
     let (full, alone) = (evidence.full(), evidence.alone());
     // A service that is full may refuse what is too much for it: then it is full, not failing.
-    let shed = if alone.status_share(&[503]) < 0.5 { full.status_share(&[503]) } else { 0.0 };
+    let shed = if alone.status_share(&[503]) < ALWAYS { full.status_share(&[503]) } else { 0.0 };
     let (share, alone_share) = (full.failed_share() - shed, alone.failed_share());
     let nothing = full.run.requests == 0 && alone.run.requests == 0;
     if share < MANY_FAILED && !nothing {
@@ -249,7 +253,7 @@ pub fn errors(evidence: &Evidence) -> Step {
                 .advice("give it a longer --budget, six times as long as --timeout at least"),
         ));
     }
-    let independent = alone_share > share / 3.0;
+    let independent = alone_share > share / FAILS_ALONE;
     let summary = match independent {
         true => "Requests fail however gently they are sent, so throughput means little.",
         false => "Requests fail under load, so throughput means little.",

@@ -4,7 +4,10 @@
 use crate::evidence::Evidence;
 use crate::experiment::{Ask, Experiment, Request, Step, Warmup};
 use crate::gain::{self, Bounds};
-use crate::thresholds::{GAIN_SPREAD, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, SAME_THROUGHPUT, WIDE_LADDER};
+use crate::thresholds::{
+    BURST, EVEN, GAIN_SPREAD, GENTLE, IDLE_SERVER, LEAST_HELD, LINK_DELAY, LINK_DELAY_S, ON_A_LINK, RELIEVED, RTT_GREW,
+    RTT_LONG_S, SAME_THROUGHPUT, SMALLER_BETTER, WIDE_LADDER,
+};
 use crate::witnesses::throttled;
 use crate::words::{bits, counted, percent, rate, time};
 use std::time::Duration;
@@ -25,7 +28,7 @@ fn quota(evidence: &Evidence) -> Step {
     let Some(quota) = throttled(evidence.figures.signals.as_ref()) else { return Ok(None) };
     let used = evidence.figures.server_cores().unwrap_or(quota.cores);
     // Gently enough that the quota should not matter.
-    let gentle = evidence.figures.rps() * 0.4;
+    let gentle = evidence.figures.rps() * GENTLE;
     let (name, why) = (
         format!("an offered rate of {}", rate(gentle)),
         "whether the quota still throttles at less than half the load",
@@ -33,7 +36,7 @@ fn quota(evidence: &Evidence) -> Step {
     let Some(experiment) = evidence.setting.open(gentle.max(1.0), name, why, 1.5) else { return Ok(None) };
     let observation = evidence.observe(experiment)?;
     let relieved = observation.signals.as_ref().and_then(Signals::quota).map(QuotaUse::throttled_share);
-    let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / 2.0);
+    let is_relieved = relieved.is_some_and(|share| share < quota.throttled_share() / RELIEVED);
     let confidence = if is_relieved { Confidence::Certain } else { Confidence::Likely };
     // A thread that the quota stops waits as one does that finds no free CPU: what it used tells what more it can.
     let thread = evidence.figures.busiest_thread().map(|thread| thread.cores).filter(|cores| *cores > 0.0);
@@ -76,7 +79,7 @@ fn link(evidence: &Evidence) -> Step {
     let queueing = full.run.sockets.as_ref().and_then(|sockets| {
         let (rtt, least) = (sockets.rtt_us? / 1e6, sockets.min_rtt_us? as f64 / 1e6);
         // An acknowledgement that waits for its answer comes up to 40 ms late.
-        (rtt > 4.0 * least && rtt > 0.06).then_some((rtt, least))
+        (rtt > RTT_GREW * least && rtt > RTT_LONG_S).then_some((rtt, least))
     });
     if evidence.figures.parallelism() > ON_A_LINK || delay < LINK_DELAY_S.max(LINK_DELAY * alone) && queueing.is_none()
     {
@@ -92,7 +95,7 @@ fn link(evidence: &Evidence) -> Step {
     let ways = [way("whole answers", Request::Target), way("heads alone", Request::Head)];
     let contrast = evidence.in_turns(ways.clone())?;
     let smaller = evidence.last(&ways[1].name, ways[1].why).map_or(size, |seen| seen.bytes_per_request());
-    if !contrast.is_above(1.3) {
+    if !contrast.is_above(SMALLER_BETTER) {
         return Ok(None);
     }
     Ok(Some(
@@ -131,9 +134,9 @@ fn limiter(evidence: &Evidence) -> Step {
     // A server that does less the more is asked of it is not held back, it is overloaded.
     let rates: Vec<f64> = figures.ladder.0.iter().map(|rung| rung.rps).collect();
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let even = least > 0.6 * figures.ladder.most();
+    let even = least > EVEN * figures.ladder.most();
     let seen = figures.server_cores();
-    let idle = seen.is_none_or(|cores| cores < 0.3 * figures.cores().unwrap_or(1) as f64);
+    let idle = seen.is_none_or(|cores| cores < IDLE_SERVER * figures.cores().unwrap_or(1) as f64);
     if !idle {
         return Ok(None);
     }
@@ -193,7 +196,7 @@ fn burst(evidence: &Evidence) -> Result<Option<String>, Box<Ask>> {
     let seen = evidence.observe(Experiment { rest: Some(rest), warmup: Warmup::None, ..after })?;
     let first = seen.times.first_tenth as f64;
     let expected = steady * 0.1;
-    Ok((first > 2.0 * expected + 3.0).then(|| {
+    Ok((first > BURST.0 * expected + BURST.1).then(|| {
         format!(
             "after a pause of {} the first tenth of a second brought {first:.0} answers instead of {expected:.0}",
             time(rest.as_secs_f64())

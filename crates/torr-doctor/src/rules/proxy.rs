@@ -8,7 +8,7 @@ use crate::gain;
 use crate::invocation::Flag;
 use crate::observation::Observation;
 use crate::permission::is_ours;
-use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND};
+use crate::thresholds::{DIRECT_BETTER, MACHINE_FULL, UPSTREAM_KEPT, UPSTREAM_OPENS, WORKS_BEHIND, WORKS_MORE};
 use crate::words::{counted, mean, percent};
 use std::net::SocketAddr;
 use torr_gauge::signals::{PeerUse, Role};
@@ -169,7 +169,7 @@ fn before(figures: &Figures, behind: &[PeerUse], contrast: &Contrast) -> Before 
 fn works_behind(figures: &Figures) -> Option<PeerUse> {
     let others = figures.peers().filter(|peer| peer.role == Role::Other);
     let peer = others.max_by(|a, b| a.cores().total_cmp(&b.cores()))?;
-    let works = peer.cores() > 2.0 * figures.server_cores()? && peer.cores() > WORKS_BEHIND;
+    let works = peer.cores() > WORKS_MORE * figures.server_cores()? && peer.cores() > WORKS_BEHIND;
     works.then(|| peer.clone())
 }
 

@@ -3,7 +3,9 @@
 use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::gain::{self, Bounds};
-use crate::thresholds::{ALL_AT_WORK, GAIN_SPREAD, LEAST_REST, MOSTLY_NETWORK, PACED, STILL_GROWS, UNSURE_REST};
+use crate::thresholds::{
+    ALL_AT_WORK, GAIN_SPREAD, HARDLY_NETWORK, LEAST_REST, MOSTLY_NETWORK, PACED, STILL_GROWS, UNSURE_REST,
+};
 use crate::words::{counted, percent, rate, time};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
 
@@ -61,7 +63,7 @@ pub fn rule(evidence: &Evidence) -> Step {
     }
     let alone = evidence.alone();
     let sending = alone.times.sending_s / figures.alone_mean_s.max(1e-9);
-    if sending >= PACED && share < 0.1 {
+    if sending >= PACED && share < HARDLY_NETWORK {
         let per_connection = alone.bytes_per_request() / figures.alone_mean_s;
         let verdict = Verdict::new(
             Factor::RateLimit,

@@ -5,7 +5,10 @@ use crate::evidence::Evidence;
 use crate::experiment::Step;
 use crate::gain;
 use crate::rules::cpu::round_trips;
-use crate::thresholds::{COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, NOT_KEPT, ONE, POOL_IN_USE};
+use crate::thresholds::{
+    AS_MANY_CONNECTIONS, AS_MANY_THREADS, ASKED_BY_EACH, COMPUTES, LEAST_HELD, MANY_WAITING_WORKERS, MORE_IN_HAND,
+    MOST_WAIT, NO_MORE_IN_HAND, NOT_KEPT, ONE, POOL_IN_USE,
+};
 use crate::words::{counted, mean, rate, time};
 use torr_gauge::signals::PeerUse;
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
@@ -113,10 +116,11 @@ fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
     let (holding, turns) = (evidence.figures.holding() as f64, evidence.figures.taking_turns());
     // A single one may be a runtime's own that sleeps by the clock; others would not pass it if it were the only worker.
     let is_none = holding < 1.0 || holding == 1.0 && evidence.figures.others_wait() == Some(false);
+    let (least, most, beside) = AS_MANY_THREADS;
     match held {
         held if held < ONE && turns >= 2 => Some(true),
         // Each has one at a time, so that fewer cannot be all that there are.
-        held if !is_none && (0.75 * held - 0.3..=1.35 * held + 0.3).contains(&holding) => Some(false),
+        held if !is_none && (least * held - beside..=most * held + beside).contains(&holding) => Some(false),
         _ => None,
     }
 }
@@ -124,9 +128,10 @@ fn by_threads(evidence: &Evidence, held: f64) -> Option<bool> {
 /// The same by how many requests the server has taken: all that go on, and no more, or more than that.
 fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
     let (hands, asked) = (evidence.figures.in_service()?, evidence.figures.connections as f64);
+    let more = MORE_IN_HAND.0 * held + MORE_IN_HAND.1;
     match hands {
-        hands if hands > 2.0 * held + 2.0 => Some(true),
-        hands if hands < 1.4 * held + 1.0 && asked > 2.0 * held + 2.0 => Some(false),
+        hands if hands > more => Some(true),
+        hands if hands < NO_MORE_IN_HAND.0 * held + NO_MORE_IN_HAND.1 && asked > more => Some(false),
         _ => None,
     }
 }
@@ -135,9 +140,11 @@ fn by_hands(evidence: &Evidence, held: f64) -> Option<bool> {
 /// answer is waited for: then a request alone took too different a time to tell how many go on.
 fn pool(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
     evidence.figures.databases().find(|peer| {
-        let busy = peer.waiting.map_or(peer.connections > 0.5, |waiting| waiting > 0.5 * held.min(peer.connections));
+        let busy = peer
+            .waiting
+            .map_or(peer.connections > MOST_WAIT, |waiting| waiting > MOST_WAIT * held.min(peer.connections));
         let all_wait = peer.waiting.is_some_and(|waiting| waiting > POOL_IN_USE * peer.connections);
-        busy && (peer.connections < 2.0 * held + 2.0 || all_wait)
+        busy && (peer.connections < MORE_IN_HAND.0 * held + MORE_IN_HAND.1 || all_wait)
     })
 }
 
@@ -145,9 +152,11 @@ fn pool(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
 /// questions are acknowledged at once and the next follows an answer at once, TCP does not tell which of them came last.
 fn pool_of_as_many(evidence: &Evidence, held: f64) -> Option<&PeerUse> {
     evidence.figures.databases().find(|peer| {
-        let is_asked = evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > 0.5);
+        let is_asked = evidence.figures.trips_per_request(peer).is_some_and(|trips| trips > ASKED_BY_EACH);
         // A single one may be shared by all requests.
-        is_asked && peer.connections > ONE && (peer.connections - held).abs() <= 0.25 * held + 0.3
+        is_asked
+            && peer.connections > ONE
+            && (peer.connections - held).abs() <= AS_MANY_CONNECTIONS.0 * held + AS_MANY_CONNECTIONS.1
     })
 }
 
@@ -164,7 +173,7 @@ fn pooled(evidence: &Evidence, peer: &PeerUse, held: f64, confidence: Confidence
     .because(format!("there were {} connections to {name}, at most {}", mean(peer.connections), peer.connections_max))
     .because_if(
         peer.waiting
-            .filter(|waiting| *waiting > 0.5)
+            .filter(|waiting| *waiting > MOST_WAIT)
             .map(|waiting| format!("on {waiting:.1} of them an answer was waited for at a time")),
     )
     .advice(format!("enlarge the pool beyond {held:.0} connections, as far as the database takes them"))
