@@ -72,7 +72,7 @@ fn heading(run: &RunResult) -> String {
     let unit = if run.sessions.is_some() { "sessions" } else { "requests" };
     let pace = match (plan.rate, plan.max_rate) {
         (Some(asked), _) => format!("{} {unit}/s asked for, ", rate(asked)),
-        (None, Some(most)) => format!("at most {} requests/s, ", rate(most)),
+        (None, Some(most)) => format!("at most {} {unit}/s, ", rate(most)),
         (None, None) => String::new(),
     };
     let deep = match (plan.depth, plan.protocol.as_str()) {

@@ -28,12 +28,21 @@ pub fn rule(run: &RunResult) -> Option<Verdict> {
             Factor::None,
             format!("The service kept the {} of --max-rate: nothing else limited this run.", rate(cap)),
         )
-        .because(format!("{} were answered of the {} that were allowed", rate(run.rps), rate(cap)))
+        .because(match &run.sessions {
+            Some(sessions) => {
+                let begun = rate(sessions.started as f64 / run.duration_s.max(1e-3));
+                format!("{begun} of sessions were begun of the {} that were allowed", rate(cap))
+            }
+            None => format!("{} were answered of the {} that were allowed", rate(run.rps), rate(cap)),
+        })
     } else {
         return None;
     };
     let verdict = verdict
-        .because_counted(run.errors.total(), |failed| format!("{failed} of them failed, which is too few to matter"))
+        .because_counted(run.errors.total(), |failed| match run.sessions {
+            Some(_) => format!("{} failed, which is too few to matter", counted(failed as usize, "request")),
+            None => format!("{failed} of them failed, which is too few to matter"),
+        })
         .because_if(response_times(run))
         .because_if(server(run))
         .because_if(throttled(run))
@@ -112,8 +121,8 @@ fn fails(run: &RunResult) -> bool {
     run.requests == 0 || run.errors.total() as f64 > MANY_FAILED * run.asked as f64
 }
 
-/// The count of what was due on a schedule, its times, and the part that was unfinished when the run ended: sessions, whose rate
-/// a run with sessions has, or requests.
+/// The count of what a rate is about, its times, and the part that was unfinished when the run ended: sessions, whose rate a run
+/// with sessions has, or requests.
 fn scheduled(run: &RunResult) -> Option<(u64, Summary, u64)> {
     match &run.sessions {
         Some(sessions) => Some((sessions.started, sessions.duration_us?, sessions.unfinished)),
@@ -148,14 +157,15 @@ pub(super) fn kept_schedule(run: &RunResult) -> bool {
 
 /// Whether a closed loop began as many requests as `--max-rate` allows.
 fn ran_at_the_cap(run: &RunResult) -> bool {
-    let (Some(cap), Some(latency)) = (run.plan.max_rate, run.latency_us) else { return false };
-    let mean_s = latency.mean / 1e6;
+    let (Some(cap), Some((begun, times, _))) = (run.plan.max_rate, scheduled(run)) else { return false };
+    let mean_s = times.mean / 1e6;
     // A run of so many requests begins none while it waits for the last responses.
-    let waiting_s = if run.plan.requests.is_some_and(|requests| run.asked >= requests) { mean_s } else { 0.0 };
+    let waiting_s = if run.plan.requests.is_some_and(|requests| begun >= requests) { mean_s } else { 0.0 };
     let sending_s = (run.duration_s - waiting_s).max(run.duration_s / 2.0);
     let slots = run.plan.connections as f64 * f64::from(run.plan.depth);
-    let in_use = run.rps * (mean_s + run.plan.mean_think_s()) / slots;
-    run.asked as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
+    let per_second = run.sessions.as_ref().map_or(run.rps, |sessions| sessions.per_second);
+    let in_use = per_second * (mean_s + run.plan.mean_think_s()) / slots;
+    begun as f64 + run.plan.threads as f64 >= AT_THE_CAP * cap * sending_s && in_use < ALL_IN_USE
 }
 
 fn response_times(run: &RunResult) -> Option<String> {

@@ -45,6 +45,13 @@ fn sessions(ms: u64, counts: Value) -> Value {
     json!({"plan": {"rate": 1000.0, "arrivals": "constant"}, "sessions": sessions, "entries": [entry]})
 }
 
+/// Sessions of 100 ms each, in a closed loop that begins at most so many a second.
+fn capped(max_rate: f64) -> Value {
+    let mut run = sessions(100, json!({"finished": 9_900}));
+    run["plan"] = json!({"max_rate": max_rate, "connections": 200});
+    run
+}
+
 fn merge(into: &mut Value, changes: Value) {
     match changes {
         Value::Object(fields) => fields.into_iter().for_each(|(name, value)| merge(&mut into[name], value)),
@@ -66,6 +73,8 @@ fn each_factor_by_its_signals_and_not_by_its_look_alikes() {
             sessions(100, json!({"finished": 5_000, "unfinished": 5_000})),
             Factor::Unknown,
         ),
+        ("sessions at their cap", capped(1000.0), Factor::None),
+        ("sessions below their cap", capped(2000.0), Factor::Unknown),
         ("a few failures", json!({"errors": {"read": 10}}), Factor::Unknown),
         ("statuses", json!({"errors": {"status": 100_000}, "status": {"200": 0, "503": 100_000}}), Factor::Errors),
         ("no answer at all", json!({"requests": 0, "asked": 100, "unfinished": 100, "status": {}}), Factor::Errors),
