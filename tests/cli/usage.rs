@@ -276,6 +276,14 @@ fn a_target_is_what_it_is_spelled_like_and_doubt_is_said() {
         (&["a.hurl", "--data", "x=1"], "--data has no meaning for sessions"),
         (&["a.hurl", "--expect-status", "200"], "--expect-status has no meaning for sessions ('HTTP 200'"),
         (&["a.hurl", "--pipeline", "4"], "--pipeline has no meaning for sessions"),
+        (
+            &["limit", "plan.toml"],
+            "'plan.toml' is a plan for 'torr plan.toml': 'torr limit' takes a URL or a hurl file",
+        ),
+        (&["doctor", "bad.lua"], "'torr doctor' takes a URL or a hurl file"),
+        (&["doctor", "none.hurl"], "a file that there is not"),
+        (&["limit", "a.hurl", "-H", "A: b"], "--header has no meaning for sessions"),
+        (&["limit", "http://127.0.0.1:1/", "--variable", "a=b"], "--variable has no meaning for a URL"),
         (&["a.hurl", "--urls", "checkout"], "--urls has no meaning for sessions"),
         (&["http://127.0.0.1:1/", "--variable", "a=b"], "--variable has no meaning for a URL"),
         (&["http://127.0.0.1:1/", "--setup", "a.hurl"], "--setup has no meaning for a URL"),
@@ -303,6 +311,15 @@ fn mistyped_flags_and_commands_are_recognised_everywhere() {
         let ended = torr(args);
         assert_eq!((ended.code, ended.stderr.lines().count()), (Some(2), 1), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(&format!("did you mean {meant}?")), "{args:?}: {}", ended.stderr);
+    }
+    for (args, owner) in [
+        (&["http://127.0.0.1:1", "--slo", "p99<5ms"][..], "torr limit"),
+        (&["--workers", "2"], "torr serve"),
+        (&["limit", "http://127.0.0.1:1", "--stages", "1s:5"], "torr TARGET"),
+    ] {
+        let ended = torr(args);
+        let line = format!("is a flag of '{owner}'");
+        assert!(ended.code == Some(2) && ended.stderr.contains(&line), "{args:?}: {ended:?}");
     }
     let ended = torr(&["wrk2", "-R", "5", "--latnecy", "http://127.0.0.1:1"]);
     assert!(ended.code == Some(1) && ended.stderr.contains("did you mean '--latency'?"), "{ended:?}");

@@ -72,6 +72,38 @@ fn the_documents_command_runs_unchanged_through_a_link() {
 }
 
 #[test]
+fn wrk2_has_its_rate_and_a_link_of_its_name() {
+    let server = Serve::start(&[]);
+    let url = server.url("");
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("wrk2");
+    symlink(torr_path(), &link).unwrap();
+    let mut linked = Command::new(&link);
+    linked.args(["-c4", "-t2", "-d1s", "-R", "200", "-U", "-B", &url]);
+    for ended in [Running::start(linked).wait(), torr(&["wrk2", "-c4", "-t2", "-d1", "--rate", "0.2k", "-L", &url])] {
+        // 200 a second in one second: all of them, or some fewer where the machine stood still at the end.
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(
+            ended.stdout.starts_with(&format!("Running 1s test @ {url}\n  2 threads and 4 connections\n")),
+            "{ended:?}"
+        );
+        assert!(ended.stdout.contains("Latency Distribution"), "{ended:?}");
+        let line = ended.stdout.lines().find(|line| line.contains(" requests in ")).expect("it is there");
+        let requests: u64 = line.split_whitespace().next().expect("it begins so").parse().expect("a number");
+        assert!((100..=200).contains(&requests), "{ended:?}");
+    }
+    for args in [&["-c4", &*url][..], &["-R", "0", &url], &["-R", "x", &url], &[], &["-R", "5"]] {
+        let ended = torr(&[&["wrk2"], args].concat());
+        assert_eq!((ended.code, ended.stderr.lines().count()), (Some(1), 1), "{args:?}: {ended:?}");
+        assert!(
+            ended.stderr.starts_with("wrk2: ") && ended.stdout.starts_with("Usage: wrk2 -R"),
+            "{args:?}: {ended:?}"
+        );
+    }
+    assert!(torr(&["wrk2", "--help"]).stdout.contains("Usage: wrk2 -R <N>"));
+}
+
+#[test]
 fn the_same_request_is_sent() {
     for headers in [&[][..], &["-H", "X: 1"], &["-H", "Host: other", "-H", "User-Agent: me"]] {
         let sent = |program: &str| {

@@ -58,6 +58,9 @@ impl Scene {
             // What it finds on a machine that runs other tests at the same time is not the point.
             return format!("{command} --budget 5s --max-connections 8").replace("--max-connections 200 ", "");
         }
+        if command.starts_with("torr plan-schema") {
+            return command;
+        }
         if command.starts_with("torr serve") {
             // It would not end: that its flags are right is all there is to see.
             return format!("{command} --print-config");
@@ -70,11 +73,15 @@ impl Scene {
     fn play(&self, guide: &str) -> usize {
         let program = torr_folder();
         let mut runs = 0;
-        for block in blocks(guide).iter().filter(|block| ["", "sh"].contains(&block.kind)) {
+        for block in blocks(guide).iter().filter(|block| ["", "sh", "toml"].contains(&block.kind)) {
+            let is_file = block.kind == "toml";
             let block = &block.text;
             if let Some((name, list)) = block.strip_prefix("# ").and_then(|rest| rest.split_once('\n')) {
                 let list = list.replace("127.0.0.1:8080", &self.serve.address);
                 std::fs::write(self.folder.path().join(name), list).expect("a file can be written");
+                continue;
+            }
+            if is_file {
                 continue;
             }
             for command in block.lines() {
@@ -110,6 +117,7 @@ fn the_commands_of_the_guide_work() {
         (include_str!("../../docs/requests.md"), 7),
         (include_str!("../../docs/transport.md"), 7),
         (include_str!("../../docs/outputs.md"), 7),
+        (include_str!("../../docs/plan.md"), 4),
         (include_str!("../../docs/limit.md"), 3),
         (include_str!("../../docs/serve.md"), 5),
     ] {

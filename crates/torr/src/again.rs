@@ -3,16 +3,16 @@
 
 use crate::flags::given::{Given, GivenFlag};
 use crate::flags::secret::SECRETS;
-use crate::session;
+use crate::target;
 use torr_doctor::{Invocation, quoted};
 use torr_gauge::redact;
 use torr_press::Target;
 
-/// The request and the way there, as they were given, for this URL.
+/// The request and the way there, as they were given, for this URL or hurl file.
 pub fn invocation(given: &Given, url: Option<&str>) -> Invocation {
-    let file = url.filter(|url| session::is_hurl(url));
+    let file = url.filter(|url| target::is_hurl(url));
     let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
-    let url = file.map(str::to_owned).or_else(|| target.as_ref().map(|target| target.url.clone()));
+    let url = file.map(quoted).or(target.as_ref().map(|target| target.url.clone()));
     let mut again = Invocation { url, ..Invocation::default() };
     for flag in &given.flags {
         let words = words(flag, &mut again.variables);

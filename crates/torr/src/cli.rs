@@ -70,8 +70,19 @@ fn refusal(words: &[OsString], error: &clap::Error) -> Stop {
             let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
             words.find_map(commands::misplaced).unwrap_or_else(|| exit::from_clap(error))
         }
+        (ErrorKind::UnknownArgument, _) => match unknown_flag(error) {
+            Some(mistake) => mistake,
+            None => exit::from_clap(error),
+        },
         _ => exit::from_clap(error),
     }
+}
+
+/// Returns the mistake of giving a flag to a command that another command has, if it is so.
+fn unknown_flag(error: &clap::Error) -> Option<Stop> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let owner = commands::with_flag(flag.strip_prefix("--")?)?;
+    Some(Stop::Usage(format!("{flag} is a flag of '{owner}' ('torr --help-all' and 'torr help COMMAND' list all)")))
 }
 
 /// Looks through the targets and their flags.

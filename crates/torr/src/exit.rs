@@ -75,7 +75,8 @@ pub fn from_clap(error: &clap::Error) -> Stop {
         ContextValue::Strings(some) => some.first().map(|one| format!("did you mean '{one}'?")),
         _ => None,
     });
-    let hint = hint.unwrap_or_else(|| "see 'torr --help'".into());
+    let see = if error.kind() == ErrorKind::UnknownArgument { "see 'torr --help-all'" } else { "see 'torr --help'" };
+    let hint = hint.unwrap_or_else(|| see.into());
     let space = if more.is_empty() { "" } else { " " };
     Stop::Usage(format!("{first}{space}{more} ({hint})"))
 }

@@ -7,12 +7,13 @@ mod spread;
 mod verify;
 
 use crate::exit::{self, Stop};
-use crate::flags::session::check_sessions;
+use crate::flags::session::{check_sessions, check_url};
 use crate::interrupt;
 use crate::output;
 use crate::press::{self, permission};
 use crate::session;
 use crate::sink::Sink;
+use crate::target;
 pub use args::LimitArgs;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -24,12 +25,16 @@ use torr_report::live::LiveProgress;
 
 /// Finds the limit and prints the report.
 pub fn run(args: &LimitArgs) -> Result<ExitCode, Stop> {
-    let base = match args.url.as_deref() {
-        Some(path) if session::is_hurl(path) => {
+    let url = args.url.as_deref();
+    let base = match target::hurl_file(url, "torr limit")? {
+        Some(file) => {
             check_sessions(&args.given.flags)?;
-            session::base(path, &args.variables, &args.request, &args.transport, !args.no_keepalive)?
+            session::base(file, &args.variables, &args.request, &args.transport, !args.no_keepalive)?
         }
-        url => press::base(&args.request, &args.transport, url, !args.no_keepalive)?,
+        None => {
+            check_url(&args.given.flags)?;
+            press::base(&args.request, &args.transport, url, !args.no_keepalive)?
+        }
     };
     args.slo.check(&press::entries(&base)).map_err(|error| Stop::Usage(format!("--slo {error}")))?;
     permission::ask(&base, args.i_own_this, "torr limit")?;

@@ -21,11 +21,6 @@ use torr_press::request::Feeder;
 use torr_press::{Plan, ThinkTime};
 use torr_session::users::RunSettings;
 
-/// Whether the text in the place of a URL names a hurl file.
-pub fn is_hurl(target: &str) -> bool {
-    target.ends_with(".hurl")
-}
-
 /// Returns how many requests a session of a plan has, if each entry sends one; 1 for a URL.
 pub fn requests_each(plan: &Plan) -> usize {
     plan.users.as_ref().map_or(1, |users| users.entries().len().max(1))
@@ -36,13 +31,13 @@ pub fn requests_each(plan: &Plan) -> usize {
 /// # Errors
 /// As [`SessionSource::run`].
 pub fn base(
-    path: &str,
+    file: RunFile,
     variables: &VariableArgs,
     request: &RequestArgs,
     transport: &TransportArgs,
     keep_alive: bool,
 ) -> Result<Plan, Stop> {
-    let files = [RunFile::new(Path::new(path))];
+    let files = [file];
     let source = SessionSource {
         files: &files,
         variables,

@@ -60,6 +60,28 @@ impl TargetKind {
     }
 }
 
+/// Returns the hurl file that a command for a single target is given, or none if the target is a URL.
+///
+/// # Errors
+/// As [`TargetKind::of`], and for a plan and a script, which only `torr TARGET` runs.
+pub fn hurl_file(target: Option<&str>, command: &str) -> Result<Option<RunFile>, Stop> {
+    let only = |path: &Path, what: &str| {
+        let path = path.display();
+        Stop::Usage(format!("'{path}' is {what} for 'torr {path}': '{command}' takes a URL or a hurl file"))
+    };
+    match TargetKind::of(&target.map(str::to_owned).into_iter().collect::<Vec<_>>())? {
+        TargetKind::Url(_) => Ok(None),
+        TargetKind::Sessions(files) => Ok(files.into_iter().next()),
+        TargetKind::Plan(path) => Err(only(&path, "a plan")),
+        TargetKind::Script(path) => Err(only(&path, "a script")),
+    }
+}
+
+/// Whether a target is spelled like a hurl file.
+pub fn is_hurl(text: &str) -> bool {
+    !text.contains("://") && ending(text) == Some(Ending::Hurl)
+}
+
 /// Whether a target is spelled like the file of a plan.
 pub fn is_plan(text: &str) -> bool {
     !text.contains("://") && ending(text) == Some(Ending::Plan)

@@ -49,6 +49,16 @@ pub fn also_no_command(word: &str, stop: Stop) -> Stop {
     }
 }
 
+/// Returns the first command that has this flag, that of a target being `torr TARGET`.
+pub fn with_flag(long: &str) -> Option<String> {
+    let has = |command: &clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some(long));
+    let command = Cli::command();
+    if has(&command) {
+        return Some("torr TARGET".into());
+    }
+    command.get_subcommands().find(|command| has(command)).map(|command| format!("torr {}", command.get_name()))
+}
+
 /// All commands, 'help' among them.
 pub fn names() -> impl Iterator<Item = String> {
     let command = Cli::command();

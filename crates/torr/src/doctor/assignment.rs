@@ -3,10 +3,11 @@
 use super::args::DoctorArgs;
 use crate::again;
 use crate::exit::Stop;
-use crate::flags::session::check_sessions;
+use crate::flags::session::{check_sessions, check_url};
 use crate::flags::transport::TransportArgs;
 use crate::press::{base_and_options, permission};
 use crate::session;
+use crate::target;
 use std::time::Duration;
 use torr_doctor::remote::RemoteWatch;
 use torr_doctor::{Assignment, Invocation, quoted};
@@ -26,11 +27,15 @@ pub fn plan(
     if args.request.urls.is_some() {
         return Err(Stop::Usage("torr doctor examines one URL at a time: leave out --urls".into()));
     }
-    let (plan, options) = if session::is_hurl(url) {
-        check_sessions(&args.given.flags)?;
-        (session::base(url, &args.variables, &args.request, transport, keep_alive)?, Options::default())
-    } else {
-        base_and_options(&args.request, transport, Some(url), keep_alive)?
+    let (plan, options) = match target::hurl_file(Some(url), "torr doctor")? {
+        Some(file) => {
+            check_sessions(&args.given.flags)?;
+            (session::base(file, &args.variables, &args.request, transport, keep_alive)?, Options::default())
+        }
+        None => {
+            check_url(&args.given.flags)?;
+            base_and_options(&args.request, transport, Some(url), keep_alive)?
+        }
     };
     permission::ask(&plan, args.i_own_this, "torr doctor")?;
     let threads = args.threads.unwrap_or(plan.threads);

@@ -5,7 +5,7 @@ use super::transport::TransportArgs;
 use super::variables::VariableArgs;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
-/// The flags of the request and of the way there that were given. It adds no flag of its own to the command that it is a part of,
+/// The flags of the request, of variables and of the way there that were given. It adds no flag of its own to the command that it is a part of,
 /// and has to stand before the parts whose flags it notes, since these take their values away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given {
