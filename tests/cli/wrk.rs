@@ -80,7 +80,7 @@ fn wrk2_has_its_rate_and_a_link_of_its_name() {
     symlink(torr_path(), &link).unwrap();
     let mut linked = Command::new(&link);
     linked.args(["-c4", "-t2", "-d1s", "-R", "200", "-U", "-B", &url]);
-    for ended in [Running::start(linked).wait(), torr(&["wrk2", "-c4", "-t2", "-d1", "--rate", "0.2k", "-L", &url])] {
+    for ended in [Running::start(linked).wait(), torr(&["wrk2", "-c4", "-t2", "-d1", "--rate", "200", "-L", &url])] {
         // 200 a second in one second: all of them, or some fewer where the machine stood still at the end.
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(
