@@ -97,7 +97,21 @@ fn a_plan_is_the_command_line_that_it_was_made_of() {
         ],
         &[url, "--fail-if", "p99>50ms,errors>0.1%", "--fail-if", "rps<10"],
         &["a.hurl=7", "b.hurl=1", "-c", "50", "--variable", "h=a", "--variable", "x=1=2", "--variables-file", "v"],
-        &["a.hurl", "-r", "5", "--think", "1s..3s", "--setup", "b.hurl", "--teardown", "b.hurl", "--feeder", "f.csv", "--csv-entries", "e"],
+        &[
+            "a.hurl",
+            "-r",
+            "5",
+            "--think",
+            "1s..3s",
+            "--setup",
+            "b.hurl",
+            "--teardown",
+            "b.hurl",
+            "--feeder",
+            "f.csv",
+            "--csv-entries",
+            "e",
+        ],
     ] {
         let plan = printed(folder.path(), args);
         std::fs::write(folder.path().join("again.toml"), &plan).expect("a file can be written");

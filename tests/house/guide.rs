@@ -290,6 +290,9 @@ fn runs_that_the_guide_speaks_of_are_archived() {
     assert!(named > 5, "{named}");
 }
 
+/// Commands with other programs' flags.
+const FRONTS: [&str; 5] = ["ab", "wrk", "wrk2", "httpress", "press"];
+
 /// The help of `torr` and of each of its commands.
 fn helps() -> Vec<(&'static str, String)> {
     let commands = [
@@ -300,17 +303,24 @@ fn helps() -> Vec<(&'static str, String)> {
         "demo",
         "watch",
         "check",
+        "once",
+        "plan-schema",
+        "completions",
+        "man",
         "import curl",
         "import har",
         "ab",
         "wrk",
+        "wrk2",
         "httpress",
         "press",
     ];
     let help = |command: &'static str| {
         let ended = match command.split_once(' ') {
-            Some((command, kind)) => torr(&[command, kind, "--help"]),
-            None => torr(&["help", command][..if command.is_empty() { 1 } else { 2 }]),
+            Some((command, kind)) => torr(&[command, kind, "--help-all"]),
+            None if command.is_empty() => torr(&["--help-all"]),
+            None if FRONTS.contains(&command) => torr(&["help", command]),
+            None => torr(&[command, "--help-all"]),
         };
         assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
         (command, ended.stdout)
@@ -336,8 +346,7 @@ fn every_flag_is_in_the_guide_and_every_flag_of_the_guide_is_in_the_help() {
     }
     // In a list of flags each has a line of its own, with its short form before it.
     let entry = Regex::new(r"(?m)^ +(?:(-\w), |    )(--[a-z][a-z0-9.-]*)").expect("it is a pattern");
-    let fronts = ["ab", "wrk", "httpress", "press"];
-    for (command, help) in helps.iter().filter(|(command, _)| !fronts.contains(command)) {
+    for (command, help) in helps.iter().filter(|(command, _)| !FRONTS.contains(command)) {
         for found in entry.captures_iter(help) {
             let (short, long) = (found.get(1), &found[2]);
             let is_told = |flag: &str| {

@@ -157,8 +157,8 @@ fn execute(command: Command) -> Result<ExitCode, Stop> {
             output::print(&plan_file::schema());
             Ok(ExitCode::SUCCESS)
         }
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(&args),
+        Command::Completions(args) => shell::completions(&args, help::grammar()),
+        Command::Man(args) => shell::man(&args, help::grammar()),
         Command::Help { command } => help_of(command.as_deref()),
     }
 }

@@ -1,6 +1,5 @@
 //! What other programs make of the command line: completions of shells, and man pages.
 
-use super::help;
 use crate::exit::Stop;
 use crate::output;
 use clap::{Args, Command};
@@ -37,24 +36,18 @@ pub struct ManArgs {
 }
 
 /// Prints the completions of a shell.
-pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Stop> {
+pub fn completions(args: &CompletionsArgs, mut grammar: Command) -> Result<ExitCode, Stop> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut grammar(), "torr", &mut text);
+    clap_complete::generate(args.shell, &mut grammar, "torr", &mut text);
     output::print(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a man page for the program and one for each command.
-pub fn man(args: &ManArgs) -> Result<ExitCode, Stop> {
+pub fn man(args: &ManArgs, grammar: Command) -> Result<ExitCode, Stop> {
     let folder = args.folder.display();
-    let written =
-        std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(grammar(), &args.folder));
+    let written = std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(grammar, &args.folder));
     written.map_err(|error| Stop::Usage(format!("cannot write man pages to '{folder}': {error}")))?;
     output::note(&format!("man pages written: man {folder}/torr.1"));
     Ok(ExitCode::SUCCESS)
-}
-
-/// The grammar as others are to see it: 'help' is a command of the program's own.
-fn grammar() -> Command {
-    help::grammar()
 }
