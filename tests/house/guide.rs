@@ -364,7 +364,9 @@ fn every_flag_is_in_the_guide_and_every_flag_of_the_guide_is_in_the_help() {
 fn what_help_calls_missing_is_refused_and_nothing_else() {
     let missing = |line: &&str| ["not there yet", "not yet"].iter().any(|words| line.contains(words));
     let helps = helps();
-    let told: Vec<&str> = helps.iter().flat_map(|(_, help)| help.lines()).filter(missing).collect();
+    // wrk2 has the lines of wrk.
+    let others = helps.iter().filter(|(command, _)| *command != "wrk2");
+    let told: Vec<&str> = others.flat_map(|(_, help)| help.lines()).filter(missing).collect();
     assert_eq!(told, ["    -s, --script      <S>  A Lua script: not there yet"]);
     let ended = torr(&["wrk", "-s", "a.lua", "http://127.0.0.1:1/"]);
     assert!(ended.code == Some(2) && ended.stderr.contains("not there yet"), "{ended:?}");
