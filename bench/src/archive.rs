@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::built::workspace;
 use crate::candidates::TORR;
 use crate::cli::Options;
-use crate::error::Error;
 use crate::machine::Machine;
 use crate::measure::Measured;
 use crate::report;
+use torr_test_support::error::Error;
 
 /// A whole run, as it is archived.
 #[derive(Serialize)]

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::error::Error;
-use crate::interrupt;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// How a program is built.
 #[derive(Clone, Copy)]

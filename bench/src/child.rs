@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
 
-use crate::error::Error;
-use crate::{cpu, interrupt};
+use crate::cpu;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// The servers' CPU.
 pub const SERVER_CPU: usize = 0;

@@ -8,8 +8,8 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
 use crate::data::scenario::{Group, Operation};
-use crate::error::Error;
 use crate::scenario::Style;
+use torr_test_support::error::Error;
 
 #[derive(Parser)]
 #[command(name = "torr-bench", about = "What Torr costs per request, against the kernel's floor and its peers")]

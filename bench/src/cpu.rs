@@ -8,7 +8,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::error::Error;
+use torr_test_support::error::Error;
 
 /// Puts this thread, and all that it starts from here on, on one CPU.
 pub fn pin(cpu: usize) -> Result<(), Error> {

@@ -22,10 +22,10 @@ use self::scenario::Scenario;
 use crate::archive;
 use crate::candidates::{MARIADB, POSTGRES, TORR};
 use crate::cli::DataOptions;
-use crate::error::Error;
-use crate::interrupt;
 use crate::machine::{self, Machine};
 use crate::roster::Roster;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// Measures, prints the tables and archives them.
 pub fn run(options: &DataOptions) -> Result<(), Error> {

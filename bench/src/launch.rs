@@ -8,8 +8,8 @@ use std::process::Command;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-use crate::error::Error;
 use crate::{cli, cpu};
+use torr_test_support::error::Error;
 
 /// Becomes the program; returns only if that fails.
 pub fn run(args: &cli::Launch) -> Result<(), Error> {

@@ -13,8 +13,8 @@ use serde::Serialize;
 use crate::built::workspace;
 use crate::candidates::{FLOOR, Origin, TORR};
 use crate::child::{LOAD_CPU, SERVER_CPU};
-use crate::error::Error;
 use crate::roster::Roster;
+use torr_test_support::error::Error;
 
 /// Open files that a program needs beside its connections.
 const SPARE_FILES: u64 = 100;

@@ -32,8 +32,8 @@ mod turn;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::error::Error;
-use torr_test_support::{error, interrupt};
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 fn main() -> ExitCode {
     let done = cli::parse().and_then(|command| match command {

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::candidates::{FLOOR, NGINX};
 use crate::cli::Options;
-use crate::error::Error;
 use crate::limits::{Limit, limits, rivals};
 use crate::rounds::{self, Ratio, Row, Skipped, Taken, median, turns};
 use crate::scenario::{Scenario, Side};
+use torr_test_support::error::Error;
 
 /// What one candidate did in one turn.
 #[derive(Clone, Copy, Serialize)]

@@ -7,12 +7,12 @@ use crate::candidates::servers;
 use crate::candidates::{CLOSED_LOOP, FLOOR};
 use crate::child::{Server, free_port};
 use crate::cli::Options;
-use crate::error::Error;
 use crate::measure::{self, Measured};
 use crate::probe;
 use crate::roster::Roster;
 use crate::scenario::{Scenario, Style};
 use crate::turn::{self, Generator};
+use torr_test_support::error::Error;
 
 /// A turn that is not counted, in seconds: the first after a start finds cold caches.
 pub const WARM_UP: f64 = 0.5;

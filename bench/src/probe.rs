@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
-use crate::error::Error;
 use crate::floor::request;
+use torr_test_support::error::Error;
 
 /// Length in bytes of a server's answer, head and page; an error if it is not the page that it is to give.
 pub fn answer_length(port: u16, path: &str, page: &str, close: bool) -> Result<u64, Error> {

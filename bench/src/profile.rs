@@ -17,10 +17,10 @@ use crate::built::workspace;
 use crate::candidates::{MARIADB, PERF, POSTGRES, TORR};
 use crate::cli::WhereOptions;
 use crate::data::scenario::Group;
-use crate::error::Error;
-use crate::interrupt;
 use crate::machine::{self, Machine};
 use crate::roster::Roster;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// The databases, in the order of the plot.
 const GROUPS: [Group; 3] = [Group::SqliteMemory, Group::Mariadb, Group::Postgres];

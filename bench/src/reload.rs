@@ -12,13 +12,13 @@ use crate::candidates::TORR;
 use crate::candidates::arguments::words;
 use crate::child::{self, Server, free_port};
 use crate::cli::ReloadOptions;
-use crate::error::Error;
 use crate::floor::PAGE;
-use crate::interrupt;
 use crate::machine::{self, Machine};
 use crate::probe;
 use crate::report::table;
 use crate::roster::Roster;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// How long one load may take.
 const LIMIT: Duration = Duration::from_secs(1800);

@@ -9,8 +9,8 @@ use crate::candidates::loads::LOADS;
 use crate::candidates::servers::SERVICES;
 use crate::candidates::{FLOOR, Origin, TOOLS, TORR, Tool};
 use crate::cli::Options;
-use crate::error::Error;
 use crate::scenario::{Scenario, Side};
+use torr_test_support::error::Error;
 
 /// The candidates of this run: those that are wanted, and are here.
 pub struct Roster {

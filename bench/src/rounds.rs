@@ -7,8 +7,8 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use crate::candidates::FLOOR;
-use crate::error::Error;
-use crate::interrupt;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// One row of the raw figures.
 #[derive(Serialize)]
@@ -125,7 +125,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Skipped, median, take};
-    use crate::error::Error;
+    use torr_test_support::error::Error;
 
     #[test]
     fn the_median_is_the_middle() {

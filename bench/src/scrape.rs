@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::error::Error;
 use crate::floor::request;
+use torr_test_support::error::Error;
 
 /// Far more often than any monitoring system asks.
 const EVERY: Duration = Duration::from_millis(100);

@@ -11,7 +11,6 @@ use crate::candidates::servers::{SERVICES, Service};
 use crate::candidates::{FLOOR, TORR};
 use crate::child::{self, Server, free_port};
 use crate::cli::Options;
-use crate::error::Error;
 use crate::measure::{self, Measured, Turn};
 use crate::press::WARM_UP;
 use crate::probe;
@@ -20,6 +19,7 @@ use crate::rounds::Skipped;
 use crate::scenario::Scenario;
 use crate::scrape::Scraper;
 use crate::turn::{self, Generator, PATIENCE};
+use torr_test_support::error::Error;
 
 /// Measures all servers that take part in this scenario.
 pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result<Measured, Error> {

@@ -13,12 +13,12 @@ use crate::candidates::tally::{self, Tally};
 use crate::candidates::{TORR, WRK};
 use crate::child::{self, Server, free_port};
 use crate::cli::SessionOptions;
-use crate::error::Error;
-use crate::interrupt;
 use crate::machine::{self, Machine};
 use crate::report::table;
 use crate::roster::Roster;
 use crate::rounds::{self, Ratio, Row, Skipped, Taken, median, turns};
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// A session of five entries with a capture, three asserts and a record.
 const SESSION: &str = r#"GET {{base}}/

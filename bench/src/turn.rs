@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::candidates::tally::Tally;
 use crate::child;
-use crate::error::Error;
 use crate::measure::Turn;
+use torr_test_support::error::Error;
 
 /// How long a generator may take beyond its turn, to connect and to sum up.
 pub const PATIENCE: Duration = Duration::from_secs(30);

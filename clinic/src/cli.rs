@@ -1,10 +1,10 @@
 //! The command line.
 
-use crate::error::Error;
 use crate::{relay, service};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
+use torr_test_support::error::Error;
 
 /// Services with planted faults, one after another, and what Torr's doctor says of each
 #[derive(Parser)]

@@ -1,9 +1,9 @@
 //! Presses a subject without diagnosing it: is it up, and does it have the fault of its label?
 
 use crate::environment::Environment;
-use crate::error::Error;
 use crate::run;
 use torr_gauge::latency::Summary;
+use torr_test_support::error::Error;
 
 /// Returns the figures of a short run and of a single connection, in a line.
 ///

@@ -1,12 +1,12 @@
 //! The diagnosis of a subject that is up: by `torr doctor`, or by a plain run.
 
 use crate::environment::{Environment, Process};
-use crate::error::Error;
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
 use std::time::{Duration, Instant};
 use torr_gauge::{Confidence, Factor, Gain, Verdict};
+use torr_test_support::error::Error;
 
 /// The duration of a plain run.
 const PLAIN: &str = "5s";

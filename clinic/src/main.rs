@@ -21,7 +21,6 @@ mod totals;
 use crate::cli::{Cli, Role};
 use clap::Parser;
 use std::process::ExitCode;
-use torr_test_support::{error, interrupt};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -1,6 +1,5 @@
 //! The outcome of each subject, and the record of a whole run as JSON.
 
-use crate::error::Error;
 use crate::judge::Finding;
 use crate::promise::Promise;
 use crate::subject::Label;
@@ -8,6 +7,7 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 use torr_gauge::{Confidence, Factor};
+use torr_test_support::error::Error;
 
 /// The diagnosis of one subject, judged.
 #[derive(Serialize)]

@@ -2,11 +2,11 @@
 //!
 //! A relay of connections would hide the round-trip time from both kernels. A relay of packets does not.
 
-use crate::error::Error;
 use clap::Args;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+use torr_test_support::error::Error;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// The size of the buffer for a packet, above the MTU of the devices.

@@ -2,15 +2,16 @@
 
 use crate::cli::Options;
 use crate::environment::{Environment, programs};
-use crate::error::Error;
 use crate::judge::Judge;
 use crate::outcome::{Outcome, Record, columns};
 use crate::subject::{Form, Subject};
-use crate::{dry, interrupt, run, subjects, totals};
+use crate::{dry, run, subjects, totals};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use torr_doctor::Recording;
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// The runs that tell the real gain, with a warm-up.
 const MEASURED: &[&str] = &["--warmup", "1s", "-d", "3s"];

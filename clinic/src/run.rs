@@ -1,10 +1,10 @@
 //! Plain runs of `torr` against a subject that is up.
 
 use crate::environment::{Environment, Process};
-use crate::error::Error;
 use std::fs;
 use std::time::Duration;
 use torr_gauge::RunResult;
+use torr_test_support::error::Error;
 
 /// The time that a plain run may take beyond its own duration, before it is ended.
 const OVERTIME: Duration = Duration::from_secs(30);

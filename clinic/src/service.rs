@@ -8,15 +8,18 @@ mod http;
 mod limiter;
 mod listener;
 mod response;
+mod route;
 mod server;
 mod threads;
 mod worker_pool;
 
-use crate::error::Error;
 use clap::Args;
+use database::Pool;
+use route::Route;
 use server::Server;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use torr_test_support::error::Error;
 
 /// The options of the service.
 #[derive(Args)]
@@ -27,7 +30,7 @@ pub struct Options {
     /// The kind of server: loop, loops=N, pool=N, threads=N, threads
     #[arg(long, default_value = "loops=2", value_parser = Server::parse)]
     server: Server,
-    /// What the handler does; see `handler.rs`
+    /// What the handler does; see `route.rs`
     #[arg(long, default_value = "none")]
     handler: String,
     /// The only path on which the handler does that
@@ -55,7 +58,11 @@ pub struct Options {
 /// # Errors
 /// If the service cannot listen, or its options contradict each other.
 pub fn run(options: Options) -> Result<(), Error> {
-    let route = handler::Route::parse(&options.handler, options.path.clone(), || database::Pool::new(&options))?;
+    let database = || {
+        let url = options.database.clone().ok_or_else(|| Error::Usage("this handler needs a --database".into()))?;
+        Ok(Pool::new(url, options.database_pool))
+    };
+    let route = Route::parse(&options.handler, options.path.clone(), database)?;
     let listener =
         listener::Listener::open(options.listen, options.backlog, options.accept_every, options.response.nagle())?;
     let mode = Arc::new(options.response);

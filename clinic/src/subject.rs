@@ -1,9 +1,9 @@
 //! Subjects: services with a label, which the clinic starts and has diagnosed.
 
 use crate::environment::Environment;
-use crate::error::Error;
 use serde::Serialize;
 use torr_gauge::Factor;
+use torr_test_support::error::Error;
 
 /// The truth about a subject.
 #[derive(Debug, Clone, Serialize)]

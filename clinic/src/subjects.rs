@@ -7,11 +7,11 @@ mod databases;
 mod healthy;
 mod limits;
 mod load;
+mod machine;
 mod network;
+mod node;
 mod proxies;
 
-use crate::environment::Environment;
-use crate::error::Error;
 use crate::subject::Subject;
 
 /// Returns all subjects in the order of a round.
@@ -28,17 +28,6 @@ pub fn all() -> Vec<Subject> {
         healthy::subjects,
     ];
     parts.into_iter().flat_map(|part| part()).collect()
-}
-
-/// Returns the number of CPUs.
-fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Starts a Node.js server with some worker processes, whose handler computes for some rounds.
-fn node(env: &mut Environment, rounds: &str, workers: usize) -> Result<String, Error> {
-    let script = include_str!("../programs/server.js");
-    env.script("node", "server.js", script, &[rounds, &workers.to_string()])
 }
 
 #[cfg(test)]

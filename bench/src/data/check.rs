@@ -9,9 +9,9 @@ use super::candidates::Candidate;
 use super::database::Database;
 use super::scenario::Operation;
 use super::world::World;
-use crate::error::Error;
 use crate::floor::PAGE;
 use crate::probe;
+use torr_test_support::error::Error;
 
 /// A row of the table of 100,000, as it is answered.
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use super::scenario::Group;
 use super::world::World;
 use crate::child::LOAD_CPU;
 use crate::cpu;
-use crate::error::Error;
+use torr_test_support::error::Error;
 
 /// What the kernel says of a file system that is memory.
 const TMPFS: i64 = 0x0102_1994;

@@ -14,12 +14,12 @@ use crate::candidates::load_settings::LoadSettings;
 use crate::candidates::loads;
 use crate::child::{Server, free_port};
 use crate::cli::DataOptions;
-use crate::error::Error;
 use crate::press::WARM_UP;
 use crate::roster::Roster;
 use crate::rounds::{self, Skipped};
 use crate::scenario::Style;
 use crate::turn::{self, Generator};
+use torr_test_support::error::Error;
 
 /// A candidate of whose requests more than one in so many fail is not measured: an error costs less than an answer.
 pub const FAILED_ONE_IN: u64 = 100;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::error::Error;
+use torr_test_support::error::Error;
 
 /// Samples per second of CPU time. Not a round number, so that it does not keep step with what happens every millisecond.
 pub const FREQUENCY: u32 = 1999;

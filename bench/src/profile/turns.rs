@@ -17,11 +17,11 @@ use crate::data::check::check;
 use crate::data::database::Database;
 use crate::data::scenario::{Group, Operation, Scenario};
 use crate::data::turns::FAILED_ONE_IN;
-use crate::error::Error;
 use crate::measure::Turn;
 use crate::roster::Roster;
 use crate::scenario::Style;
 use crate::turn::{self, Generator};
+use torr_test_support::error::Error;
 
 /// Those that are sampled.
 const SAMPLED: [&str; 4] = [HELLO, RAW, BUILDER, MODEL];

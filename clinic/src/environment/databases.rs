@@ -2,9 +2,9 @@
 
 use super::Environment;
 use super::quota::ControlGroup;
-use crate::error::Error;
 pub use torr_test_support::databases::Make;
 use torr_test_support::databases::Server;
+use torr_test_support::error::Error;
 
 /// The address of a database.
 pub struct Database {

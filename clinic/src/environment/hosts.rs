@@ -5,12 +5,12 @@
 use super::Environment;
 use super::placement::Placement;
 use super::process::Process;
-use crate::error::Error;
 use std::env;
 use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use torr_test_support::error::Error;
 
 const CLIENT: &str = "10.99.0.1/24";
 const SERVER: &str = "10.99.0.2/24";

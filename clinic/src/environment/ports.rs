@@ -1,8 +1,8 @@
 //! Free ports of the loopback address, below the range of local ports of outgoing connections.
 
-use crate::error::Error;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::atomic::{AtomicU16, Ordering};
+use torr_test_support::error::Error;
 
 /// Returns a port that no socket listens on.
 ///

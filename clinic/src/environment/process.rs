@@ -1,7 +1,5 @@
 //! Processes, which end with all their children when they are dropped.
 
-use crate::error::Error;
-use crate::interrupt;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -9,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use torr_test_support::error::Error;
+use torr_test_support::interrupt;
 
 /// The interval at which a condition is polled.
 const TICK: Duration = Duration::from_millis(10);

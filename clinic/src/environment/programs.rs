@@ -1,9 +1,9 @@
 //! The start of each kind of server.
 
 use super::Environment;
-use crate::error::Error;
 use std::env;
 use std::path::PathBuf;
+use torr_test_support::error::Error;
 
 /// Returns the path of a program on the PATH, or in the folders of Debian for system programs and PostgreSQL.
 pub fn find(name: &str) -> Option<PathBuf> {

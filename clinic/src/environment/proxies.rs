@@ -1,7 +1,7 @@
 //! nginx and haproxy, with the parts of their configuration that a subject chooses.
 
 use super::Environment;
-use crate::error::Error;
+use torr_test_support::error::Error;
 
 /// The configuration of an nginx. Each part is text of its configuration file.
 #[derive(Default)]

@@ -2,12 +2,12 @@
 
 use super::Environment;
 use super::placement::Placement;
-use crate::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use torr_test_support::error::Error;
 
 /// The period of a quota in microseconds.
 const PERIOD: u32 = 100_000;

@@ -3,7 +3,6 @@
 use super::placement::Placement;
 use super::ports;
 use super::process::Process;
-use crate::error::Error;
 use std::any::Any;
 use std::ffi::OsStr;
 use std::fs;
@@ -11,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+use torr_test_support::error::Error;
 
 /// The time that a server may take until it responds.
 const START: Duration = Duration::from_secs(30);

@@ -1,10 +1,8 @@
 //! Handlers that query a PostgreSQL over a pool of connections.
 
-use super::Options;
 use super::burn::burn;
 use super::handler::{Handler, later};
 use super::http::Response;
-use crate::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell, Semaphore};
@@ -26,15 +24,10 @@ struct Inner {
 }
 
 impl Pool {
-    /// Creates a pool without connections.
-    ///
-    /// # Errors
-    /// If the command line names no database.
-    pub fn new(options: &Options) -> Result<Self, Error> {
-        let url = options.database.clone().ok_or_else(|| Error::Usage("this handler needs a --database".into()))?;
-        let size = options.database_pool;
+    /// Creates a pool that opens `size` connections with the first request.
+    pub fn new(url: String, size: usize) -> Self {
         let free = Semaphore::new(size);
-        Ok(Self(Arc::new(Inner { url, size, free, idle: Mutex::default(), opened: OnceCell::new() })))
+        Self(Arc::new(Inner { url, size, free, idle: Mutex::default(), opened: OnceCell::new() }))
     }
 
     /// Returns a handler that executes a statement `times` times, one after another.

@@ -1,17 +1,18 @@
 //! A server of event loops, which call handlers themselves or have worker threads for that.
 
-use super::handler::{Handler, Route};
+use super::handler::Handler;
 use super::http::{Client, Request, Response};
 use super::listener::{self, Listener};
 use super::response::{ResponseMode, Then};
+use super::route::Route;
 use super::worker_pool::Workers;
-use crate::error::Error;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
+use torr_test_support::error::Error;
 
 /// Serves on `threads` event loops. Handlers are called by `workers` threads, if a number is given.
 ///

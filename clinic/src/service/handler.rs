@@ -1,14 +1,7 @@
-//! Handlers: what the service does for each request.
+//! The handler of a request, blocking or asynchronous.
 
-use super::burn::burn;
-use super::database::Pool;
 use super::http::{Request, Response};
-use super::limiter;
-use crate::error::Error;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
 
 /// The future of an asynchronous handler.
 pub type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
@@ -21,57 +14,6 @@ pub enum Handler {
     Later(Box<dyn Fn(&Request) -> ResponseFuture + Send + Sync>),
 }
 
-/// A handler and its path.
-#[derive(Clone)]
-pub struct Route {
-    handler: Arc<Handler>,
-    path: Option<Arc<str>>,
-}
-
-impl Route {
-    /// Parses `KIND` or `KIND=VALUE`. `database` is called if the kind needs one.
-    ///
-    /// # Errors
-    /// If there is no such kind, or its value cannot be parsed, or there is no database.
-    pub fn parse(
-        text: &str,
-        path: Option<String>,
-        database: impl FnOnce() -> Result<Pool, Error>,
-    ) -> Result<Self, Error> {
-        let (kind, value) = text.split_once('=').unwrap_or((text, ""));
-        let time = || humantime::parse_duration(value).map_err(|error| Error::Usage(format!("{value:?}: {error}")));
-        let number = || value.parse::<u32>().map_err(|error| Error::Usage(format!("{value:?}: {error}")));
-        let handler = match kind {
-            "none" => at_once(|_| Response::hello()),
-            "sleep" => on_thread(time()?, thread::sleep),
-            "burn" => on_thread(time()?, burn),
-            "lock-sleep" => on_thread(time()?, locked(thread::sleep)),
-            "lock-burn" => on_thread(time()?, locked(burn)),
-            "errors" => errors(number()?),
-            "async-sleep" => async_sleep(time()?),
-            "async-lock" => async_lock(time()?),
-            "bucket" => limiter::bucket(number()?),
-            "pace" => limiter::pace(number()?),
-            "per-address" => limiter::per_address(number()?),
-            "sql" => database()?.statements(1, value),
-            "many-sql" => database()?.statements(40, value),
-            "rows" => database()?.rows(value),
-            _ => return Err(Error::Usage(format!("there is no handler {kind:?}"))),
-        };
-        Ok(Self { handler: Arc::new(handler), path: path.map(Into::into) })
-    }
-
-    /// Returns the handler of a request. `None` if the request is for another path.
-    pub fn of(&self, request: &Request) -> Option<&Handler> {
-        self.path.as_deref().is_none_or(|path| path == request.path).then_some(&*self.handler)
-    }
-
-    /// Whether the handler is a blocking one.
-    pub fn is_at_once(&self) -> bool {
-        matches!(*self.handler, Handler::AtOnce(_))
-    }
-}
-
 impl Handler {
     /// Calls a blocking handler.
     pub fn on_the_spot(&self, request: &Request) -> Response {
@@ -82,7 +24,8 @@ impl Handler {
     }
 }
 
-fn at_once(handler: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Handler {
+/// Returns a blocking handler.
+pub fn at_once(handler: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Handler {
     Handler::AtOnce(Box::new(handler))
 }
 
@@ -91,43 +34,4 @@ pub fn later<F: Future<Output = Response> + Send + 'static>(
     handler: impl Fn(&Request) -> F + Send + Sync + 'static,
 ) -> Handler {
     Handler::Later(Box::new(move |request| Box::pin(handler(request))))
-}
-
-fn on_thread(time: Duration, spend: impl Fn(Duration) + Send + Sync + 'static) -> Handler {
-    at_once(move |_| {
-        spend(time);
-        Response::hello()
-    })
-}
-
-/// Wraps `spend` in a lock.
-fn locked(spend: fn(Duration)) -> impl Fn(Duration) + Send + Sync {
-    let lock = Mutex::new(());
-    move |time| {
-        let _held = lock.lock().expect("no holder panics");
-        spend(time);
-    }
-}
-
-fn errors(percent: u32) -> Handler {
-    at_once(move |_| if fastrand::u32(..100) < percent { Response::status(500) } else { Response::hello() })
-}
-
-fn async_sleep(time: Duration) -> Handler {
-    later(move |_| async move {
-        tokio::time::sleep(time).await;
-        Response::hello()
-    })
-}
-
-fn async_lock(time: Duration) -> Handler {
-    let lock = Arc::new(tokio::sync::Mutex::new(()));
-    later(move |_| {
-        let lock = lock.clone();
-        async move {
-            let _held = lock.lock().await;
-            tokio::time::sleep(time).await;
-            Response::hello()
-        }
-    })
 }

@@ -71,8 +71,8 @@ pub fn per_address(rate: u32) -> Handler {
     later(move |request| {
         let mut buckets = held(&buckets);
         let bucket = buckets.entry(request.client.address).or_insert_with(|| Bucket { next: Instant::now() });
-        let answer = if bucket.take_now(rate) { Response::hello() } else { Response::status(429) };
-        async move { answer }
+        let response = if bucket.take_now(rate) { Response::hello() } else { Response::status(429) };
+        async move { response }
     })
 }
 

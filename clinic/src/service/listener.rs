@@ -1,9 +1,9 @@
 //! The listener of the service: its backlog, and the pace at which it accepts.
 
-use crate::error::Error;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
+use torr_test_support::error::Error;
 
 /// A listening socket with its faults.
 pub struct Listener {

@@ -1,15 +1,16 @@
 //! A server of blocking threads, each of which serves one connection until that ends.
 
-use super::handler::{Handler, Route};
+use super::handler::Handler;
 use super::http::{Client, Request, Response};
 use super::listener::{self, Listener};
 use super::response::{ResponseMode, Then};
-use crate::error::Error;
+use super::route::Route;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
+use torr_test_support::error::Error;
 
 /// Serves with `most` threads, or one for each connection.
 ///

@@ -1,7 +1,7 @@
 //! Worker threads that call handlers for an event loop.
 
-use super::handler::Route;
 use super::http::{Request, Response};
+use super::route::Route;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use tokio::sync::oneshot;

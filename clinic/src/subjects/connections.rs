@@ -2,9 +2,9 @@
 
 use crate::environment::Environment;
 use crate::environment::proxies::{Haproxy, Nginx};
-use crate::error::Error;
 use crate::subject::Subject;
 use torr_gauge::Factor::{AcceptBacklog, DelayedAck, KeepAlive};
+use torr_test_support::error::Error;
 
 fn nginx(env: &mut Environment, server: &str) -> Result<String, Error> {
     env.nginx(&Nginx { workers: 2, server, location: "return 200 'Hello';", ..Nginx::default() })

@@ -1,10 +1,10 @@
 //! Requests that wait for each other while CPUs are free: locks, and too few workers.
 
-use super::cpus;
+use super::machine::cpus;
 use crate::environment::Environment;
-use crate::error::Error;
 use crate::subject::Subject;
 use torr_gauge::Factor::{Lock, Workers};
+use torr_test_support::error::Error;
 
 /// Starts the clinic's own service with a handler on `/`. Other paths are answered at once.
 fn serve(env: &mut Environment, server: &str, handler: &str) -> Result<String, Error> {

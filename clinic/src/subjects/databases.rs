@@ -2,10 +2,10 @@
 
 use crate::environment::Environment;
 use crate::environment::databases::Make;
-use crate::error::Error;
 use crate::subject::{Start, Subject};
 use std::process::Command;
 use torr_gauge::Factor::{self, Database, Orm};
+use torr_test_support::error::Error;
 
 /// Starts the clinic's own service with a PostgreSQL behind it.
 fn querying(env: &mut Environment, handler: &str, pool: &str) -> Result<String, Error> {

@@ -1,6 +1,6 @@
 //! Services without a fault, and the factors that may be called their limit.
 
-use super::node;
+use super::node::node;
 use super::proxies::keeping_nginx;
 use crate::environment::databases::Make;
 use crate::environment::proxies::{Haproxy, Nginx};

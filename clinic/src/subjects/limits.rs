@@ -2,9 +2,9 @@
 
 use crate::environment::Environment;
 use crate::environment::proxies::{Haproxy, Nginx};
-use crate::error::Error;
 use crate::subject::Subject;
 use torr_gauge::Factor::{Connections, Errors, RateLimit};
+use torr_test_support::error::Error;
 
 /// Starts an nginx that serves a file and limits `/` to a rate. A `return` would come before the limit.
 fn limited(env: &mut Environment, rate: &str, how: &str, status: &str) -> Result<String, Error> {

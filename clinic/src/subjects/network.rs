@@ -3,9 +3,9 @@
 use crate::environment::Environment;
 use crate::environment::hosts::Link;
 use crate::environment::proxies::Nginx;
-use crate::error::Error;
 use crate::subject::{Start, Subject};
 use torr_gauge::Factor::{self, Bandwidth, ClientPorts, NetworkDelay};
+use torr_test_support::error::Error;
 
 fn apart(name: &'static str, factor: Factor, start: Start) -> Subject {
     Subject::fault(name, factor, start).for_root()

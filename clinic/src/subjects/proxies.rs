@@ -2,10 +2,10 @@
 
 use crate::environment::Environment;
 use crate::environment::proxies::{Haproxy, Nginx};
-use crate::error::Error;
 use crate::subject::Subject;
 use std::process::Command;
 use torr_gauge::Factor::{Proxy, SingleCore, TlsHandshake};
+use torr_test_support::error::Error;
 
 /// Writes a certificate with an RSA key of 4096 bits into the folder, where nginx reads it.
 fn certificate(env: &Environment) -> Result<(), Error> {
