@@ -191,6 +191,7 @@ fn secrets_are_left_out_and_their_place_says_so() {
         (&["http://127.0.0.1:9/", "--json-body", "{\"password\": \"geheim\"}"], "json-body", "127.0.0.1:9"),
         (&["http://127.0.0.1:9/", "-x", "p:1", "--proxy-user", "ann:geheim"], "proxy-user", "proxy = \"p:1\""),
         (&["a.hurl", "--variable", "h=a", "--secret", "key=geheim"], "secret", "variable = \"h=a\""),
+        (&["a.hurl", "--variable", "h=a", "--variable", "token=geheim"], "variable", "variable = \"h=a\""),
     ] {
         let plan = printed(folder.path(), args);
         assert!(!plan.contains("geheim") && plan.contains(kept), "{args:?}: {plan}");
@@ -251,7 +252,7 @@ fn mistakes_are_said_by_line_and_column_with_what_to_do() {
         ("fail-if = [\n  \"p99>50ms\",\n  \"p99>fast\",\n]\n", "p.toml:3:3: 'fail-if' cannot be 'p99>fast'"),
         ("arrivals = \"possion\"\n", "'arrivals' cannot be 'possion': it is one of constant, poisson"),
         ("duration = 5\nduration = 6\n", "p.toml:2:1: duplicate key"),
-        ("variable = {a = [1]}\n", "p.toml:1:17: 'a' has one value"),
+        ("variable = {a = [1]}\n", "p.toml:1:17: 'a' must be text, a number, true or false"),
         ("target = \"http://h/\"\nrate = 5\n\nstages = \"1s:1\"\n", "p.toml:4:10: 'stages': "),
         ("arrivals = \"poisson\"\ntarget = \"http://h/\"\n", "p.toml:1:12: 'arrivals': "),
         (

@@ -15,7 +15,7 @@ pub const SECRETS: [(&str, &str); 5] = [
 const URLS: [&str; 4] = ["targets", "proxy", "otlp", "referer"];
 
 /// Flags whose values are parameters, `name=value`.
-const PARAMETERS: [&str; 6] = ["data", "data_raw", "data_binary", "data_urlencode", "url_query", "form"];
+const PARAMETERS: [&str; 7] = ["data", "data_raw", "data_binary", "data_urlencode", "url_query", "form", "variables"];
 
 /// Returns whether a flag's value is a secret or has one in it.
 pub fn is_secret(id: &str, value: &str) -> bool {
@@ -64,6 +64,8 @@ mod tests {
             ("data", "name=a&password=b", true),
             ("data", "name=a", false),
             ("form", "password=b", true),
+            ("variables", "token=b", true),
+            ("variables", "host=b", false),
             ("json_body", r#"{"user": {"password": "x"}}"#, true),
             ("json_body", r#"{"user": {"name": "x"}}"#, false),
             ("duration", "10s", false),

@@ -84,6 +84,11 @@ impl Expanded {
     /// `attempt` returns the mistake of a command line.
     pub fn locate(&self, mistake: &str, attempt: impl Fn(Vec<OsString>) -> Option<String>) -> Stop {
         let name = &self.plan.name;
+        // Standard input can be read once only.
+        let reads_input = |word: &String| ["@-", "<-", "--urls=-"].iter().any(|end| word.ends_with(end));
+        if self.plan.entries.iter().map(|entry| &entry.word).chain(&self.beside).any(reads_input) {
+            return Stop::Usage(format!("{name}: {mistake}"));
+        }
         let changed: Vec<_> = (0..self.plan.entries.len())
             .map(|at| (at, self.words_without(Some(at))))
             // A command line without any word shows help, which cures no missing target.

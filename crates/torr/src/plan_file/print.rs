@@ -60,8 +60,8 @@ fn lines(arg: &Arg, values: Vec<Option<String>>) -> String {
         let beside = if name == TARGET { "the URL".to_owned() } else { format!("--{name}") };
         let several = if shown.is_empty() { "is a secret" } else { "has secrets" };
         let _ = writeln!(text, "# {} {several} and is not written: give {beside} beside the file", quoted_key(name));
-        // A field beside the file replaces those of its name, any other flag all values of its setting.
-        if id != "headers" {
+        // A field or a variable beside the file replaces those of its name, any other flag all values of its setting.
+        if !["headers", "variables"].contains(&id) {
             return text;
         }
     }

@@ -134,8 +134,10 @@ impl Reader<'_> {
                 let mut values: Vec<_> = values.iter().collect();
                 values.sort_by_key(|(name, _)| name.span().start);
                 for (name, value) in values {
-                    let text = plain(value.get_ref())
-                        .ok_or_else(|| Mistake(value.span().start, format!("'{}' has one value", name.get_ref())))?;
+                    let text = plain(value.get_ref()).ok_or_else(|| {
+                        let name = excerpt(name.get_ref());
+                        Mistake(value.span().start, format!("'{name}' must be text, a number, true or false"))
+                    })?;
                     entries.push(self.entry(arg, value.span().start, &format!("{}={text}", name.get_ref()))?);
                 }
             }
