@@ -219,7 +219,9 @@ fn help_fits_two_screens_and_help_all_has_every_flag() {
         let starts = text.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
         starts.filter_map(|line| Some(format!("--{}", line.split_once("--")?.1.split([' ', ',']).next()?))).collect()
     };
-    for command in [&[][..], &["serve"], &["doctor"], &["limit"], &["demo"], &["watch"], &["check"], &["import"]] {
+    for command in
+        [&[][..], &["serve"], &["doctor"], &["limit"], &["demo"], &["watch"], &["check"], &["once"], &["import"]]
+    {
         let brief = on_screen(&[command, &["--help"]].concat());
         assert_eq!((brief.code, brief.stderr.as_str()), (Some(0), ""), "{command:?}");
         assert_fits(&brief.stdout, 80);

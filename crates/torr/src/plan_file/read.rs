@@ -210,3 +210,55 @@ fn excerpt(text: &str) -> String {
     let short: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(LONGEST).is_some() { format!("{short}...") } else { short }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "target = \"http://h/\"\nconnections = 5 # é\nheader = [\"A: é\", \"B: 2\"]\nno-keepalive = true\n\
+                        stages = [\"1s:5\", \"2s:0\"]\n\"tlsv1.2\" = true\n[variable]\na = 1.5\nb = {}\n";
+
+    #[test]
+    fn a_position_counts_characters_and_each_value_has_its_own() {
+        let settings = Settings::new();
+        let text = PLAN.replace("b = {}\n", "");
+        let plan = PlanFile::parse("p.toml".into(), &text, &settings).expect("the plan is sound");
+        let found: Vec<_> = plan.entries.iter().map(|entry| (entry.word.as_str(), entry.at.to_string())).collect();
+        let expected = [
+            ("http://h/", "1:10"),
+            ("--connections=5", "2:15"),
+            ("--header=A: é", "3:11"),
+            ("--header=B: 2", "3:19"),
+            ("--no-keepalive", "4:16"),
+            ("--stages=1s:5,2s:0", "5:10"),
+            ("--tlsv1.2", "6:13"),
+            ("--variable=a=1.5", "8:5"),
+        ];
+        assert_eq!(found, expected.map(|(word, at)| (word, at.to_owned())));
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        let settings = Settings::new();
+        let mut random = fastrand::Rng::with_seed(7);
+        let pieces: Vec<char> = PLAN.chars().chain("[]{}=\"'\\\n.,#é0\u{0}".chars()).collect();
+        let mut mistakes = 0;
+        for _ in 0..300 {
+            let mut text: Vec<char> = PLAN.chars().collect();
+            for _ in 0..random.usize(1..6) {
+                let (at, piece) = (random.usize(..text.len()), pieces[random.usize(..pieces.len())]);
+                match random.u8(..3) {
+                    0 => drop(text.remove(at)),
+                    1 => text.insert(at, piece),
+                    _ => text[at] = piece,
+                }
+            }
+            let text: String = text.into_iter().collect();
+            if let Err(stop) = PlanFile::parse("p.toml".into(), &text, &settings) {
+                assert!(matches!(&stop, Stop::Usage(line) if line.starts_with("p.toml:")), "{text}: {stop:?}");
+                mistakes += 1;
+            }
+        }
+        assert!(mistakes > 200, "{mistakes}");
+    }
+}
