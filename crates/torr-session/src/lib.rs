@@ -22,6 +22,7 @@ mod tests;
 pub mod users;
 mod value;
 mod walk;
+pub mod xpath;
 
 pub use error::EvaluationError;
 pub use files::{Files, Folder};

@@ -1,0 +1,86 @@
+//! HTML, read as tolerantly as browsers do, and given the shape that hurl's users write expressions for.
+//!
+//! hurl's library differs from browsers in a few points, which are made good here: elements that an author left out of a table
+//! (`tbody`, `tr`, `colgroup`) are not added; nor are `head` and `body` where there is nothing to be in them; a tag with `/>` is
+//! an element without content; names are in lower case and have no namespaces, also in SVG; what is in `noscript` and
+//! `template` are elements like others.
+
+mod sink;
+
+use super::tree::{MAX_BYTES, Tree};
+use html5ever::TokenizerResult;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{
+    BufferQueue, EndTag, StartTag, Tag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use sink::{Handle, Sink};
+
+/// Reads HTML.
+///
+/// # Errors
+/// In words, if there is nothing, or the text is beyond a limit.
+pub fn parse(text: &str) -> Result<Tree, String> {
+    if text.trim().is_empty() {
+        return Err("the content is not HTML: it is empty".to_owned());
+    }
+    if text.len() > MAX_BYTES {
+        return Err(format!("the content is larger than {MAX_BYTES} bytes"));
+    }
+    let options = TreeBuilderOpts { scripting_enabled: false, drop_doctype: true, ..TreeBuilderOpts::default() };
+    let tokens = Tokens { builder: TreeBuilder::new(Sink::default(), options) };
+    let tokenizer = Tokenizer::new(tokens, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    input.push_back(StrTendril::from(text));
+    // The tokenizer stops at scripts, which browsers run, and at declarations of a charset, which is known here.
+    while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+    tokenizer.end();
+    tokenizer.sink.builder.sink.into_tree()
+}
+
+/// Elements that have no content (HTML, section 13.1.2): nothing ends them.
+const VOID: &[&str] = &[
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img", "input", "keygen",
+    "link", "meta", "param", "source", "track", "wbr",
+];
+
+/// Hands tokens on to the tree's builder.
+struct Tokens {
+    builder: TreeBuilder<Handle, Sink>,
+}
+
+impl TokenSink for Tokens {
+    type Handle = Handle;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+        let sink = &self.builder.sink;
+        if sink.is_full() {
+            return TokenSinkResult::Continue;
+        }
+        let (begun, closed) = match &token {
+            TagToken(tag) if tag.kind == StartTag => {
+                (Some(tag.name.clone()), tag.self_closing && !VOID.contains(&&*tag.name))
+            }
+            _ => (None, false),
+        };
+        sink.begin_token(begun.clone());
+        let result = self.builder.process_token(token, line);
+        if let Some(name) = begun.filter(|name| closed && sink.has_made(name)) {
+            // Elements whose content is text put the tokenizer into another state; they stay open as in browsers.
+            if matches!(result, TokenSinkResult::Continue) {
+                let attrs = Vec::new();
+                let end = Tag { kind: EndTag, name, self_closing: false, attrs, had_duplicate_attributes: false };
+                return self.builder.process_token(TagToken(end), line);
+            }
+        }
+        result
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}

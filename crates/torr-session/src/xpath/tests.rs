@@ -1,0 +1,4 @@
+mod documents;
+mod expressions;
+mod mistakes;
+mod random;
