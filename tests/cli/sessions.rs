@@ -22,7 +22,8 @@ fn checked_in(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn a_file_without_mistakes_is_said_to_have_none() {
     let file = "GET http://{{host}}/{{from_environment}}/{{from_file}}\n[Options]\nverbose: true\nHTTP 200\n[Captures]\n\
-                id: jsonpath \"$.id\"\nGET http://{{host}}/{{id}}";
+                id: jsonpath \"$.id\"\ntoken: xpath \"string(//meta[@name='csrf']/@content)\"\n[Asserts]\n\
+                xpath \"//li\" count == 3\nGET http://{{host}}/{{id}}/{{token}}";
     let files = [("a.hurl", file), ("b.hurl", "GET http://b/"), ("vars", "# a comment\nfrom_file=1=2\n")];
     let args = ["a.hurl", "b.hurl", "--variable", "host=a", "--variables-file", "vars"];
     let (code, stdout, stderr) = check(&files, &args);
@@ -43,6 +44,10 @@ fn mistakes_are_said_with_their_places() {
         (
             "GET http://a/\nHTTP 200\n[Asserts]\nbody matches /(/",
             "a.hurl:4:1: '(' is no regular expression: unclosed group",
+        ),
+        (
+            "GET http://a/\nHTTP 200\n[Asserts]\nstatus == 200\nxpath \"//li[\" count == 3",
+            "a.hurl:5:1: '//li[' is no XPath expression: something is missing at the end (character 6)",
         ),
         ("GET http://a/\n[Options]\nntlm: true", "a.hurl:3:1: 'ntlm' is not supported"),
     ];

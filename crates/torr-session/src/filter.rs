@@ -6,6 +6,7 @@ use crate::pattern::Compiled;
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use crate::value::Value;
+use crate::xpath::{self, Expression, Outcome, Tree};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
@@ -42,12 +43,14 @@ pub enum Filter {
     Split(Template),
     /// `urlQueryParam`
     UrlQueryParameter(Template),
+    /// `xpath`
+    XPath(Compiled<Expression>),
 }
 
 /// Compiles the filters of a hurl file.
 ///
 /// # Errors
-/// Where a pattern or an encoding's name is none, and for `xpath`.
+/// Where a pattern or an encoding's name is none.
 pub fn compile(filters: &[ast::Filter], at: Position, names: &mut Names) -> Result<Vec<Filter>, ParseError> {
     filters.iter().map(|filter| compile_one(filter, at, names)).collect()
 }
@@ -72,9 +75,7 @@ fn compile_one(filter: &ast::Filter, at: Position, names: &mut Names) -> Result<
                 || ParseError { at, message: "decode takes the name of an encoding, such as \"utf-8\"".to_owned() };
             Filter::Decode(encoding.ok_or_else(unknown)?)
         }
-        ast::Filter::XPath(_) => {
-            return Err(ParseError { at, message: "xpath is not supported: use jsonpath or regex".to_owned() });
-        }
+        ast::Filter::XPath(path) => Filter::XPath(Compiled::new(path, at, names)?),
         plain => Filter::Plain(plain.clone(), filter_name(plain)),
     })
 }
@@ -157,6 +158,11 @@ impl Filter {
                     .find(|(key, _)| form_decode(key) == *name)
                     .map(|(_, value)| Value::Text(form_decode(value))));
             }
+            // As in hurl, a string is read as HTML.
+            Self::XPath(path) => {
+                let tree = xpath::html(text("xpath", &value)?).map_err(EvaluationError)?;
+                x_path(&*path.get(variables)?, &tree)?
+            }
         }))
     }
 }
@@ -169,6 +175,16 @@ pub fn json_path(path: &JsonPath, json: &serde_json::Value) -> Option<Value> {
         [one] => Some(Value::from_json(one)),
         several => Some(Value::List(several.iter().map(|json| Value::from_json(json)).collect())),
     }
+}
+
+/// Returns what an XPath expression finds. Nodes are counted and have no text; none are a value as well, of which the count is 0.
+pub fn x_path(path: &Expression, tree: &Tree) -> Result<Value, EvaluationError> {
+    Ok(match path.evaluate(tree).map_err(EvaluationError)? {
+        Outcome::Nodes(count) => Value::Nodes(count),
+        Outcome::Text(text) => Value::Text(text),
+        Outcome::Number(number) => Value::Float(number),
+        Outcome::Boolean(boolean) => Value::Boolean(boolean),
+    })
 }
 
 fn apply_plain(filter: &ast::Filter, name: &str, value: Value) -> Result<Option<Value>, EvaluationError> {

@@ -1,9 +1,10 @@
-//! Regular expressions and JSONPath expressions, compiled before the run where they have no placeholders.
+//! Regular expressions, JSONPath and XPath expressions, compiled before the run where they have no placeholders.
 
 use crate::error::EvaluationError;
 use crate::hurl::{ParseError, Position, ast};
 use crate::scope::{Names, Variables};
 use crate::template::Template;
+use crate::xpath::Expression;
 use regex::Regex;
 use serde_json_path::JsonPath;
 use std::borrow::Cow;
@@ -79,6 +80,12 @@ impl Compile for JsonPath {
     fn compile(text: &str) -> Result<Self, String> {
         let wrong = |error| format!("'{text}' is no JSONPath expression: {error}");
         Self::parse(text).or_else(|error| Self::parse(&quote_names(text)).map_err(|_| wrong(error)))
+    }
+}
+
+impl Compile for Expression {
+    fn compile(text: &str) -> Result<Self, String> {
+        Self::compile(text)
     }
 }
 

@@ -216,9 +216,9 @@ fn plain_holds(predicate: &ast::Predicate, value: &Value) -> Option<bool> {
     let is_integer = matches!(value, Value::Integer(_) | Value::Large(_));
     let is_float = matches!(value, Value::Float(_));
     Some(match predicate {
-        P::Exists => true,
+        P::Exists => !matches!(value, Value::Nodes(0)),
         P::IsBoolean => matches!(value, Value::Boolean(_)),
-        P::IsCollection => matches!(value, Value::List(_) | Value::Object(_) | Value::Bytes(_)),
+        P::IsCollection => matches!(value, Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Nodes(_)),
         P::IsDate => matches!(value, Value::Date(_)),
         P::IsEmpty => return value.count().map(|count| count == 0),
         P::IsFloat => is_float,

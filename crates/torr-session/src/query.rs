@@ -1,13 +1,14 @@
 //! Queries: values that are taken from a response.
 
 use crate::error::EvaluationError;
-use crate::filter::json_path;
+use crate::filter::{json_path, x_path};
 use crate::hurl::ast::{self, CookieAttribute};
 use crate::hurl::{ParseError, Position};
 use crate::pattern::Compiled;
 use crate::scope::{Names, Variables};
 use crate::template::Template;
 use crate::value::Value;
+use crate::xpath::{self, Expression, Tree};
 use chrono::{DateTime, Utc};
 use encoding_rs::{Encoding, UTF_8};
 use md5::{Digest, Md5};
@@ -44,11 +45,17 @@ pub struct Received<'r> {
     pub certificate: Option<Certificate<'r>>,
     /// The content as JSON, parsed at the first query that needs it: empty at first.
     pub json: ParsedJson,
+    /// The content as HTML or XML, parsed at the first query that needs it: empty at first.
+    pub tree: ParsedTree,
 }
 
 /// JSON that is parsed once.
 #[derive(Debug, Default)]
 pub struct ParsedJson(OnceCell<Option<serde_json::Value>>);
+
+/// HTML or XML that is parsed once.
+#[derive(Debug, Default)]
+pub struct ParsedTree(OnceCell<Result<Tree, EvaluationError>>);
 
 /// The attributes of a server's certificate (RFC 5280).
 #[derive(Debug, Clone, Default)]
@@ -94,6 +101,17 @@ impl Received<'_> {
         let json = self.json.0.get_or_init(|| serde_json::from_slice(&self.content).ok());
         json.as_ref().ok_or_else(|| EvaluationError("the content is not JSON".to_owned()))
     }
+
+    /// Returns the content as a document. As in hurl, it is XML unless the response says that it is HTML.
+    fn tree(&self) -> Result<&Tree, EvaluationError> {
+        let tree = self.tree.0.get_or_init(|| {
+            let content_type = self.values("content-type").next().unwrap_or_default();
+            let is_html = content_type.trim().get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
+            let text = self.text()?;
+            if is_html { xpath::html(&text) } else { xpath::xml(&text) }.map_err(EvaluationError)
+        });
+        tree.as_ref().map_err(Clone::clone)
+    }
 }
 
 /// A query, its argument compiled.
@@ -107,6 +125,8 @@ pub enum Query {
     Cookie(Template, CookieAttribute),
     /// `jsonpath`
     JsonPath(Compiled<JsonPath>),
+    /// `xpath`
+    XPath(Compiled<Expression>),
     /// `regex`
     Regex(Compiled<Regex>),
     /// `variable`, by number.
@@ -117,7 +137,7 @@ impl Query {
     /// Compiles a query of a hurl file.
     ///
     /// # Errors
-    /// Where an expression is none, and for `xpath`.
+    /// Where an expression is none.
     pub fn compile(query: &ast::Query, at: Position, names: &mut Names) -> Result<Self, ParseError> {
         let error = |message: &str| ParseError { at, message: message.to_owned() };
         Ok(match query {
@@ -131,7 +151,7 @@ impl Query {
                 let name = name.literal().ok_or_else(|| error("variable takes a name without placeholders"))?;
                 Self::Variable(names.number(name))
             }
-            ast::Query::XPath(_) => return Err(error("xpath is not supported: use jsonpath or regex")),
+            ast::Query::XPath(path) => Self::XPath(Compiled::new(path, at, names)?),
             plain => Self::Plain(plain.clone()),
         })
     }
@@ -139,7 +159,7 @@ impl Query {
     /// Whether the query looks at the content of a response.
     pub fn needs_content(&self) -> bool {
         match self {
-            Self::JsonPath(_) | Self::Regex(_) => true,
+            Self::JsonPath(_) | Self::XPath(_) | Self::Regex(_) => true,
             Self::Plain(query) => matches!(
                 query,
                 ast::Query::Body | ast::Query::Bytes | ast::Query::RawBytes | ast::Query::Sha256 | ast::Query::Md5
@@ -162,6 +182,7 @@ impl Query {
             }
             Self::Cookie(name, attribute) => cookie(received, &name.render(variables)?, *attribute),
             Self::JsonPath(path) => json_path(&*path.get(variables)?, received.json()?),
+            Self::XPath(path) => Some(x_path(&*path.get(variables)?, received.tree()?)?),
             Self::Regex(pattern) => {
                 let (pattern, text) = (pattern.get(variables)?, received.text()?);
                 let group = pattern.captures(&text).and_then(|groups| groups.get(1));

@@ -28,6 +28,8 @@ pub enum Value {
     Object(Vec<(String, Value)>),
     /// A moment.
     Date(DateTime<Utc>),
+    /// The nodes of a document that XPath has found, how many.
+    Nodes(usize),
     /// What is there or not, but has no value, such as a cookie's `Secure`.
     Present,
 }
@@ -109,6 +111,10 @@ impl Value {
             Self::Float(float) => float_text(*float).into(),
             Self::Text(text) => text.into(),
             Self::Date(date) => date.to_rfc3339_opts(SecondsFormat::Micros, true).into(),
+            Self::Nodes(_) => {
+                let message = "a nodeset cannot be written into text: use string(...) in the XPath expression";
+                return Err(EvaluationError(message.to_owned()));
+            }
             Self::Bytes(_) | Self::List(_) | Self::Object(_) | Self::Present => {
                 return Err(EvaluationError(format!("a value of kind {} cannot be written into text", self.kind())));
             }
@@ -127,6 +133,7 @@ impl Value {
             Self::List(_) => "list",
             Self::Object(_) => "object",
             Self::Date(_) => "date",
+            Self::Nodes(_) => "nodeset",
             Self::Present => "presence",
         }
     }
@@ -139,6 +146,7 @@ impl Value {
             Self::Null => return "null".to_owned(),
             Self::Present => return "something".to_owned(),
             Self::List(items) => return format!("list of {}", items.len()),
+            Self::Nodes(count) => return format!("nodeset of {count}"),
             Self::Object(members) => return format!("object of {} members", members.len()),
             Self::Bytes(bytes) => bytes.iter().take(SHOWN / 2 + 1).map(|byte| format!("{byte:02x}")).collect(),
             plain => plain.render().unwrap_or_default().into_owned(),
@@ -167,6 +175,7 @@ impl Value {
             Self::Object(members) => Some(members.len()),
             Self::Bytes(bytes) => Some(bytes.len()),
             Self::Text(text) => Some(text.chars().count()),
+            Self::Nodes(count) => Some(*count),
             _ => None,
         }
     }
@@ -186,6 +195,7 @@ impl PartialEq for Value {
         match (self, other) {
             (Self::Null, Self::Null) | (Self::Present, Self::Present) => true,
             (Self::Boolean(a), Self::Boolean(b)) => a == b,
+            (Self::Nodes(a), Self::Nodes(b)) => a == b,
             (Self::Bytes(a), Self::Bytes(b)) => a == b,
             (Self::List(a), Self::List(b)) => a == b,
             (Self::Object(a), Self::Object(b)) => a == b,

@@ -172,7 +172,7 @@ const FAIL: &[(&str, &str, &str)] = &[
     ("body isEmpty", "isEmpty", "string \"{"),
     ("header \"X-None\" == \"a\"", "string \"a\"", "nothing"),
     ("header \"X-None\" exists", "something", "nothing"),
-    ("header \"ETag\" not exists", "not something", "string \"\"x\"\""),
+    ("header \"ETag\" not exists", "nothing", "string \"\"x\"\""),
     ("jsonpath \"$.tags\" > 1", "greater than integer 1", "list of 2"),
     ("jsonpath \"$.name\" matches /^B/", "matches /^B/", "string \"Ann\""),
     ("jsonpath \"$.name\" toInt == 1", "integer 1", "the filter toInt cannot be applied to string \"Ann\""),
@@ -203,7 +203,8 @@ fn mistakes_in_expressions_are_found_before_the_run() {
         ("body matches /(/", "'(' is no regular expression: unclosed group"),
         ("regex \"[\" == \"a\"", "is no regular expression"),
         ("jsonpath \"$[\" == 1", "'$[' is no JSONPath expression"),
-        ("xpath \"//a\" exists", "xpath is not supported: use jsonpath or regex"),
+        ("xpath \"//a[\" exists", "'//a[' is no XPath expression: something is missing at the end (character 5)"),
+        ("body xpath \"strong(//a)\" exists", "is no XPath expression: there is no function 'strong' (character 1)"),
         ("bytes decode \"utf-99\" == \"a\"", "decode takes the name of an encoding"),
     ];
     for (line, message) in refused {
@@ -263,4 +264,93 @@ fn numbers_beyond_64_bits_are_ordered() {
     for pair in ordered.windows(2) {
         assert_eq!(large(pair[0]).compare(&large(pair[1])), Some(std::cmp::Ordering::Less), "{pair:?}");
     }
+}
+
+const PAGE: &str = r#"<!doctype html><html><head><title>Example Domain</title><meta name=csrf content=t0ken></head>
+<body><ul><li>1<li>2<li>3</ul><table><tr><td class="{{a}}">x</table><p>50 &euro;</body></html>"#;
+
+/// Asserts on the page, and what is expected and was there where they do not hold.
+const OF_PAGE: &[(&str, Option<(&str, &str)>)] = &[
+    ("xpath \"string(//head/title)\" == \"Example Domain\"", None),
+    ("xpath \"string(/html/head/title)\" contains \"Example\"", None),
+    ("xpath \"normalize-space(//p)\" == \"50 €\"", None),
+    ("xpath \"string(//meta[@name='{{meta}}']/@content)\" == \"t0ken\"", None),
+    ("xpath \"//li\" count == 3", None),
+    ("xpath \"count(//li)\" == 3", None),
+    ("xpath \"count(//li)\" isFloat", None),
+    ("xpath \"//li\" exists", None),
+    ("xpath \"//li\" isCollection", None),
+    ("xpath \"//li\" not isEmpty", None),
+    ("xpath \"//h2\" not exists", None),
+    ("xpath \"//h2\" count == 0", None),
+    ("xpath \"//h2\" isEmpty", None),
+    ("xpath \"boolean(count(//h2))\" == false", None),
+    ("xpath \"//table/tr/td\" count == 1", None),
+    ("body xpath \"string(//li[2])\" toInt == 2", None),
+    ("xpath \"//h2\" exists", Some(("something", "nodeset of 0"))),
+    ("xpath \"//li\" not exists", Some(("nothing", "nodeset of 3"))),
+    ("xpath \"//li\" == 3", Some(("integer 3", "nodeset of 3"))),
+    ("xpath \"//li\" == \"1\"", Some(("string \"1\"", "nodeset of 3"))),
+    ("xpath \"//li\" nth 0 == \"1\"", Some(("string \"1\"", "the filter nth cannot be applied to nodeset of 3"))),
+    (
+        "xpath \"//li\" toString == \"1\"",
+        Some(("string \"1\"", "a nodeset cannot be written into text: use string(...)")),
+    ),
+    ("xpath \"//li/x:y\" exists", Some(("something", "the prefix 'x' is declared nowhere in the content"))),
+    (
+        "xpath \"//{{broken}}\" exists",
+        Some(("something", "'//[' is no XPath expression: '[' has no meaning here (character 3)")),
+    ),
+    ("bytes xpath \"//li\" exists", Some(("something", "the filter xpath cannot be applied to bytes 3c21"))),
+];
+
+#[test]
+fn xpath_looks_at_pages() {
+    let page = Received {
+        fields: vec![("content-type", b"Text/HTML; charset=utf-8")],
+        content: PAGE.as_bytes().into(),
+        ..Received::default()
+    };
+    for (line, fails) in OF_PAGE {
+        let mut names = Names::default();
+        let mut variables = variables(&mut names);
+        variables.set(names.number("meta"), Value::Text("csrf".to_owned()));
+        variables.set(names.number("broken"), Value::Text("[".to_owned()));
+        let assert = Assert::compile(&asserts(line)[0], &mut names).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert!(assert.needs_content(), "{line}");
+        match (assert.check(&page, &variables), fails) {
+            (Ok(()), None) => {}
+            (Err(failed), Some((expected, actual))) => {
+                assert!(failed.expected == *expected && failed.actual.starts_with(actual), "{line}: {failed:?}");
+            }
+            (result, _) => panic!("{line}: {result:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_not_said_to_be_html_is_xml() {
+    let book = "<bk:book xmlns:bk='urn:loc.gov:books' xmlns='urn:d'><bk:title>Dune</bk:title><n>1</n></bk:book>";
+    let result = |content_type: &'static [u8], content: &str, line: &str| {
+        let fields = vec![("Content-Type", content_type)];
+        let received = Received { fields, content: content.as_bytes().into(), ..Received::default() };
+        let assert = Assert::compile(&asserts(line)[0], &mut Names::default()).expect("it has no mistake");
+        assert.check(&received, &Variables::default()).map_err(|failed| failed.actual)
+    };
+    let title = "xpath \"string(//bk:book/bk:title)\" == \"Dune\"";
+    for content_type in
+        [&b"application/xml"[..], b"text/xml", b"application/xhtml+xml", b"application/soap+xml", b"", b"x/y"]
+    {
+        assert_eq!(result(content_type, book, title), Ok(()));
+        assert_eq!(result(content_type, book, "xpath \"//_:n\" count == 1"), Ok(()));
+    }
+    assert!(result(b"text/html", book, title).expect_err("HTML").starts_with("the prefix 'bk' is declared nowhere"));
+    let no_xml = result(b"application/json", "{}", "xpath \"//a\" exists").expect_err("JSON");
+    assert!(no_xml.starts_with("the content is not XML: "), "{no_xml}");
+    let latin = result(b"text/html; charset=iso-8859-1", "<p>\u{fffd}", "xpath \"string-length(//p)\" == 3");
+    assert_eq!(latin, Ok(()));
+    assert_eq!(
+        result(b"text/html", "", "xpath \"//a\" exists"),
+        Err("the content is not HTML: it is empty".to_owned())
+    );
 }

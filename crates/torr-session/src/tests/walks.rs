@@ -219,7 +219,10 @@ fn what_cannot_be_done_is_refused_and_what_has_no_meaning_is_said() {
         ("GET http://a/\n[Options]\nntlm: true", "3:1: 'ntlm' is not supported"),
         ("POST http://a/\nfile,none.bin;", "1:1: cannot read 'none.bin': no such file"),
         ("POST http://a/\nfile,{{a}};", "1:1: files are read before the run: a file's name has no placeholders"),
-        ("GET http://a/\nHTTP 200\n[Captures]\na: xpath \"//b\"", "4:1: xpath is not supported: use jsonpath or regex"),
+        (
+            "GET http://a/\nHTTP 200\n[Captures]\na: xpath \"//b[\"",
+            "4:1: '//b[' is no XPath expression: something is missing at the end (character 5)",
+        ),
         ("GET http://a/\nHTTP 200\n[Captures]\n{{a}}: body", "4:1: the name of a capture has no placeholders"),
     ];
     for (source, message) in refused {
