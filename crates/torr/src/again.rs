@@ -12,7 +12,7 @@ use torr_press::Target;
 pub fn invocation(given: &Given, url: Option<&str>) -> Invocation {
     let file = url.filter(|url| target::is_hurl(url));
     let target = url.filter(|_| file.is_none()).and_then(|url| Target::parse(url).ok());
-    let url = file.map(quoted).or(target.as_ref().map(|target| target.url.clone()));
+    let url = file.map(str::to_owned).or(target.as_ref().map(|target| target.url.clone()));
     let mut again = Invocation { url, ..Invocation::default() };
     for flag in &given.flags {
         let words = words(flag, &mut again.variables);
