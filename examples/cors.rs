@@ -21,7 +21,7 @@ fn main() -> Result<(), ServeError> {
         .allow_credentials(true)
         .expose_headers([header::ETAG])
         .max_age(Duration::from_secs(600));
-    // Anybody may read what anybody may know.
+    // Pages of all origins may read what is public.
     let public = CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]);
     let basket = get(|| async { ([(header::ETAG, "\"1\"")], "2 pots of tea\n") }).put(|| async { "changed\n" });
     let router = Router::new()

@@ -41,10 +41,10 @@ impl Database {
     }
 }
 
-/// What is told to clients where the log has more.
+/// The text that clients get where the log has more.
 const OUR_FAULT: &str = "it is our fault, try again later\n";
 
-/// What goes wrong with the database. It is told to the log, and not to the client.
+/// A failure of the database. Its cause goes to the log, and not to the client.
 struct Failure(BoxError);
 
 impl<E: Into<BoxError>> From<E> for Failure {
@@ -87,7 +87,7 @@ async fn show(State(database): State<Database>, Path(id): Path<i64>) -> Result<R
     })
 }
 
-/// The same database from a simple controller, on a thread of the server's pool.
+/// A simple controller that uses the database too, on a thread of the server's pool.
 fn count(database: &Database) -> torr_serve::Response {
     let select = "SELECT count(*) FROM notes";
     match database.query(|connection| connection.query_row(select, [], |row| row.get::<_, i64>(0))) {

@@ -1,4 +1,4 @@
-//! One error type that becomes an answer, so that handlers can use `?`.
+//! One error type that becomes a response, so that handlers can use `?`.
 //! `cargo run --example errors -p torr-serve`, then
 //! `curl -i -H 'Content-Type: application/json' -d '{"pots": 9}' http://127.0.0.1:8080/orders` and
 //! `curl -i http://127.0.0.1:8080/report`.
@@ -35,14 +35,14 @@ impl IntoResponse for Failure {
             Self::NotUnderstood(rejection) => rejection.status(),
             Self::NoReport(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        // What went wrong on our side is told to the log, and not to the client.
-        let told = if status.is_server_error() {
+        // The cause of a fault on our side goes to the log, and not to the client.
+        let text = if status.is_server_error() {
             println!("{self}");
             "it is our fault, try again later".into()
         } else {
             self.to_string()
         };
-        (status, Json(json!({ "error": told }))).into_response()
+        (status, Json(json!({ "error": text }))).into_response()
     }
 }
 

@@ -29,9 +29,9 @@ fn problem(rejection: impl IntoResponse + Display) -> Problem {
 }
 
 /// Any other extractor, with its rejection as a [`Problem`].
-struct Told<E>(E);
+struct Explained<E>(E);
 
-impl<S: Sync, E: FromRequestParts<S, Rejection: Display>> FromRequestParts<S> for Told<E> {
+impl<S: Sync, E: FromRequestParts<S, Rejection: Display>> FromRequestParts<S> for Explained<E> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -39,7 +39,7 @@ impl<S: Sync, E: FromRequestParts<S, Rejection: Display>> FromRequestParts<S> fo
     }
 }
 
-impl<S: Sync, E: FromRequest<S, Rejection: Display>> FromRequest<S> for Told<E> {
+impl<S: Sync, E: FromRequest<S, Rejection: Display>> FromRequest<S> for Explained<E> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -67,15 +67,15 @@ struct Search {
     page: u32,
 }
 
-async fn search(Told(Query(search)): Told<Query<Search>>) -> Json<Search> {
+async fn search(Explained(Query(search)): Explained<Query<Search>>) -> Json<Search> {
     Json(search)
 }
 
-async fn form(Told(Form(search)): Told<Form<Search>>) -> Json<Search> {
+async fn form(Explained(Form(search)): Explained<Form<Search>>) -> Json<Search> {
     Json(search)
 }
 
-async fn product(Told(Json(factors)): Told<Json<[i32; 2]>>) -> String {
+async fn product(Explained(Json(factors)): Explained<Json<[i32; 2]>>) -> String {
     factors.map(i64::from).iter().product::<i64>().to_string()
 }
 
@@ -86,7 +86,10 @@ async fn agent(headers: HeaderMap) -> String {
 fn main() -> Result<(), ServeError> {
     let address = std::env::args().nth(1).unwrap_or("127.0.0.1:8080".into());
     let router = Router::new()
-        .route("/half/{number}", get(|Told(Path(number)): Told<Path<u32>>| async move { format!("{}", number / 2) }))
+        .route(
+            "/half/{number}",
+            get(|Explained(Path(number)): Explained<Path<u32>>| async move { format!("{}", number / 2) }),
+        )
         .route("/search", get(search))
         .route("/product", post(product))
         .route("/form", post(form))

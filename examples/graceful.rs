@@ -1,4 +1,4 @@
-//! What is closed after the last answer: a thread that still has work.
+//! What is closed after the last response: a thread that still has work.
 //! `cargo run --example graceful -p torr-serve`, then `curl -d 'a letter' http://127.0.0.1:8080/letters`, and Ctrl-C.
 
 use axum::Router;
@@ -18,7 +18,7 @@ async fn accept(State(letters): State<Sender<String>>, letter: String) -> (Statu
     }
 }
 
-/// Delivers letters as they come, until nobody can send any more.
+/// Delivers letters as they come, until all senders are dropped.
 fn deliver(letters: Receiver<String>) {
     for letter in letters {
         thread::sleep(Duration::from_millis(100));
@@ -33,8 +33,8 @@ fn main() -> Result<(), ServeError> {
     let router = Router::new().route("/letters", post(accept)).with_state(letters);
     let server = Server::new(App::new().router(router)).bind(address)?.watch_signals()?;
     println!("http://{}/", server.address());
-    // Returns once told to stop and after the last answer. The router is gone by then, and all that it held: a pool of
-    // database connections would be closed by it. What was promised in answers remains to be done.
+    // Returns after the request to stop and the last response. The router is gone by then, and all that it held: a pool of
+    // database connections would be closed by it. What was promised in responses remains to be done.
     let ended = server.run_until_signal();
     println!("no more letters are accepted");
     carrier.join().expect("to deliver a letter does not panic");

@@ -62,12 +62,12 @@ async fn refused(_: BoxError) -> (StatusCode, &'static str) {
 fn main() -> Result<(), ServeError> {
     let address = std::env::args().nth(1).unwrap_or("127.0.0.1:8080".into());
     tracing_subscriber::fmt().init();
-    // One at a time, of all workers together. Who comes meanwhile does not wait, but is told.
+    // One at a time, of all workers together. A request that comes meanwhile does not wait, but gets a 503.
     let one_at_a_time = ServiceBuilder::new()
         .layer(HandleErrorLayer::new(refused))
         .layer(LoadShedLayer::new())
         .layer(GlobalConcurrencyLimitLayer::new(1));
-    // The first is the outermost: it sees requests first, and answers last.
+    // The first is the outermost: it sees requests first, and responses last.
     let around_all = ServiceBuilder::new()
         .set_x_request_id(MakeRequestUuid)
         .layer(TraceLayer::new_for_http().make_span_with(span).on_response(DefaultOnResponse::new().level(Level::INFO)))

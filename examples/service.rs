@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use torr_serve::{App, LogTarget, Request, Response, ServeError, Server, Settings, TlsSettings};
 
-/// Who asks; behind a trusted proxy, who asked the proxy.
+/// Returns the address of the client; behind a trusted proxy, of the client that the proxy names.
 fn greet(request: &Request<'_>) -> Response {
     let client = request.peer().map_or("nobody".into(), |peer| peer.ip().to_string());
     Response::text(format!("Hello, {client}!\n"))

@@ -39,7 +39,7 @@ impl IntoResponse for Failure {
 
 /// Here a real service would check a password.
 async fn login(session: Session, Form(login): Form<Login>) -> Result<String, Failure> {
-    // A new id, so that nobody can plant one on a client before it logs in.
+    // A new id, so that no attacker can plant one on a client before it logs in.
     session.cycle_id().await?;
     session.insert("name", &login.name).await?;
     session.insert("visits", 0).await?;

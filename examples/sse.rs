@@ -1,4 +1,4 @@
-//! Server-sent events to all who listen, and an answer line by line.
+//! Server-sent events to all who listen, and a response line by line.
 //! `cargo run --example sse -p torr-serve`, then `curl -N http://127.0.0.1:8080/events` here and
 //! `curl -d 'tea is ready' http://127.0.0.1:8080/say` there, or `curl -N http://127.0.0.1:8080/countdown/9`.
 
@@ -21,7 +21,7 @@ async fn events(State(news): State<News>) -> Sse<impl Stream<Item = Result<Event
     let events = stream::unfold(news.subscribe(), |mut listener| async {
         let event = match listener.recv().await {
             Ok(text) => Event::default().event("news").data(text),
-            // Who reads too slowly has lost the oldest, and is told how many.
+            // A client that reads too slowly has lost the oldest events, and gets their number.
             Err(RecvError::Lagged(count)) => Event::default().event("lost").data(count.to_string()),
             Err(RecvError::Closed) => return None,
         };
@@ -36,7 +36,7 @@ async fn say(State(news): State<News>, text: String) -> Result<String, StatusCod
     if text.contains('\r') {
         return Err(StatusCode::BAD_REQUEST);
     }
-    // That nobody listens is no failure.
+    // It is no failure that no client listens.
     Ok(format!("{} heard it\n", news.send(text).unwrap_or(0)))
 }
 

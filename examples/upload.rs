@@ -50,7 +50,7 @@ async fn receive(mut form: Multipart) -> Result<Json<Vec<Part>>, (StatusCode, St
 
 fn main() -> Result<(), ServeError> {
     let address = std::env::args().nth(1).unwrap_or("127.0.0.1:8080".into());
-    // axum's own limit is 2 MB. The server has none for bodies that come as they are read, unless it is told; with one it
+    // axum's own limit is 2 MB. The server has none for bodies that come as they are read, unless it is set; with one it
     // refuses a body that announces more before it comes.
     let mut settings = Settings::default();
     settings.max_streamed_body = LIMIT as u64;

@@ -29,7 +29,7 @@ async fn echo(upgrade: WebSocketUpgrade) -> Response {
 }
 
 async fn chat(upgrade: WebSocketUpgrade, Path(name): Path<String>, State(room): State<Room>) -> Response {
-    // Who has the answer to the handshake hears all that is said from then on.
+    // A client that has the response to the handshake gets all messages from then on.
     let lines = room.subscribe();
     // Any page may open a WebSocket, with this origin's cookies: a chat that has sessions looks at `Origin` first.
     upgrade.max_message_size(4 * 1024).on_upgrade(move |socket| talk(socket, name, room, lines))
@@ -47,13 +47,13 @@ async fn talk(mut socket: WebSocket, name: String, room: Room, mut lines: broadc
                 Some(Ok(Message::Binary(_))) => {
                     Message::Close(Some(CloseFrame { code: close_code::UNSUPPORTED, reason: "text only".into() }))
                 }
-                // The library answers these; the answer to a close goes out with the next `recv`, which then ends.
+                // The library replies to these; the reply to a close goes out with the next `recv`, which then ends.
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_))) => continue,
                 Some(Err(_)) | None => return,
             },
             line = lines.recv() => match line {
                 Ok(line) => Message::text(line),
-                // Who reads too slowly misses the oldest lines, and keeps nobody waiting.
+                // A client that reads too slowly misses the oldest lines, and delays no other client.
                 Err(RecvError::Lagged(_)) => continue,
                 Err(RecvError::Closed) => return,
             },

@@ -219,7 +219,7 @@ impl Server {
         kill_process(self.program.pid, signal).map_err(Error::at(format!("cannot signal {}", self.program.name)))
     }
 
-    /// What it has written on stderr so far. Its own place in the file stays where it is.
+    /// Returns what it has written on stderr so far. Its own offset in the file is unchanged.
     pub fn said(&self) -> Result<String, Error> {
         let mut text = vec![0; self.program.stderr.metadata()?.len() as usize];
         self.program.stderr.read_exact_at(&mut text, 0)?;
@@ -231,7 +231,7 @@ impl Server {
     }
 }
 
-/// A loopback port that nobody listens on. Below the ephemeral ports, which short connections go through by the thousand.
+/// Returns a loopback port without a listener. Below the ephemeral ports, which short connections go through by the thousand.
 pub fn free_port() -> Result<u16, Error> {
     use std::sync::atomic::{AtomicU16, Ordering};
     static NEXT: AtomicU16 = AtomicU16::new(19_390);

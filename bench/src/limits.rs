@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_a_figure_to_reach_takes_part() {
+    fn each_candidate_with_a_figure_to_reach_takes_part() {
         for scenario in scenario::all(&[Side::Serve], &[100, 1000, 8000], &[]) {
             let services = SERVICES.iter().filter(|service| service.styles.contains(&scenario.style));
             let names: Vec<&str> = services.map(|service| service.name).collect();

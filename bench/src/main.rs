@@ -80,7 +80,7 @@ fn bench(options: &cli::Options, sides: &[scenario::Side]) -> Result<(), Error> 
         });
         Ok(())
     });
-    measured.retain(|m: &measure::Measured| !(m.summary.is_empty() && m.skipped.is_empty())); // nobody took part
+    measured.retain(|m: &measure::Measured| !(m.summary.is_empty() && m.skipped.is_empty())); // without candidates
     let _ = std::io::stdout().write_all(report::tables(&measured).as_bytes()); // a reader that is gone misses only the screen
     ended?; // what was measured before a failure or Ctrl-C is on the screen, but only a whole run is archived
 

@@ -91,8 +91,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What comes of a scenario in which nobody takes part.
-    pub fn nobody(scenario: Scenario) -> Self {
+    /// Returns the outcome of a scenario without candidates.
+    pub fn without_candidates(scenario: Scenario) -> Self {
         Measured { scenario, summary: Vec::new(), skipped: Vec::new(), rows: Vec::new() }
     }
 }

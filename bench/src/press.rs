@@ -23,7 +23,7 @@ pub fn measure(roster: &Roster, scenario: Scenario, options: &Options) -> Result
     let taking_part = |load: &&Load| roster.has(load.tool) && load.takes_part(scenario);
     let generators: Vec<&Load> = LOADS.iter().filter(taking_part).collect();
     let names: Vec<&'static str> = generators.iter().map(|load| load.name).collect();
-    let Some(&first) = names.first() else { return Ok(Measured::nobody(scenario)) };
+    let Some(&first) = names.first() else { return Ok(Measured::without_candidates(scenario)) };
 
     let host = servers::service(scenario.host());
     let start = |mode: Option<&str>| {

@@ -70,18 +70,18 @@ pub fn take<T: Display>(
         }
         for candidate in order {
             interrupt::check()?;
-            let place = format!("{scenario}: round {round}/{rounds}, {candidate}");
+            let heading = format!("{scenario}: round {round}/{rounds}, {candidate}");
             match turn(candidate) {
                 Ok(turn) => {
-                    eprintln!("{place}: {turn}");
+                    eprintln!("{heading}: {turn}");
                     rows.push(Row { round, candidate, turn });
                 }
                 Err(Error::Failed(reason)) if candidate != FLOOR => {
-                    eprintln!("{place}: skipped: {reason}");
+                    eprintln!("{heading}: skipped: {reason}");
                     candidates.retain(|c| *c != candidate);
                     skipped.push(Skipped::new(candidate, &reason));
                 }
-                Err(Error::Failed(reason)) => return Err(Error::failed(format!("{place}: {reason}"))),
+                Err(Error::Failed(reason)) => return Err(Error::failed(format!("{heading}: {reason}"))),
                 Err(e) => return Err(e),
             }
         }

@@ -52,7 +52,7 @@ pub enum Style {
     Pending,
     /// As [`Style::KeepAlive`], for JSON that is serialised for each request.
     Json,
-    /// As [`Style::KeepAlive`], with an access log, and with somebody asking for the server's metrics.
+    /// As [`Style::KeepAlive`], with an access log, and with a client that requests the server's metrics.
     Observed,
 }
 

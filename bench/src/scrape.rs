@@ -1,4 +1,4 @@
-//! Somebody who asks for a server's metrics all the time, as a monitoring system does now and then.
+//! A client that requests a server's metrics all the time, as a monitoring system does now and then.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};

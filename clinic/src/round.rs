@@ -50,16 +50,16 @@ pub fn run(options: &Options) -> Result<bool, Error> {
 
 /// Returns the subjects that `only` names, or all.
 fn choose(all: Vec<Subject>, only: &[String]) -> Result<Vec<Subject>, Error> {
-    if let Some(unknown) = only.iter().find(|asked| !all.iter().any(|subject| is_named(asked, subject.name))) {
+    if let Some(unknown) = only.iter().find(|pattern| !all.iter().any(|subject| is_named(pattern, subject.name))) {
         return Err(Error::Usage(format!("there is no subject {unknown:?}; --list names them")));
     }
-    let named = |subject: &Subject| only.is_empty() || only.iter().any(|asked| is_named(asked, subject.name));
+    let named = |subject: &Subject| only.is_empty() || only.iter().any(|pattern| is_named(pattern, subject.name));
     Ok(all.into_iter().filter(named).collect())
 }
 
-/// Whether `asked` is a name, or its beginning and a `*`.
-fn is_named(asked: &str, name: &str) -> bool {
-    asked == name || asked.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
+/// Returns whether `pattern` is the name, or its beginning and a `*`.
+fn is_named(pattern: &str, name: &str) -> bool {
+    pattern == name || pattern.strip_suffix('*').is_some_and(|beginning| name.starts_with(beginning))
 }
 
 /// Returns the subjects that can be started here, and the others with the reason.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where certificate and key are; they are made for whoever asks first.
+/// Where certificate and key are; they are made with the first use.
 pub fn files(folder: &Path) -> io::Result<[PathBuf; 2]> {
     let files = ["certificate.pem", "key.pem"].map(|name| folder.join(name));
     if !files[1].exists() {

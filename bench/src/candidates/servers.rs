@@ -25,7 +25,7 @@ pub struct Service {
     pub path: &'static str,
     /// The page.
     pub page: &'static str,
-    /// Somebody asks for the server's metrics meanwhile.
+    /// Whether a client requests the server's metrics meanwhile.
     pub scraped: bool,
     /// The server's arguments; files that it needs are written.
     pub arguments: fn(&ServerSettings<'_>) -> io::Result<Vec<String>>,

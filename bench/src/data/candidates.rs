@@ -47,7 +47,7 @@ const ALL: &[Group] =
 const LOCAL: &[Group] = &[Group::SqliteMemory, Group::SqliteFile];
 const PIPELINED: &[Group] = &[Group::PostgresPipelined];
 const WORKERS: &[Group] = &[Group::Workers];
-/// What somebody else can get at.
+/// A database that other processes can reach.
 const SHARED: &[Group] = &[Group::SqliteFile, Group::Mariadb, Group::Postgres];
 const SERVED: &[Group] = &[Group::Mariadb, Group::Postgres];
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_made_by_whoever_comes_first() {
+    fn the_tables_are_made_by_the_first_candidate() {
         for scenario in super::super::scenario::all(&[], &[]) {
             let first = CANDIDATES.iter().find(|candidate| candidate.takes_part(scenario));
             assert_eq!(first.map(|first| first.tool), Some(TORR), "{scenario}");

@@ -53,7 +53,7 @@ impl Database {
         self.server.as_ref().map(|server| cpu::used(server.pid()))
     }
 
-    /// Sees whether these rows are in it, of several with one id any; in memory nobody can.
+    /// Sees whether these rows are in it, of several with one id any; in memory no other process can.
     pub fn check_written(&self, worlds: &[World]) -> Result<(), Error> {
         if !self.shared {
             return Ok(());

@@ -26,7 +26,7 @@ impl Figure {
     }
 }
 
-/// What is compared in a scenario. To be ahead of somebody is to reach 1.
+/// What is compared in a scenario. To be ahead of another candidate is to reach 1.
 pub fn figures(scenario: Scenario) -> Vec<Figure> {
     let Scenario { group, operation } = scenario;
     // With 20 queries a request, HTTP hardly counts: that is told, not judged.

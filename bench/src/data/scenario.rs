@@ -10,7 +10,7 @@ use torr_test_support::databases::Make;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// SQLite in the server's memory, which nobody else can look into.
+    /// SQLite in the server's memory, which no other process can read.
     SqliteMemory,
     /// SQLite in a file.
     SqliteFile,

@@ -40,7 +40,7 @@ pub fn measure(
     for &scenario in scenarios {
         let mut skipped = Vec::new();
         let candidates = CANDIDATES.iter().filter(|c| roster.has(c.tool) && c.takes_part(scenario)).collect();
-        // All are looked at before any is pressed: what somebody's load has left under way would change rows meanwhile.
+        // All are looked at before any is pressed: what a candidate's load has left in flight would change rows meanwhile.
         let sound = sift(candidates, scenario, &mut skipped, |candidate| bench.prepare(candidate, scenario))?;
         let warm = |candidate| bench.press(candidate, scenario, WARM_UP).map(drop);
         let names = sift(sound, scenario, &mut skipped, warm)?.into_iter().map(|c| c.name).collect();

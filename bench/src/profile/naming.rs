@@ -5,7 +5,7 @@ use super::parts::{self, Part};
 /// Crates and modules that all others use: a function there is the part's that it was compiled for.
 /// `torr_data::model` has the rows' types and Diesel's tables, on which others' traits are implemented.
 const SHARED: [&str; 3] = ["core::", "std::", "torr_data::model::"];
-/// What is named after the crate that reserves memory is memory's, unless it is a trait of somebody else's.
+/// What is named after the crate that reserves memory is memory's, unless it is a trait of another crate.
 const ALLOC: &str = "alloc::";
 
 /// The C library's functions for memory. Its inner ones have no names in a stripped library.
@@ -91,7 +91,7 @@ fn rust_name(symbol: &str) -> Option<String> {
 }
 
 /// The part of a function of Rust's. `<a::B as c::D>::f` is a's, unless a is shared: then it is c's, and if that is shared too,
-/// it is of the first of the other types in the name, such as what `core::ptr::drop_in_place` drops.
+/// it is of the first of the other types in the name, such as the dropped type in the name of drop glue.
 fn of_rust(name: &str) -> Part {
     let is = |path: &&str, crates: &[&str]| crates.iter().any(|start| path.starts_with(start));
     let (of, by) = head(name);

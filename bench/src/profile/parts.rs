@@ -14,7 +14,7 @@ pub enum Part {
     Sqlite,
     /// What speaks to a database, and what that stands on.
     Driver,
-    /// What hands out connections and sees that nobody waits too long.
+    /// The pool: it hands out connections and limits the wait for one.
     Pool,
     /// Making SQL out of a statement.
     Builder,
@@ -24,7 +24,7 @@ pub enum Part {
     Json,
     /// Reserving, freeing and copying.
     Memory,
-    /// The handlers, and all that nobody above is in charge of.
+    /// The handlers, and all that no part above has.
     Rest,
     /// System calls and what makes them, interrupts, scheduling; and the clock, which the kernel puts into each process.
     Kernel,

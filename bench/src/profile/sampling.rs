@@ -30,8 +30,8 @@ pub struct Function {
     pub symbol: String,
 }
 
-/// The arguments with which perf runs a program and meanwhile samples all threads of a process: so it looks from the program's
-/// start to its end, and nobody has to wait for it to be ready.
+/// The arguments with which perf runs a program and meanwhile samples all threads of a process: so it samples from the
+/// program's start to its end, and needs no wait until it is ready.
 pub fn around(pid: u32, file: &Path, program: &str, arguments: Vec<String>) -> Vec<String> {
     // -N: what is measured is not to be copied into a store in the home folder.
     let own = format!("record -q -N -F {FREQUENCY} -p {pid} -o");

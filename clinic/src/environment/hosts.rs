@@ -29,7 +29,7 @@ pub enum Link {
 }
 
 impl Environment {
-    /// Places the load generator on one host and all servers on the other.
+    /// Puts the load generator on one host and all servers on the other.
     ///
     /// # Errors
     /// If the hosts or the link cannot be created.

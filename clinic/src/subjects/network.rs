@@ -16,7 +16,7 @@ fn torr(env: &mut Environment, link: &Link, path: &str) -> Result<String, Error>
     Ok(env.torr_serve(&[])? + path)
 }
 
-/// Starts an nginx that answers without a file.
+/// Starts an nginx that responds without a file.
 fn nginx(env: &mut Environment, link: &Link) -> Result<String, Error> {
     env.apart(link)?;
     env.nginx(&Nginx { workers: 2, location: "return 200 'Hello';", ..Nginx::default() })

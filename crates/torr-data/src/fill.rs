@@ -39,7 +39,7 @@ pub(crate) trait TableStore {
     async fn lock(&mut self) -> Result<(), DataError>;
     /// Releases the lock. `success` is whether to keep the changes, where the lock is a transaction.
     async fn unlock(&mut self, success: bool) -> Result<(), DataError>;
-    /// Returns those of Torr's table names that exist, whoever created them.
+    /// Returns those of Torr's table names that exist, whichever program created them.
     async fn existing(&mut self) -> Result<Vec<&'static str>, DataError>;
     /// Runs a statement without values.
     async fn command(&mut self, sql: &str) -> Result<(), DataError>;

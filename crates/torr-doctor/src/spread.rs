@@ -42,7 +42,7 @@ mod tests {
             (seen(&[(1, 0.95, 0.0), (2, 0.1, 0.8), (3, 0.0, 0.0)]), 0),
             // Nobody is full: they wait for something else.
             (seen(&[(1, 0.4, 0.0), (2, 0.0, 0.0), (3, 0.0, 0.0)]), 0),
-            // Another process has come in its place.
+            // Another process has replaced it.
             (seen(&[(1, 0.95, 0.0), (4, 0.0, 0.0)]), 0),
         ] {
             assert_eq!(idle_workers(&now, before.iter()), idle, "{now:?}");

@@ -106,7 +106,7 @@ pub struct Args {
     pub no_percentiles: bool,
     /// Whether deviations are left out.
     pub no_deviation: bool,
-    /// The attributes of the HTML table's elements, if the table is asked for.
+    /// The attributes of the HTML table's elements, if the table is requested.
     pub table: Option<[String; 3]>,
     /// The file for percentiles, as CSV.
     pub percentages: Option<String>,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// What stands for a secret.
 pub const HIDDEN: &str = "***";
 
-/// What this program's own hints have in the place of user and password.
+/// What this program's own hints have instead of user and password.
 const EXAMPLES: [&str; 4] = ["USER", "USER:PASSWORD", "NAME:PASSWORD", ":PASSWORD"];
 
 /// Parameters of a URL's query whose values are secrets, in lower case.

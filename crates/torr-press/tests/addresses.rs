@@ -56,7 +56,7 @@ fn connections_take_every_address_in_turn() {
 #[test]
 fn a_dead_address_beside_a_living_one_costs_only_its_attempts() {
     let (alive, connections) = server("127.0.0.1:0");
-    // Bound, so that nobody else takes it, but nobody listens.
+    // Bound, so that no other program takes the port, but without a listener.
     let holder = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket can be had");
     holder.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port is free");
     let dead = holder.local_addr().ok().and_then(|address| address.as_socket()).expect("it is bound");

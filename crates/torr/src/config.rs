@@ -88,7 +88,7 @@ impl Config {
     }
 }
 
-/// Finds variables that were mistyped. Others that begin like ours may be somebody else's: Kubernetes sets some for a
+/// Finds variables that were mistyped. Others that begin like ours may belong to other programs: Kubernetes sets some for a
 /// service by the name of torr-serve.
 fn check_variables() -> Result<(), Stop> {
     let known = |name: &str| name == FILE_VARIABLE || SETTINGS.iter().any(|setting| setting.variable() == name);

@@ -152,7 +152,7 @@ fn again(args: &DemoArgs) -> Invocation {
     Invocation { instead: Some(command), ..Invocation::default() }
 }
 
-/// What limits the page, unless somebody has ended it all.
+/// Returns what limits the page, unless the demo was interrupted.
 fn diagnose(server: &Server, budget: Duration, again: Invocation, stop: &AtomicBool) -> Result<Option<Verdict>, Stop> {
     let page = settings().into_iter().next().expect("the first setting is the page");
     let assignment = Assignment {

@@ -44,7 +44,7 @@ pub fn failed(lines: &[String]) -> Option<ExitCode> {
 /// The exit code of an interrupted program.
 pub const INTERRUPTED: u8 = 130;
 
-/// Everything was done, but somebody ended it early: exit code 130.
+/// Returns the exit code of an interrupted run, whose report was printed all the same.
 pub fn interrupted() -> ExitCode {
     ExitCode::from(INTERRUPTED)
 }
@@ -57,7 +57,7 @@ pub fn is_help(error: &clap::Error) -> bool {
 
 /// Prints help or a version as clap has it. Without any argument that is bad usage.
 pub fn show_help(error: &clap::Error) -> ExitCode {
-    // Nobody may be reading any more.
+    // The reader may be gone.
     let _ = error.print();
     ExitCode::from(u8::from(error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) * 2)
 }

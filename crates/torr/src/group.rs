@@ -85,7 +85,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Nobody is left who could be told.
+        // No process is left that could get the signal.
         let _ = self.end();
     }
 }

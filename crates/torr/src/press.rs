@@ -24,7 +24,7 @@ use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
 
-/// How long a run takes if nobody says.
+/// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
 
 /// `torr URL`.
@@ -143,7 +143,7 @@ pub fn base(
     base_and_options(request, transport, url, keep_alive).map(|(plan, _)| plan)
 }
 
-/// The same, with what its requests were made of.
+/// Returns the plan, and the options that its requests were made of.
 pub fn base_and_options(
     request: &RequestArgs,
     transport: &TransportArgs,

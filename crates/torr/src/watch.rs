@@ -60,11 +60,11 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, Stop> {
         return Err(Stop::Usage(line));
     }
     let names = Names::new(listen);
-    let desk = Arc::new(Desk { token, names, ports: args.ports.clone(), watchers: Watchers::new() });
+    let context = Arc::new(WatchContext { token, names, ports: args.ports.clone(), watchers: Watchers::new() });
     let mut settings = Settings::default();
     (settings.workers, settings.blocking_threads) = (1, 2);
     let failed = |error: torr_serve::ServeError| Stop::Failed(error.to_string());
-    let server = Server::new(app(&desk)).settings(settings).bind(address).map_err(failed)?;
+    let server = Server::new(app(&context)).settings(settings).bind(address).map_err(failed)?;
     let address = server.address();
     let tell = move || anstream::eprintln!("torr: watching on http://{address} (ask for /signals?port=PORT)");
     server.watch_signals().map_err(failed)?.on_ready(tell).run_until_signal().map_err(failed)?;
@@ -72,8 +72,8 @@ pub fn run(args: &WatchArgs) -> Result<ExitCode, Stop> {
 }
 
 /// Answers that begin to watch look at all processes, so they are made on threads of their own.
-fn app(desk: &Arc<Desk>) -> App {
-    let (signals, metrics) = (desk.clone(), desk.clone());
+fn app(context: &Arc<WatchContext>) -> App {
+    let (signals, metrics) = (context.clone(), context.clone());
     App::new()
         .get_blocking("/signals", move |request| {
             signals.answer(request, |reading, _| match serde_json::to_string(reading) {
@@ -88,7 +88,7 @@ fn app(desk: &Arc<Desk>) -> App {
         })
 }
 
-struct Desk {
+struct WatchContext {
     token: Option<String>,
     /// What it may be called by where there is no token.
     names: Names,
@@ -97,7 +97,7 @@ struct Desk {
     watchers: Watchers,
 }
 
-impl Desk {
+impl WatchContext {
     fn answer(&self, request: &Request<'_>, show: impl Fn(&Reading, &str) -> Response) -> Response {
         // A token is more than a page could know.
         if self.token.is_none()

@@ -47,7 +47,7 @@ pub fn check(bytes: &[u8]) {
     let proxy: SocketAddr = "10.0.0.1:5".parse().expect("it is an address");
     let stranger: SocketAddr = "192.0.2.9:6".parse().expect("it is an address");
 
-    // From a peer that is not trusted, and where nobody is, nothing is believed.
+    // Fields from a peer that is not trusted, and where no peer is, count for nothing.
     for (peer, trusted) in [(stranger, &*TRUSTED), (proxy, &*NOBODY)] {
         let known = Forwarded::of(Some(peer), trusted, kind, fields.iter().copied());
         assert_eq!(known, Forwarded { client: Some(peer), scheme: None, host: None }, "{fields:?}");

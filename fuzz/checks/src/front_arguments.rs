@@ -93,7 +93,7 @@ fn same<T: Debug + PartialEq>(
     match getopt(options, args) {
         // Of several mistakes the first one is told, and operands are behind all options here.
         Ok(apart) => assert_eq!(parsed.as_ref().ok(), parse(apart.clone()).ok().as_ref(), "{args:?} is {apart:?}"),
-        // Help and version are told as soon as they are asked for.
+        // Help and version are printed as soon as an argument names them.
         Err(before) if before.iter().any(|option| "hV".contains(*option)) => {}
         Err(before) => assert!(parsed.is_err(), "{args:?} is taken, but only {before:?} are options: {parsed:?}"),
     }

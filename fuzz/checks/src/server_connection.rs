@@ -40,8 +40,8 @@ fn app() -> App {
         .get("/nothing", |_| Response::new(204))
         .get("/last", |_| Response::text("last").closing())
         .get_async("/wait", |request| {
-            let (text, mut asked) = (describe(request), false);
-            poll_fn(move |_| match std::mem::replace(&mut asked, true) {
+            let (text, mut was_pending) = (describe(request), false);
+            poll_fn(move |_| match std::mem::replace(&mut was_pending, true) {
                 false => Poll::Pending,
                 true => Poll::Ready(Response::text(text.clone())),
             })
@@ -69,7 +69,7 @@ pub fn check(bytes: &[u8]) {
     let got = serve(&input.pieces(), input.option);
     let text = |got: &Got| format!("{:?} after {:.2000}", got.end, got.out.escape_ascii().to_string());
     assert!(got == whole, "in pieces: {}\nas a whole: {}", text(&got), text(&whole));
-    // Whoever reads the answers to HEAD must know which they are.
+    // The reader of the responses to HEAD must know which they are.
     if !input.wire.windows(4).any(|word| word == b"HEAD") {
         let answers = read(&whole.out);
         let ended = matches!(whole.end, Next::Close | Next::CloseGently);

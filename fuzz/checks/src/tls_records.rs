@@ -65,7 +65,7 @@ enum Step {
     ArriveInPart(usize),
     /// The records of a handshake that are not encrypted are cut into records of so many bytes and one.
     Cut(usize),
-    /// A byte in the pipe is changed: at this place, by these bits.
+    /// A byte in the pipe is changed: at this offset, by these bits.
     Change(usize, u8),
     /// Bytes from elsewhere get into the pipe, behind what is there.
     Inject(usize),
@@ -207,9 +207,9 @@ impl Pair {
             Step::Arrive => self.arrive(at, usize::MAX),
             Step::ArriveInPart(length) => self.arrive(at, length),
             Step::Cut(length) => pipe.cut(length + 1),
-            Step::Change(place, bits) => {
-                if let Some(place) = place.checked_rem(pipe.bytes.len()) {
-                    pipe.bytes[place] ^= bits;
+            Step::Change(offset, bits) => {
+                if let Some(offset) = offset.checked_rem(pipe.bytes.len()) {
+                    pipe.bytes[offset] ^= bits;
                     pipe.is_true &= bits == 0;
                 }
             }
@@ -289,7 +289,7 @@ impl Pair {
         self.pipes[at].look_at_new(before);
     }
 
-    /// All arrives. Where nobody has meddled or ended, that is all that was sent.
+    /// All arrives. Where no byte was changed and no side ended, that is all that was sent.
     fn finish(&mut self) {
         while self.pipes.iter().any(|pipe| !pipe.bytes.is_empty()) {
             self.arrive(0, usize::MAX);

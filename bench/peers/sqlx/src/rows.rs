@@ -44,7 +44,7 @@ pub fn item_id() -> i32 {
     fastrand::i32(1..=100_000)
 }
 
-/// What is written: each row once, and in the order in which all write, so that nobody waits for somebody who waits for him.
+/// What is written: each row once, and in the order in which all write, so that no two writers wait for each other.
 pub fn to_write(rows: &[World]) -> Vec<World> {
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| row.id);

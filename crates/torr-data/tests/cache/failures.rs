@@ -10,8 +10,8 @@ use torr_test_support::databases::{Make, Server, runtime};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-fn gone<T: std::fmt::Debug>(answer: Result<T, DataError>) {
-    let error = answer.expect_err("Redis is gone");
+fn gone<T: std::fmt::Debug>(result: Result<T, DataError>) {
+    let error = result.expect_err("Redis is gone");
     assert!(matches!(error.kind(), ErrorKind::Lost | ErrorKind::Refused), "{error:?}");
     assert!(error.is_temporary() && error.side() == Side::Network && !error.to_string().contains('\n'), "{error:?}");
 }
@@ -31,9 +31,9 @@ fn redis_goes_and_comes_back() {
         // Commands are sent, but get no response any more.
         redis::cmd("CLIENT").arg("PAUSE").arg(60_000).exec(&mut fixture.outside()).expect("it can be paused");
         let since = Instant::now();
-        let asked = join_all((0..50).map(|_| cache.get("key")));
-        let (answers, ()) = runtime.block_on(join(asked, async { server.kill() }));
-        answers.into_iter().for_each(gone);
+        let queries = join_all((0..50).map(|_| cache.get("key")));
+        let (results, ()) = runtime.block_on(join(queries, async { server.kill() }));
+        results.into_iter().for_each(gone);
         gone(runtime.block_on(cache.get("key")));
         gone(runtime.block_on(cache.put("key", b"value", HOUR)));
         gone(runtime.block_on(cache.remove("key")));
@@ -59,7 +59,7 @@ fn a_silent_redis() {
     let limits = [("over the connection that is open", 200), ("over a new one", 300)];
     for (question, limit) in limits {
         let since = Instant::now();
-        let error = runtime.block_on(cache.get("key")).expect_err("nobody answers");
+        let error = runtime.block_on(cache.get("key")).expect_err("nobody results");
         assert_eq!((error.kind(), error.side()), (ErrorKind::TimedOut, Side::Server), "{question}: {error}");
         assert!(error.is_temporary() && error.to_string().contains(&format!("{limit}ms")), "{question}: {error}");
         let took = since.elapsed().as_millis();
@@ -68,17 +68,17 @@ fn a_silent_redis() {
     // Of many concurrent operations, none waits for the timeouts of those before it.
     let since = Instant::now();
     let many = runtime.block_on(join_all((0..40).map(|_| cache.worlds(&tables.database, Access::Raw, &[1]))));
-    many.into_iter().for_each(|answer| assert_eq!(answer.expect_err("nobody answers").kind(), ErrorKind::TimedOut));
+    many.into_iter().for_each(|result| assert_eq!(result.expect_err("nobody results").kind(), ErrorKind::TimedOut));
     assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
     let options = CacheOptions { connect_timeout: Duration::from_millis(100), ..fixture.options.clone() };
-    let error = Cache::open(&fixture.url, &options).expect_err("nobody answers");
+    let error = Cache::open(&fixture.url, &options).expect_err("nobody results");
     assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
     server.go_on();
-    assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"value".to_vec())), "it answers again");
+    assert_eq!(runtime.block_on(cache.get("key")), Ok(Some(b"value".to_vec())), "it results again");
 }
 
 #[test]
-fn a_question_that_nobody_waits_for() {
+fn a_query_whose_caller_is_gone() {
     let fixture = Fixture::redis();
     let (cache, runtime) = (fixture.open(), runtime());
     for n in 0..20_u8 {
@@ -86,15 +86,15 @@ fn a_question_that_nobody_waits_for() {
     }
     runtime.block_on(async {
         for n in 0..20_u8 {
-            let mut asked = Box::pin(cache.get("0"));
-            let is_pending = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx).is_pending())).await;
-            assert!(is_pending, "no answer can have come yet");
+            let mut query = Box::pin(cache.get("0"));
+            let is_pending = poll_fn(|cx| Poll::Ready(query.as_mut().poll(cx).is_pending())).await;
+            assert!(is_pending, "no result can have come yet");
             if n % 2 == 0 {
                 // This command is sent.
                 tokio::task::yield_now().await;
             }
-            drop(asked);
-            assert_eq!(cache.get(&n.to_string()).await, Ok(Some(vec![n])), "each has his own answer");
+            drop(query);
+            assert_eq!(cache.get(&n.to_string()).await, Ok(Some(vec![n])), "each has his own result");
         }
     });
 }

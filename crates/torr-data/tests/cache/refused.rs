@@ -62,7 +62,7 @@ fn passwords_and_databases() {
 }
 
 #[test]
-fn nobody_listens() {
+fn no_server_listens() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let port = listener.local_addr().expect("it has one").port();
     drop(listener);
@@ -72,15 +72,15 @@ fn nobody_listens() {
 }
 
 #[test]
-fn somebody_else_answers() {
+fn another_protocol_is_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let port = listener.local_addr().expect("it has one").port();
     let other = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("it is connected to");
         // The request is read to its end, so that closing does not reset the connection.
-        let asked = stream.read(&mut [0; 512]).expect("it is asked");
+        let received = stream.read(&mut [0; 512]).expect("it is asked");
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").expect("it can answer");
-        asked
+        received
     });
     let error = opening(&format!("redis://127.0.0.1:{port}"));
     assert_eq!(error.kind(), ErrorKind::Other, "{error}");

@@ -130,7 +130,7 @@ fn for_who_blocks(fixture: Fixture) {
 }
 
 #[test]
-fn in_memory_nobody_waits() {
+fn in_memory_no_caller_waits() {
     let cache = Fixture::memory().open();
     assert_eq!(at_once(cache.put("key", b"value", LONG)), Ok(()));
     assert_eq!(at_once(cache.get("key")), Ok(Some(b"value".to_vec())));

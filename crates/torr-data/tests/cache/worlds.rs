@@ -108,7 +108,7 @@ fn for_who_blocks(fixture: Fixture) {
 }
 
 #[test]
-fn in_memory_and_with_sqlite_nobody_waits() {
+fn in_memory_and_with_sqlite_no_caller_waits() {
     let cache = Fixture::memory().open();
     let options = Options { rows: 10, ..Options::default() };
     let database = Database::open("sqlite::memory:", &options, |_| {}).expect("memory");

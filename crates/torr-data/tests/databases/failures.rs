@@ -10,7 +10,7 @@ use torr_data::{Access, DataError, Database, ErrorKind, Options, PoolEvent, Side
 use torr_test_support::databases::{Make, Outside, PASSWORD, Server, runtime};
 use torr_test_support::wait_until;
 
-crate::on_servers!(a_statement_that_takes_too_long, a_question_that_nobody_waits_for);
+crate::on_servers!(a_statement_that_takes_too_long, a_query_whose_caller_is_gone);
 crate::tests_on!(pool_of_mariadb, crate::fixture::Fixture::mariadb(), a_pool_that_is_used_up);
 crate::tests_on!(pool_of_postgres, crate::fixture::Fixture::postgres(), a_pool_that_is_used_up);
 crate::tests_on!(
@@ -29,7 +29,7 @@ crate::tests_on!(
 );
 
 #[test]
-fn a_file_that_somebody_else_writes() {
+fn a_file_that_another_program_writes() {
     let mut fixture = Fixture::file();
     fixture.options.statement_timeout = Duration::from_millis(200);
     let (database, mut outside) = (fixture.open(), fixture.outside());
@@ -77,7 +77,7 @@ fn a_statement_that_takes_too_long(mut fixture: Fixture) {
     }
 }
 
-fn a_question_that_nobody_waits_for(mut fixture: Fixture) {
+fn a_query_whose_caller_is_gone(mut fixture: Fixture) {
     fixture.options.pool_size = 1;
     let (database, mut outside, runtime) = (fixture.open(), fixture.outside(), runtime());
     for access in Access::ALL {
@@ -99,8 +99,8 @@ fn a_pool_that_is_used_up(mut fixture: Fixture) {
     fixture.options.statement_timeout = Duration::from_millis(1200);
     let (database, mut outside, runtime) = (fixture.open(), fixture.outside(), runtime());
     let events = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&events);
-    database.observe_pool(move |event| told.lock().expect("nobody panics").push(event));
+    let log = Arc::clone(&events);
+    database.observe_pool(move |event| log.lock().expect("nobody panics").push(event));
     for (n, access) in (0..).zip(Access::ALL) {
         let waits = database.pool_waits();
         assert_eq!((waits.exhausted, waits.waiting), (n, 0));
@@ -133,12 +133,12 @@ fn a_pool_that_is_used_up(mut fixture: Fixture) {
                 PoolEvent::Exhausted => exhausted += 1,
             }
         }
-        let told = (opened, began, exhausted, waited);
-        assert_eq!(told, (after.opened, after.waits, after.exhausted, after.waited), "whoever observes is told all");
+        let counted = (opened, began, exhausted, waited);
+        assert_eq!(counted, (after.opened, after.waits, after.exhausted, after.waited), "whoever observes is told all");
     }
 }
 
-fn places(make: Make, server: &Server) -> Vec<Fixture> {
+fn fixtures(make: Make, server: &Server) -> Vec<Fixture> {
     let pooled = Fixture::at(server);
     if make == Make::Postgres { vec![pooled, Fixture::at(server).pipelined()] } else { vec![pooled] }
 }
@@ -153,7 +153,7 @@ fn waiting(outside: &mut Outside) -> i64 {
 
 fn a_server_goes_and_comes_back(make: Make) {
     let mut server = Server::start(make);
-    for mut fixture in places(make, &server) {
+    for mut fixture in fixtures(make, &server) {
         fixture.options.statement_timeout = Duration::from_secs(20);
         let (database, runtime) = (fixture.open(), runtime());
         for access in Access::ALL {
@@ -165,7 +165,7 @@ fn a_server_goes_and_comes_back(make: Make) {
         locking.lock();
         let questions = Access::ALL.map(|access| database.world(access, 1));
         let since = Instant::now();
-        let answers = thread::scope(|scope| {
+        let results = thread::scope(|scope| {
             scope.spawn(|| {
                 // On a pipelined connection the builder's statement follows the driver's.
                 let connections = if fixture.options.pipelined { 2 } else { 3 };
@@ -175,8 +175,8 @@ fn a_server_goes_and_comes_back(make: Make) {
             runtime.block_on(join_all(questions))
         });
         assert!(since.elapsed() < fixture.options.statement_timeout, "at once, not by a time-out");
-        for (access, answer) in Access::ALL.into_iter().zip(answers) {
-            gone(access, answer);
+        for (access, result) in Access::ALL.into_iter().zip(results) {
+            gone(access, result);
             gone(access, runtime.block_on(database.item(access, 1)));
             gone(access, runtime.block_on(database.update(access, &[World { id: 1, random_number: 1 }])));
             gone(access, database.blocking().item(access, 1));
@@ -193,8 +193,8 @@ fn a_server_goes_and_comes_back(make: Make) {
     }
 }
 
-fn gone<T: std::fmt::Debug>(access: Access, answer: Result<T, DataError>) {
-    let error = answer.expect_err("the server is gone");
+fn gone<T: std::fmt::Debug>(access: Access, result: Result<T, DataError>) {
+    let error = result.expect_err("the server is gone");
     assert!(matches!(error.kind(), ErrorKind::Lost | ErrorKind::Refused), "{access}: {error:?}");
     assert!(error.is_temporary() && error.side() == Side::Network && !error.to_string().contains('\n'), "{error:?}");
 }
@@ -227,34 +227,34 @@ fn nothing_is_half_written(server: &mut Server, database: &Database, access: Acc
 
 fn a_silent_server(make: Make) {
     let server = Server::start(make);
-    for mut fixture in places(make, &server) {
+    for mut fixture in fixtures(make, &server) {
         fixture.options.statement_timeout = Duration::from_millis(200);
         fixture.options.connect_timeout = Duration::from_millis(300);
         fixture.options.acquire_timeout = Duration::from_millis(300);
         let (database, runtime) = (fixture.open(), runtime());
         for access in Access::ALL {
             // With such short limits, a busy machine may need another attempt.
-            wait_until("it answers", || runtime.block_on(database.item(access, 1)).ok());
+            wait_until("it results", || runtime.block_on(database.item(access, 1)).ok());
             server.stop();
             let since = Instant::now();
             for question in ["over the connection that is open", "over a new one"] {
-                let error = runtime.block_on(database.item(access, 1)).expect_err("nobody answers");
+                let error = runtime.block_on(database.item(access, 1)).expect_err("nobody results");
                 assert_eq!(error.kind(), ErrorKind::TimedOut, "{access}, {question}: {error}");
             }
             assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
             let options = Options { connect_timeout: Duration::from_millis(100), ..fixture.options.clone() };
-            let error = Database::open(&fixture.url, &options, |_| {}).expect_err("nobody answers");
+            let error = Database::open(&fixture.url, &options, |_| {}).expect_err("nobody results");
             assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
             // Of many concurrent operations, none waits for the timeouts of those before it.
             let since = Instant::now();
             let many = runtime.block_on(join_all((1..=40).map(|id| database.item(access, id))));
-            for answer in many {
-                let kind = answer.expect_err("nobody answers").kind();
+            for result in many {
+                let kind = result.expect_err("nobody results").kind();
                 assert!(matches!(kind, ErrorKind::TimedOut | ErrorKind::Exhausted), "{access}: {kind:?}");
             }
             assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             server.go_on();
-            wait_until("it answers again", || {
+            wait_until("it results again", || {
                 runtime.block_on(database.item(access, 1)).is_ok_and(|item| item.id == 1).then_some(())
             });
         }

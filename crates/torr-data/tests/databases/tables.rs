@@ -27,7 +27,7 @@ fn each_database_in_memory_is_new() {
     first.blocking().update(Access::Raw, &[row]).expect("it is there");
     fixture.options.rows = 3;
     let second = fixture.open();
-    assert_eq!(told(&fixture).last(), Some(&Progress { table: "item", done: 3, of: 3 }));
+    assert_eq!(progress(&fixture).last(), Some(&Progress { table: "item", done: 3, of: 3 }));
     assert_ne!(second.blocking().world(Access::Raw, 1), Ok(row));
     assert_eq!((first.items(), second.items()), (ITEMS, 3));
     let elsewhere = first.clone();
@@ -35,14 +35,14 @@ fn each_database_in_memory_is_new() {
     assert_eq!(seen, Ok(row), "all threads share one");
 }
 
-fn told(fixture: &Fixture) -> Vec<Progress> {
-    let mut told = Vec::new();
-    Database::open(&fixture.url, &fixture.options, |progress| told.push(progress)).expect("it can be opened");
-    told
+fn progress(fixture: &Fixture) -> Vec<Progress> {
+    let mut progress = Vec::new();
+    Database::open(&fixture.url, &fixture.options, |step| progress.push(step)).expect("it can be opened");
+    progress
 }
 
 fn filling_tells_how_far_it_is(fixture: Fixture) {
-    let steps = told(&fixture);
+    let steps = progress(&fixture);
     let of = |table: &str| {
         let steps = steps.iter().filter(|step| step.table == table);
         steps.map(|step| (step.done, step.of)).collect::<Vec<_>>()
@@ -50,7 +50,7 @@ fn filling_tells_how_far_it_is(fixture: Fixture) {
     assert_eq!(of("item"), [(0, ITEMS), (1000, ITEMS), (2000, ITEMS), (ITEMS, ITEMS)]);
     assert_eq!(of("fortune"), [(0, 12), (12, 12)]);
     assert_eq!(of("world").last(), Some(&(WORLD_ROWS, WORLD_ROWS)));
-    assert_eq!(told(&fixture), [], "all is there");
+    assert_eq!(progress(&fixture), [], "all is there");
     let mut outside = fixture.outside();
     assert_eq!(outside.tables(), 4);
     assert_eq!(outside.number("SELECT COUNT(*) FROM item"), i64::from(ITEMS));
@@ -68,9 +68,9 @@ fn interrupted_filling_is_done_again(fixture: Fixture) {
     };
     stop_at("world");
     stop_at("item");
-    let steps = told(&fixture);
+    let steps = progress(&fixture);
     assert_eq!(steps.last().map(|step| (step.table, step.done)), Some(("item", ITEMS)));
-    assert_eq!(told(&fixture), []);
+    assert_eq!(progress(&fixture), []);
     let mut outside = fixture.outside();
     assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM item"), i64::from(ITEMS));
     assert_eq!(outside.number("SELECT COUNT(DISTINCT id) FROM world"), i64::from(WORLD_ROWS));
@@ -97,10 +97,10 @@ fn tables_that_others_have_changed_are_left_alone(fixture: Fixture) {
 fn tables_grow_and_never_shrink(mut fixture: Fixture) {
     let first = fixture.open();
     fixture.options.rows = 700;
-    assert_eq!(told(&fixture), [], "others may use all that there are");
+    assert_eq!(progress(&fixture), [], "others may use all that there are");
     assert!(first.blocking().item(Access::Raw, ITEMS as i32).is_ok());
     fixture.options.rows = ITEMS + 300;
-    assert_eq!(told(&fixture).last().map(|step| (step.table, step.done)), Some(("item", ITEMS + 300)));
+    assert_eq!(progress(&fixture).last().map(|step| (step.table, step.done)), Some(("item", ITEMS + 300)));
     assert!(first.blocking().item(Access::Raw, ITEMS as i32 + 300).is_ok());
 }
 

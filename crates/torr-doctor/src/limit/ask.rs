@@ -1,4 +1,4 @@
-//! What the search asks of whoever presses: the one thing that it knows of the world.
+//! What the search requests of a load generator: the only thing that it knows of the world.
 
 use super::slo::Slo;
 use serde::{Deserialize, Serialize};

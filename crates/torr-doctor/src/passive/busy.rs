@@ -28,7 +28,7 @@ pub fn disturbed(run: &RunResult) -> Option<Verdict> {
     })
 }
 
-/// The server runs here, and all CPU of the machine is used: whoever uses most of it is the limit.
+/// The server runs here, and all CPU of the machine is used: the process that uses most of it is the limit.
 pub fn full_machine(run: &RunResult) -> Option<Verdict> {
     let host = run.host.as_ref().filter(|host| host.cpu_share >= MACHINE_FULL)?;
     let generator = generator_cores(run);

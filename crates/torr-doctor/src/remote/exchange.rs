@@ -45,7 +45,7 @@ impl Exchange {
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(RemoteError::Token(bare.to_owned()));
         }
-        // The machine itself is meant, no proxy and no other place; and a connection that stays would be seen among the service's.
+        // The machine itself is meant, no proxy and no redirect; and a connection that stays would be seen among the service's.
         let agent = Agent::config_builder()
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(PATIENCE))

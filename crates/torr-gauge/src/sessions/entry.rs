@@ -169,7 +169,7 @@ impl AssertCounts {
     }
 }
 
-/// Returns the text up to its limit, with `...` in place of what follows.
+/// Returns the text up to its limit, with `...` instead of what follows.
 fn shortened(text: &str) -> String {
     const MARK: &str = "...";
     if text.len() <= MAX_TEXT {

@@ -1,4 +1,4 @@
-//! Asks the kernel for its sockets (`sock_diag`, over netlink): one request, and all the records that answer it.
+//! Asks the kernel for its sockets (`sock_diag`, over netlink): one request, and all the records of the reply it.
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
@@ -17,7 +17,7 @@ const REQUEST_DUMP: u16 = 0x301;
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 const HEADER: usize = 16;
-/// The kernel answers in pieces of at most 32 KiB, unless a reader takes more.
+/// The kernel replies in pieces of at most 32 KiB, unless a reader takes more.
 const PIECE: usize = 128 * 1024;
 
 /// A conversation with the kernel.
@@ -32,12 +32,12 @@ impl Netlink {
     pub fn open() -> io::Result<Self> {
         let protocol = Some(netlink::SOCK_DIAG);
         let socket = net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
-        // The kernel answers at once. Should it ever not, a watcher must still come to its end.
+        // The kernel replies at once. Should it ever not, a watcher must still come to its end.
         set_socket_timeout(&socket, Timeout::Recv, Some(Duration::from_secs(1)))?;
         Ok(Self { socket, piece: vec![0; PIECE], sequence: 0 })
     }
 
-    /// Sends a request, and gives each record of the answer to `each`.
+    /// Sends a request, and gives each record of the reply to `each`.
     pub fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut message = Vec::with_capacity(HEADER + request.len());

@@ -47,7 +47,7 @@ impl Link {
         Self {
             address: socket.remote.to_string(),
             id: socket.cookie,
-            waiting: info.map(|info| info.awaits_answer(socket.unsent)),
+            waiting: info.map(|info| info.awaits_response(socket.unsent)),
             rtt: info.map_or(0, |info| info.rtt),
             progress,
         }

@@ -92,7 +92,7 @@ impl Scope {
         let knows_load = matches!(self.target, Target::Tcp(_));
         let clients = sockets.iter().filter(|socket| knows_load && client(socket));
         self.foreign_clients = clients.map(|socket| canonical(socket.local)).collect();
-        // Whoever held them has been seen by this look.
+        // This sample has seen the processes that held them.
         (self.unheld, self.resolved) = Default::default();
         self.peers.clear();
         for &peer in peers {
@@ -205,7 +205,7 @@ impl Scope {
             if socket.listens || socket.inode == 0 || listening.contains(&socket.local.port()) {
                 return false;
             }
-            // One that has come since the last look has no known holder. Where nobody else on this machine talks to that
+            // One that has come since the last look has no known holder. Where no other process of this machine talks to that
             // address, it is the server's too.
             if let Some(&is_servers) = self.resolved.get(&socket.inode) {
                 return is_servers;

@@ -127,12 +127,12 @@ fn limits(bytes: &[u8]) -> Option<Limits> {
 }
 
 impl TcpInfo {
-    /// Whether an answer is awaited, given how many bytes the other side has not acknowledged.
+    /// Returns whether a response is awaited, given how many bytes the other side has not acknowledged.
     ///
-    /// A question is mostly acknowledged along with its answer, or when the other side's timer for acknowledgements has
+    /// A request is mostly acknowledged along with its response, or when the other side's timer for acknowledgements has
     /// passed, some 40 ms later. Then it is the order of the last events that tells: data sent after data came, or an
     /// acknowledgement that came after the last data.
-    pub fn awaits_answer(&self, unacknowledged: u32) -> bool {
+    pub fn awaits_response(&self, unacknowledged: u32) -> bool {
         let asked_last = self.last_data_sent_ms < self.last_data_received_ms;
         let asked_with_it = self.last_data_sent_ms == self.last_data_received_ms;
         unacknowledged > 0 || asked_last || asked_with_it && self.last_ack_received_ms < self.last_data_received_ms

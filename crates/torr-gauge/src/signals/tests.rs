@@ -54,12 +54,12 @@ fn connections_wait_in_the_listeners_queue() {
     assert_eq!((found.address.as_str(), found.sockets), (address(&listener).to_string().as_str(), 1));
     assert_eq!(found.backlog, Some(3));
     assert!(found.queued_mean.is_some_and(|mean| mean > 0.0 && mean <= 2.0));
-    // Nobody has accepted them.
+    // No process has accepted them.
     assert_eq!(seen.clients.expect("sockets can be seen").established, 0.0);
 }
 
 #[test]
-fn unread_requests_and_unsent_answers_are_told_apart() {
+fn unread_requests_and_unsent_responses_differ() {
     // A socket for both families, as many servers have: clients over IPv4 have mapped addresses there.
     let listener = listen("[::]:0", 16);
     let port = address(&listener).port();
@@ -79,7 +79,7 @@ fn unread_requests_and_unsent_answers_are_told_apart() {
     let clients = seen.clients.expect("it has been waited for");
     assert_eq!((clients.established, clients.unread, clients.unsent), (3.0, 1.0, 1.0));
     assert!(clients.rtt_us.is_some_and(|rtt| rtt > 0.0) && clients.min_rtt_us.is_some_and(|rtt| rtt > 0.0));
-    // All the time the client's window held the answer back.
+    // All the time the client's window held the response back.
     let held =
         until(&watcher, &begin, |signals| signals.clients.is_some_and(|clients| clients.window_limited.is_some()));
     assert!(held.clients.and_then(|clients| clients.window_limited).is_some_and(|share| share > 0.5));
@@ -188,7 +188,7 @@ fn a_busy_thread_and_one_that_waits_for_a_lock_look_different() {
     assert!(process.open_files.is_some_and(|files| files > 3) && process.file_limit >= process.open_files);
 }
 
-/// A server in this process that connects to another listener, which answers a byte by a byte, late.
+/// A server in this process that connects to another listener, which responds to a byte with a byte, late.
 struct Upstream {
     server: TcpListener,
     to: SocketAddr,
@@ -212,7 +212,7 @@ impl Upstream {
 }
 
 #[test]
-fn a_connection_awaits_an_answer_or_rests() {
+fn a_connection_awaits_a_response_or_is_idle() {
     let mut upstream = Upstream::new();
     let to = upstream.to;
     let watcher = watch_tcp(&upstream.server);
@@ -229,7 +229,7 @@ fn a_connection_awaits_an_answer_or_rests() {
         peer.waiting.expect("the kernel tells")
     };
     assert_eq!(waiting(&watcher.reading(), 0.3), 0.0);
-    // The second question goes out right after an answer has come, and is acknowledged long before it is answered.
+    // The second request goes out right after a response has come, and is acknowledged long before it is answered.
     upstream.connection.write_all(b"?").expect("it fits");
     upstream.other.read_exact(&mut [0]).expect("it was sent");
     upstream.other.write_all(b"!").expect("it fits");
@@ -293,7 +293,7 @@ fn unix_sockets_are_seen_on_both_sides() {
 }
 
 #[test]
-fn nobody_there_is_not_a_server_with_nothing_to_do() {
+fn a_server_that_is_gone_is_not_an_idle_server() {
     let listener = listen("127.0.0.1:0", 16);
     let at = address(&listener);
     // This process is the generator, not the server, but its listener can be seen.

@@ -134,7 +134,7 @@ struct State {
     peers: Peers,
     /// The peers' addresses.
     talked_to: HashSet<SocketAddr>,
-    /// Whether the server talks to somebody since the last look whose processes are not known yet.
+    /// Whether the server has had, since the last sample, a new peer whose processes are not known yet.
     new_peers: bool,
     /// Whether there is anything to see among Unix sockets.
     over_unix: bool,

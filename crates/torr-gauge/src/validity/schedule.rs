@@ -31,7 +31,7 @@ const NOT_ALONE: &str = "the generator did not keep its schedule, so latency is 
 /// Judges the number of requests sent at a constant rate. `behind` tells that the generator was saturated or lagged.
 pub(super) fn rate(run: &RunResult, sent: u64, behind: bool) -> Option<Finding> {
     let rate = run.plan.rate?;
-    // The rate of a run with sessions is one of sessions, which are carried out by users in place of connections.
+    // The rate of a run with sessions is one of sessions, which are carried out by users instead of connections.
     let (sent, noun, verb, used, waiting) = match &run.sessions {
         Some(sessions) => (sessions.started, "sessions", "begun", sessions.users, "users were in sessions"),
         None => (sent, "requests", "sent", run.connections.peak, "connections were waiting for responses"),

@@ -148,7 +148,7 @@ fn a_schedule_that_was_kept_is_told_from_one_that_was_not() {
     let late = open(plan(), at_ease(), 1000, 400_000, |_| ());
     assert_eq!(bad(&late), [Criterion::SendLag]);
     assert!(of(&late, Criterion::SendLag).unwrap().advice.as_ref().unwrap().contains("not the service's alone"));
-    // A tenth is missing, and nobody knows why.
+    // A tenth is missing, for no known reason.
     let missing = open(plan(), at_ease(), 900, 50_000, |_| ());
     assert_eq!(bad(&missing), [Criterion::Rate]);
     assert_eq!(of(&missing, Criterion::Rate).unwrap().value, -0.1);

@@ -34,7 +34,7 @@ pub enum HpackError {
 }
 
 impl HpackError {
-    /// The same in words.
+    /// Returns the error as text.
     pub fn what(self) -> &'static str {
         match self {
             Self::Truncated => "a packed head is cut off",

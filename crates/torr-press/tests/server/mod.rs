@@ -17,7 +17,7 @@ pub fn start(pieces: &'static [&'static [u8]]) -> SocketAddr {
             thread::spawn(move || {
                 let mut bytes = [0; 4096];
                 while stream.read(&mut bytes).is_ok_and(|n| n > 0) {
-                    // Whoever has gone away wants no more.
+                    // A client that has closed needs no more.
                     pieces.iter().for_each(|piece| drop(stream.write_all(piece)));
                 }
             });

@@ -119,7 +119,7 @@ fn who_goes_while_a_router_is_waited_for_is_noted_with_499() {
     let mut client = server.client();
     client.send(get("/never"));
     drop(client);
-    // The line comes without anything more from anybody.
+    // The line is written without a further request.
     wait_until("a line", || (!std::fs::read_to_string(&log).expect("it is there").is_empty()).then_some(()));
     assert_eq!(noted(&log, &server), ["/never 499 0"]);
 }

@@ -230,7 +230,7 @@ fn a_handshake_is_checked() {
 }
 
 #[test]
-fn a_websocket_holds_its_seat_and_gives_it_back() {
+fn a_websocket_counts_as_a_connection_until_it_ends() {
     let (server, has_gone) = start(|settings| settings.max_connections = 2);
     let (one, mut two) = (Client::open(server.address, "/ws"), Client::open(server.address, "/ws"));
     let mut third = Client::connect(server.address);

@@ -1,4 +1,4 @@
-//! What somebody may have meant who mistyped a name.
+//! The known name that a mistyped one most resembles.
 
 use super::settings::{FILE_VARIABLE, SETTINGS};
 

@@ -62,6 +62,6 @@ pub struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    /// How long all experiments may take if nobody says.
+    /// The default time limit of all experiments together.
     pub const BUDGET: Duration = Duration::from_secs(60);
 }

@@ -62,7 +62,7 @@ pub fn resolved(text: &str) -> Result<Resolved, String> {
     parts().ok_or_else(|| "not of the form example.com:443:192.0.2.1".into())
 }
 
-/// More source addresses than this are of no use to anybody.
+/// The limit of the number of source addresses: more bring no more local ports than a run can use.
 const MOST_SOURCES: usize = 65_536;
 
 /// The way to the service, resolved.

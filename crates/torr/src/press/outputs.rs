@@ -106,7 +106,7 @@ impl Outputs {
         code(result, &troubles)
     }
 
-    /// There was no run. Whoever reads the cases of JUnit is to see one that failed.
+    /// Writes the outputs of a run that did not begin. The JUnit file has one case that failed.
     pub fn give_up(self, target: &str, stop: Stop) -> Stop {
         if let Stop::Unreachable(why) = &stop
             && let Some(trouble) = write(self.junit, || junit::unreached(target, &self.rules, why))

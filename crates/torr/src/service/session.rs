@@ -1,7 +1,7 @@
 //! Sessions: a cookie names what the cache keeps for a client.
 //!
-//! The name is 128 random bits, so nobody comes by one that is not his. A name that the cache does not know is never taken
-//! over, so nobody can give his own to somebody else.
+//! The name is 128 random bits, so no client can guess another one. A name that the cache does not know is never taken
+//! over, so no client can give its own name to another.
 
 use super::failure;
 use http::header::{CACHE_CONTROL, SET_COOKIE};
@@ -11,7 +11,7 @@ use torr_data::{Cache, DataError};
 use torr_serve::{App, Request, Response};
 
 const COOKIE: &str = "torr_session";
-/// How long a session lives that nobody uses.
+/// How long an unused session lives.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// Adds `/session`: GET counts a visit, DELETE ends the session.

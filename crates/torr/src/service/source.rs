@@ -1,4 +1,4 @@
-//! The demo application's database: opened at the start if one is named, else SQLite in memory once somebody asks it.
+//! The demo application's database: opened at the start if one is named, else SQLite in memory with the first query.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +61,7 @@ impl Source {
         Ok(Self::of(Database::open(url, &options, progress)?, options, mode))
     }
 
-    /// The same where another process has made the tables. It may be away meanwhile.
+    /// Returns the database whose tables another process has made. The database may be unreachable meanwhile.
     ///
     /// # Errors
     /// If the URL cannot be used.

@@ -17,7 +17,7 @@ pub struct Names {
 /// Why a request is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Foreign {
-    /// `Host` names another server, or nobody.
+    /// `Host` names another server, or none.
     Host,
     /// `Origin` is that of a page elsewhere.
     Origin,

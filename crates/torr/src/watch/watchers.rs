@@ -1,4 +1,4 @@
-//! Watchers that are made when somebody asks, and end when nobody has for a while.
+//! Watchers, which start with the first request for their target and end some time after the last.
 
 use super::query::Target;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use torr_gauge::signals::{Reading, Watcher};
 
 /// How many services are watched at a time.
 const MOST: usize = 8;
-/// For how long a watcher stays that nobody asks.
+/// How long a watcher stays without a request.
 const KEPT: Duration = Duration::from_secs(60);
 
 type Kept = HashMap<Target, Entry>;
@@ -27,7 +27,7 @@ struct Entry {
 #[derive(Debug, Clone, Copy)]
 pub enum Refusal {
     /// Nothing listens there, as far as can be seen.
-    Nobody,
+    NoProcess,
     /// Too many others are watched.
     Full,
 }
@@ -35,14 +35,14 @@ pub enum Refusal {
 impl Refusal {
     pub fn status(self) -> u16 {
         match self {
-            Self::Nobody => 404,
+            Self::NoProcess => 404,
             Self::Full => 503,
         }
     }
 
     pub fn line(self, target: Target) -> String {
         match self {
-            Self::Nobody => {
+            Self::NoProcess => {
                 format!(
                     "nothing listens on {target}, as far as can be seen from here: a container needs a watcher inside of it"
                 )
@@ -58,7 +58,7 @@ impl Watchers {
     pub fn new() -> Self {
         let kept = Arc::new(Mutex::new(Kept::new()));
         let weak = Arc::downgrade(&kept);
-        // Without it, a watcher that nobody asks for would stay until somebody asks for another one.
+        // Without it, an unused watcher would stay until the next request for another one.
         std::thread::spawn(move || sweep(&weak));
         Self(kept)
     }
@@ -82,18 +82,18 @@ impl Watchers {
             Target::Port(port) => Watcher::start_port(port),
             Target::Address(address) => Watcher::start(&[address]),
         };
-        let watcher = Arc::new(started.ok_or(Refusal::Nobody)?);
+        let watcher = Arc::new(started.ok_or(Refusal::NoProcess)?);
         kept.insert(target, Entry { watcher: watcher.clone(), asked: Instant::now() });
         Ok(watcher)
     }
 }
 
 fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    // Whoever failed with it has changed nothing half.
+    // A panicking holder of the lock has left no half change.
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends watchers that nobody asks, as long as there are any owners of the rest.
+/// Ends watchers without recent requests, until the table of watchers is dropped.
 fn sweep(kept: &Weak<Mutex<Kept>>) {
     while let Some(kept) = kept.upgrade() {
         let gone: Vec<_> = lock(&kept).extract_if(|_, entry| entry.asked.elapsed() >= KEPT).collect();

@@ -18,7 +18,7 @@ use torr_press::{Plan, RunError};
 const TICK: Duration = Duration::from_millis(10);
 /// How long a server may take to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
-/// An address where nothing happens for so long has nobody who listens.
+/// How long a connection attempt may take. An address that stays silent for so long has no listener.
 const CONNECT: Duration = Duration::from_secs(1);
 /// How many of its last lines are kept, and how long each may be.
 const LINES: usize = 3;
@@ -47,7 +47,7 @@ impl Launcher {
         Ok(Self { variables, program, arguments: words.collect() })
     }
 
-    /// Starts it in a process group of its own, with these words in their places. Nobody listens at its addresses before.
+    /// Starts it in a process group of its own, with these values for their placeholders. Its addresses have no listener before.
     pub fn start(&self, places: &[(&str, String)], addresses: &[SocketAddr]) -> Result<Launched, Halt> {
         let begun = Instant::now();
         // What was left of an earlier group may still be about to end.
@@ -83,7 +83,7 @@ impl Launcher {
     }
 }
 
-/// Whether somebody listens there.
+/// Returns whether the address has a listener.
 fn is_open(address: &SocketAddr) -> bool {
     TcpStream::connect_timeout(address, CONNECT).is_ok()
 }
@@ -132,7 +132,7 @@ impl Launched {
         let one = Plan { connections: 1, depth: 1, threads: 1, requests: Some(1), ..plan.clone() };
         let look = Plan { duration: Some(once), watch_server: false, ..one };
         let addresses: Vec<SocketAddr> = plan.addresses.iter().filter_map(Address::tcp).collect();
-        // A run that meets nobody tries again by itself for a while.
+        // A run that meets no listener tries again by itself for a while.
         let mut listens = addresses.is_empty();
         loop {
             if stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! `--sweep workers`: a command that starts the server, with places for the number of workers and the port.
+//! `--sweep workers`: a command that starts the server, with placeholders for the number of workers and the port.
 
 use super::course::{Course, Found};
 use super::launch::{Launched, Launcher};
@@ -15,7 +15,7 @@ use torr_net::Address;
 const WORKERS: &str = "{n}";
 /// The place of the port.
 const PORT: &str = "{port}";
-/// Where the server is asked if nobody says.
+/// The default URL of the server.
 const URL: &str = "http://127.0.0.1:{port}/";
 
 pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
@@ -51,7 +51,7 @@ pub fn sweep(args: &DoctorArgs, command: &str, course: Course<'_>) -> Found {
     Ok(workers(&assignment, sweep, &course.stop, course.tell))
 }
 
-/// Both the command and the URL have the places that they need.
+/// Checks that the command and the URL have the placeholders that they need.
 fn check(command: &str, url: Option<&str>) -> Result<(), Stop> {
     let wrong = |what: &str| Err(Stop::Usage(what.into()));
     match (command.contains(PORT), url) {
@@ -73,7 +73,7 @@ fn no_start(stop: Stop) -> Halt {
     Halt::Command(line)
 }
 
-/// A port that nobody listens on at this moment.
+/// Returns a port without a listener at this moment.
 fn free_port() -> Result<u16, Stop> {
     let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     bound.map(|address| address.port()).map_err(|error| Stop::Failed(format!("no free port: {error}")))
