@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use torr_serve::{Forwarded, ForwardedField, Trusted};
 
 static TRUSTED: LazyLock<Trusted> = LazyLock::new(|| "10.0.0.0/8, fd00::/8, unix".parse().expect("it is a list"));
-static NOBODY: LazyLock<Trusted> = LazyLock::new(Trusted::default);
+static NONE_TRUSTED: LazyLock<Trusted> = LazyLock::new(Trusted::default);
 
 /// A field's name and value.
 type Field<'i> = (&'static str, &'i [u8]);
@@ -48,7 +48,7 @@ pub fn check(bytes: &[u8]) {
     let stranger: SocketAddr = "192.0.2.9:6".parse().expect("it is an address");
 
     // Fields from a peer that is not trusted, and where no peer is, count for nothing.
-    for (peer, trusted) in [(stranger, &*TRUSTED), (proxy, &*NOBODY)] {
+    for (peer, trusted) in [(stranger, &*TRUSTED), (proxy, &*NONE_TRUSTED)] {
         let known = Forwarded::of(Some(peer), trusted, kind, fields.iter().copied());
         assert_eq!(known, Forwarded { client: Some(peer), scheme: None, host: None }, "{fields:?}");
     }
