@@ -1,46 +1,48 @@
 //! The nodes along an axis (XPath 1.0, sections 2.2 and 2.3).
 
-use super::ast::{Axis, Step, Test};
+use super::ast::{Axis, Expr, Predicate, Step, Test};
 use super::tree::{Kind, Node, Tree};
+use std::ops::ControlFlow;
 
 /// Adds the nodes that a step finds from a node, in the axis' order, without regard to predicates; `namespace` is that of the
-/// test's prefix. Returns how many were looked at.
+/// test's prefix. Where the first predicate is a position, no node after it is looked for. Returns how many were looked at.
 pub fn collect(tree: &Tree, step: &Step, namespace: &str, from: Node, found: &mut Vec<Node>) -> usize {
+    let most = match step.predicates.first() {
+        Some(Predicate { condition: Expr::Number(position), .. }) => position.ceil().max(1.0) as usize,
+        _ => usize::MAX,
+    };
     let mut count = 0;
     let mut take = |node: Node| {
         count += 1;
         if passes(tree, step, namespace, node) {
             found.push(node);
         }
+        if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let kind = tree.kind(from);
-    let has_siblings = !matches!(kind, Kind::Root | Kind::Attribute | Kind::Namespace);
+    let is_child = !matches!(tree.kind(from), Kind::Root | Kind::Attribute | Kind::Namespace);
+    let parent = tree.parent(from);
+    let family = parent.filter(|_| is_child);
     let ancestors = |from: Option<Node>| std::iter::successors(from, |node| tree.parent(*node));
-    match step.axis {
+    // Whether the walk broke off makes no difference here.
+    let _ = match step.axis {
         Axis::SelfOnly => take(from),
-        Axis::Parent => tree.parent(from).into_iter().for_each(take),
-        Axis::Ancestor => ancestors(tree.parent(from)).for_each(take),
-        Axis::AncestorOrSelf => ancestors(Some(from)).for_each(take),
-        Axis::Child => tree.children(from).for_each(take),
-        Axis::Descendant => tree.descendants(from).for_each(take),
-        Axis::DescendantOrSelf => {
-            take(from);
-            tree.descendants(from).for_each(take);
+        Axis::Parent => parent.into_iter().try_for_each(take),
+        Axis::Ancestor => ancestors(parent).try_for_each(take),
+        Axis::AncestorOrSelf => ancestors(Some(from)).try_for_each(take),
+        Axis::Child => tree.children(from).try_for_each(take),
+        Axis::Descendant => tree.descendants(from).try_for_each(take),
+        Axis::DescendantOrSelf => std::iter::once(from).chain(tree.descendants(from)).try_for_each(take),
+        Axis::Following => tree.following(from).try_for_each(take),
+        Axis::Preceding => tree.preceding(from).try_for_each(take),
+        Axis::FollowingSibling => {
+            family.into_iter().flat_map(|parent| tree.siblings_after(from, parent)).try_for_each(take)
         }
-        Axis::Following => tree.following(from).for_each(take),
-        Axis::Preceding => tree.preceding(from).for_each(take),
-        Axis::FollowingSibling | Axis::PrecedingSibling => {
-            let Some(parent) = tree.parent(from).filter(|_| has_siblings) else { return 0 };
-            if step.axis == Axis::FollowingSibling {
-                tree.siblings_after(from, parent).for_each(take);
-            } else {
-                let before: Vec<_> = tree.children(parent).take_while(|node| *node < from).collect();
-                before.into_iter().rev().for_each(take);
-            }
+        Axis::PrecedingSibling => {
+            family.into_iter().flat_map(|parent| tree.siblings_before(from, parent)).try_for_each(take)
         }
-        Axis::Attribute => tree.attributes(from).for_each(take),
-        Axis::Namespace => tree.namespaces(from).for_each(take),
-    }
+        Axis::Attribute => tree.attributes(from).try_for_each(take),
+        Axis::Namespace => tree.namespaces(from).try_for_each(take),
+    };
     count
 }
 

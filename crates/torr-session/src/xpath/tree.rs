@@ -133,6 +133,22 @@ impl Tree {
         self.side_by_side(self.end(node), self.end(parent))
     }
 
+    /// Returns the siblings before a child of a parent, in reverse document order.
+    pub fn siblings_before(&self, node: Node, parent: Node) -> impl Iterator<Item = Node> {
+        let mut next = node.at;
+        std::iter::from_fn(move || {
+            // What stands directly before is the end of the sibling, the last of the parent's attributes, or the parent.
+            let mut at = next - 1;
+            while at != parent.at && self.records[at as usize].parent != parent.at {
+                at = self.records[at as usize].parent;
+            }
+            next = at;
+            let is_sibling = at != parent.at && self.records[at as usize].kind != Kind::Attribute;
+            is_sibling.then_some(Node { at, namespace: 0 })
+        })
+        .fuse()
+    }
+
     /// Returns the attributes of an element.
     pub fn attributes(&self, node: Node) -> impl Iterator<Item = Node> {
         let end = if self.kind(node) == Kind::Element { self.after_attributes(node) } else { 0 };

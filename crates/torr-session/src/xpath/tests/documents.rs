@@ -148,6 +148,10 @@ fn text_of_many_nodes_is_compared_in_time() {
     assert_eq!(find(&wide, "//i < //i"), Ok(Outcome::Boolean(false)));
     assert_eq!(find(&wide, "count(//i/following-sibling::i)"), Ok(Outcome::Number(49_999.0)));
     assert_eq!(find(&wide, "count(//i/preceding::i)"), Ok(Outcome::Number(49_999.0)));
+    assert_eq!(
+        find(&wide, "count(//i[preceding-sibling::i[1]][following-sibling::*[2]])"),
+        Ok(Outcome::Number(49_997.0))
+    );
     let deep = html(&"<div>".repeat(900)).expect("it is HTML");
     assert_eq!(find(&deep, "count(//div//div//div//div)"), Ok(Outcome::Number(897.0)));
 }
