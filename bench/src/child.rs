@@ -134,7 +134,7 @@ pub fn run(
     run_while(name, program, arguments, folder, limit, || Ok(()))
 }
 
-/// The same, while something else is done ten times a second; its failure ends the run.
+/// Runs a program to its end, and calls a function ten times a second meanwhile, whose failure ends the run.
 pub fn run_while(
     name: &'static str,
     program: &str,

@@ -34,7 +34,8 @@ pub fn at_rest(pid: u32) -> f64 {
     used as f64 / 1e9
 }
 
-/// The same at this moment, for what is never wholly at rest: a database has tasks of its own.
+/// Returns the CPU seconds used so far by a process and its living descendants, without waiting until they are at rest: a
+/// database has tasks of its own, and never is.
 pub fn used(pid: u32) -> f64 {
     tree(pid) as f64 / 1e9
 }

@@ -23,17 +23,17 @@ pub struct Turn {
     pub wall_seconds: f64,
     /// CPU time of the side that is measured; the floor's client counts up to the end of its loop only.
     pub cpu_seconds: f64,
-    /// The same up to the program's end, with all connections closed.
+    /// CPU time of the side that is measured, up to the program's end, with all connections closed.
     pub whole_cpu_seconds: f64,
 }
 
 impl Turn {
-    /// CPU time per request in microseconds.
+    /// Returns the CPU time per request in microseconds.
     fn cost(&self) -> f64 {
         self.cpu_seconds / self.requests as f64 * 1e6
     }
 
-    /// The same up to the program's end.
+    /// Returns the CPU time per request in microseconds, up to the program's end.
     fn whole_cost(&self) -> f64 {
         self.whole_cpu_seconds / self.requests as f64 * 1e6
     }

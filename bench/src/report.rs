@@ -87,7 +87,7 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// One row per candidate, with ranges. A column that nobody fills is left out.
+/// One row per candidate, with ranges. A column without a value is left out.
 fn detail(measured: &Measured) -> String {
     // All have been compared with the same.
     let others: Vec<&str> = measured.summary.first().map_or(Vec::new(), |s| s.cost_ratio.keys().copied().collect());
@@ -127,7 +127,7 @@ fn detail(measured: &Measured) -> String {
     text
 }
 
-/// The table without the columns in which nobody has anything.
+/// Returns the table without its empty columns.
 pub fn filled(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     let has_some = |column: &usize| rows[1..].iter().any(|row| row[*column] != NONE);
     let kept: Vec<usize> = (0..rows[0].len()).filter(has_some).collect();

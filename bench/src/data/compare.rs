@@ -52,13 +52,13 @@ impl fmt::Display for Turn {
 /// What the rounds say of one candidate.
 #[derive(Serialize)]
 pub struct Summary {
-    /// Who.
+    /// The candidate's name.
     pub candidate: &'static str,
     /// Requests per second of wall time, median.
     pub requests_per_s: f64,
     /// CPU time of the service per request in microseconds, median.
     pub service_us_per_request: f64,
-    /// The same of the database server.
+    /// CPU time of the database server per request in microseconds, median.
     pub database_us_per_request: Option<f64>,
     /// Share of the service's CPU that the service took, median; 1 is all of it.
     pub service_share: f64,

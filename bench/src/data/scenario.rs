@@ -55,7 +55,7 @@ pub enum Operation {
     Item,
     /// 20 rows, each by a query of its own.
     Queries20,
-    /// The same, and all are written back with new numbers.
+    /// 20 rows, each by a query of its own, and all written back with new numbers.
     Updates20,
     /// All rows of a small table, as an HTML page.
     Fortunes,

@@ -24,7 +24,7 @@ pub async fn router(url: &str, connections: u32) -> Result<Router, sqlx::Error> 
     Ok(sqlite::router(pool.connect_with(options).await?))
 }
 
-/// The same for each database: sqlx is generic over them, but its bounds would be longer than the code.
+/// The handlers for each database: sqlx is generic over them, but its bounds would be longer than the code.
 macro_rules! ways {
     ($module:ident, $pool:ty, $write:path, $placeholder:literal) => {
         mod $module {
@@ -97,7 +97,7 @@ async fn write_to_mysql(connection: &mut MySqlConnection, rows: Vec<World>) -> R
     query.execute(connection).await.map(drop)
 }
 
-/// Row by row, in one transaction: there is nobody to wait for in between.
+/// Row by row, in one transaction: there is no other writer to wait for.
 async fn write_to_sqlite(connection: &mut SqliteConnection, rows: Vec<World>) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     for row in rows {
