@@ -50,6 +50,10 @@ fn mistakes_are_said_with_their_places() {
             "a.hurl:5:1: '//li[' is no XPath expression: something is missing at the end (character 6)",
         ),
         ("GET http://a/\n[Options]\nntlm: true", "a.hurl:3:1: 'ntlm' is not supported"),
+        (
+            "GET https://a/\nHTTP 200\n[Asserts]\nstatus == 200\ncertificate \"Issuer\" exists",
+            "a.hurl:5:1: 'certificate' is not supported",
+        ),
     ];
     for (file, message) in cases {
         let (code, stdout, stderr) = check(&[("a.hurl", file)], &["a.hurl"]);

@@ -59,6 +59,7 @@ impl Entry {
         files: &dyn Files,
         ignored: &mut Vec<(Position, String)>,
     ) -> Result<Self, ParseError> {
+        reject_certificates(entry)?;
         // In the order in which a virtual user evaluates them.
         let options = Options::compile(&entry.request.options, names, ignored)?;
         let request = Request::compile(&entry.request, names, files)?;
@@ -69,5 +70,18 @@ impl Entry {
             expected: entry.response.as_ref().map(|response| Expected::compile(response, names, files)).transpose()?,
             at: entry.request.at,
         })
+    }
+}
+
+/// Refuses queries of the server's certificate, which connections under load do not keep.
+fn reject_certificates(entry: &ast::Entry) -> Result<(), ParseError> {
+    let response = entry.response.iter();
+    let queries = response.flat_map(|response| {
+        let captures = response.captures.iter().map(|capture| (&capture.query, capture.at));
+        captures.chain(response.asserts.iter().map(|assert| (&assert.query, assert.at)))
+    });
+    match queries.into_iter().find(|(query, _)| matches!(query, ast::Query::Certificate(_))) {
+        Some((_, at)) => Err(ParseError { at, message: "'certificate' is not supported".to_owned() }),
+        None => Ok(()),
     }
 }
