@@ -237,7 +237,7 @@ impl Command {
             }
             None => {}
         }
-        Ok(DraftEntry { entry: Entry { name: None, request, response: None }, left_out })
+        Ok(DraftEntry::new(Entry { name: None, request, response: None }, left_out))
     }
 
     /// Turns data into the kind of content that reads best: JSON, a form, or text.

@@ -3,8 +3,8 @@
 mod correlate;
 mod record;
 
-use crate::draft::{Draft, DraftEntry, ImportError};
-use crate::parts::{NOWHERE, is_json, option, pair};
+use crate::draft::{Draft, DraftEntry, ImportError, LeftOut};
+use crate::parts::{NOWHERE, drop_field, is_json, option, pair};
 use crate::secret::Secrets;
 use record::{Header, PostData, Record};
 use torr_session::hurl::ast::{
@@ -54,7 +54,7 @@ pub fn import(text: &str, options: Options) -> Result<Draft, ImportError> {
     let mut kept = Vec::new();
     for record in records {
         match unwanted(&record, page.as_ref(), options) {
-            Some((what, reason)) => draft.left_out.push((what, reason.to_owned())),
+            Some((what, reason)) => draft.left_out.push(LeftOut::new(what, "", reason)),
             None => kept.push(record),
         }
     }
@@ -138,7 +138,7 @@ impl Reader<'_> {
             body: None,
             at: NOWHERE,
         });
-        DraftEntry { entry: Entry { name: None, request, response }, left_out }
+        DraftEntry::new(Entry { name: None, request, response }, left_out)
     }
 
     fn field(&mut self, header: &Header, request: &mut Request, left_out: &mut Vec<(String, String)>) {
@@ -233,11 +233,6 @@ impl Reader<'_> {
         let text = correlate::insert(text.into(), self.correlations, self.number);
         Body::Text { text, hint: TextHint::Plain }
     }
-}
-
-/// Removes a field that the content brings by itself.
-fn drop_field(request: &mut Request, name: &str) {
-    request.headers.retain(|field| field.name.literal().is_none_or(|field| !field.eq_ignore_ascii_case(name)));
 }
 
 #[cfg(test)]

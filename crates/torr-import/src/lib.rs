@@ -2,10 +2,17 @@
 //! silently: what cannot be carried over stands in a comment at its place and in the summary.
 #![forbid(unsafe_code)]
 
+pub mod apipost;
+mod content;
 pub mod curl;
 mod draft;
 pub mod har;
+pub mod jmeter;
+mod node;
+pub mod openapi;
 mod parts;
+pub mod postman;
 mod secret;
+mod variables;
 
-pub use draft::{Draft, DraftEntry, ImportError, Secret};
+pub use draft::{Draft, DraftEntry, ImportError, LeftOut, Secret};

@@ -1,7 +1,10 @@
 //! Parts of hurl files that every import writes.
 
 use torr_session::hurl::Position;
-use torr_session::hurl::ast::{EntryOption, Expression, KeyValue, OptionName, OptionValue, Source, Template};
+use torr_session::hurl::ast::{
+    Assert, Capture, Entry, EntryOption, Expression, Filter, KeyValue, MultipartPart, Number, OptionName, OptionValue, Predicate, Query,
+    Request, Response, Source, Template, Value,
+};
 
 /// The place of everything that an import writes: a hurl file that is written has no other.
 pub(crate) const NOWHERE: Position = Position { line: 1, column: 1 };
@@ -35,4 +38,79 @@ pub(crate) fn variable_name(name: &str, is_taken: impl Fn(&str) -> bool) -> Stri
 /// Whether text is an object or a list of JSON.
 pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok_and(|json| json.is_object() || json.is_array())
+}
+
+/// Returns an entry whose response passes whatever comes.
+pub(crate) fn entry(name: &str, request: Request) -> Entry {
+    let name = crate::node::one_line(name);
+    Entry { name: Some(name).filter(|name| !name.is_empty()), request, response: None }
+}
+
+/// Returns the expectations of an entry, none at first.
+pub(crate) fn response(entry: &mut Entry) -> &mut Response {
+    entry.response.get_or_insert_with(|| Response {
+        version: None,
+        status: None,
+        headers: Vec::new(),
+        captures: Vec::new(),
+        asserts: Vec::new(),
+        body: None,
+        at: NOWHERE,
+    })
+}
+
+/// Returns a condition on a response.
+pub(crate) fn assert(query: Query, filters: Vec<Filter>, not: bool, predicate: Predicate) -> Assert {
+    Assert { query, filters, not, predicate, at: NOWHERE }
+}
+
+/// Returns a capture of a response.
+pub(crate) fn capture(name: &str, query: Query) -> Capture {
+    Capture { name: name.into(), query, filters: Vec::new(), redact: false, at: NOWHERE }
+}
+
+/// Returns an integer to compare with.
+pub(crate) fn integer(value: i64) -> Value {
+    Value::Number(Number::Integer(value))
+}
+
+/// Returns the asserts of a status code between two bounds.
+pub(crate) fn status_between(from: i64, below: i64) -> [Assert; 2] {
+    [
+        assert(Query::Status, Vec::new(), false, Predicate::GreaterOrEqual(integer(from))),
+        assert(Query::Status, Vec::new(), false, Predicate::Less(integer(below))),
+    ]
+}
+
+/// Whether a request has a field.
+pub(crate) fn has_field(request: &Request, name: &str) -> bool {
+    request.headers.iter().any(|field| field.name.literal().is_some_and(|field| field.eq_ignore_ascii_case(name)))
+}
+
+/// Removes a field that the content brings by itself.
+pub(crate) fn drop_field(request: &mut Request, name: &str) {
+    request.headers.retain(|field| field.name.literal().is_none_or(|field| !field.eq_ignore_ascii_case(name)));
+}
+
+/// Removes fields and parameters without a name, which programs write for empty rows of their tables.
+pub(crate) fn drop_nameless(request: &mut Request) {
+    let has_name = |pair: &KeyValue| !pair.name.0.is_empty();
+    for pairs in [&mut request.headers, &mut request.query, &mut request.form, &mut request.cookies] {
+        pairs.retain(has_name);
+    }
+    request.multipart.retain(|part| match part {
+        MultipartPart::Field(field) => has_name(field),
+        MultipartPart::File { name, file, .. } => !name.0.is_empty() && !file.0.is_empty(),
+    });
+}
+
+/// Returns a method as a request line has it: letters only, GET where there is none.
+pub(crate) fn method(name: &str) -> String {
+    let name: String = name.chars().filter(char::is_ascii_alphabetic).collect();
+    if name.is_empty() { "GET".to_owned() } else { name.to_ascii_uppercase() }
+}
+
+/// Whether text is a JSONPath of RFC 9535, which programs of older dialects do not always write.
+pub(crate) fn is_json_path(text: &str) -> bool {
+    serde_json_path::JsonPath::parse(text).is_ok()
 }

@@ -31,6 +31,9 @@ static MEMBER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""((?:[^"\\]|\\.)*)"(\s*:\s*)"((?:[^"\\]|\\.)*)""#).expect("the pattern is constant and tested")
 });
 
+/// The first character that marks a placeholder's place in JSON text.
+pub(crate) const MARKS: char = '\u{100000}';
+
 /// The secrets of a file so far.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
@@ -69,6 +72,35 @@ impl Secrets {
             return value.into();
         }
         self.behind("", name, &format!("parameter {name}"), value)
+    }
+
+    /// Returns a template, with a variable for a literal credential.
+    pub(crate) fn in_field(&mut self, name: &str, value: Template) -> Template {
+        match value.literal() {
+            Some(text) => self.field(name, text),
+            None => value,
+        }
+    }
+
+    /// Returns a template, with a variable for a literal credential.
+    pub(crate) fn in_parameter(&mut self, name: &str, value: Template) -> Template {
+        match value.literal() {
+            Some(text) => self.parameter(name, text),
+            None => value,
+        }
+    }
+
+    /// Whether a variable of this name holds a credential.
+    pub(crate) fn is_credential(name: &str) -> bool {
+        FIELDS.contains(&name.to_ascii_lowercase().as_str()) || NAMES.is_match(name)
+    }
+
+    /// Notes a variable that holds a credential under a name of its own.
+    pub(crate) fn note(&mut self, variable: &str, place: &str, value: &str) {
+        if !self.found.iter().any(|secret| secret.variable == variable) {
+            let secret = Secret { variable: variable.to_owned(), place: place.to_owned(), value: value.to_owned() };
+            self.found.push(secret);
+        }
     }
 
     /// Returns a variable for a credential of this name.
@@ -117,7 +149,12 @@ impl Secrets {
 }
 
 fn is_credential(captures: &Captures<'_>) -> bool {
-    NAMES.is_match(&captures[1]) && !captures[3].is_empty()
+    NAMES.is_match(&captures[1]) && !captures[3].is_empty() && !captures[3].contains(is_mark)
+}
+
+/// Whether a character marks a placeholder's place in JSON text: those of the last plane for private use.
+pub(crate) fn is_mark(next: char) -> bool {
+    next >= MARKS
 }
 
 /// Returns JSON text in which no string can be taken for a placeholder: two braces in a row occur within strings only.

@@ -1,0 +1,96 @@
+//! Content with placeholders: JSON keeps its form, everything else is text.
+
+use crate::parts::is_json;
+use crate::secret::{MARKS, Secrets, is_mark};
+use percent_encoding::percent_decode_str;
+use torr_session::hurl::ast::{Body, Expression, JsonPiece, Piece, Template, TextHint};
+
+/// Returns content from text with placeholders: JSON where it is JSON once the placeholders have values, with variables for
+/// credentials.
+pub(crate) fn content(text: Template, secrets: &mut Secrets) -> Body {
+    match json(&trimmed(&text), secrets) {
+        Some(pieces) => Body::Json(pieces),
+        None => Body::Text { text, hint: TextHint::Plain },
+    }
+}
+
+/// Returns the pieces of JSON text with placeholders; `None` for text that is no object and no list of JSON.
+pub(crate) fn json(text: &Template, secrets: &mut Secrets) -> Option<Vec<JsonPiece>> {
+    let mut marked = String::new();
+    // The same text with a value for each placeholder.
+    let mut filled = String::new();
+    let mut expressions: Vec<(Expression, bool)> = Vec::new();
+    let mut is_string = false;
+    for piece in &text.0 {
+        match piece {
+            Piece::Text(text) if text.contains(is_mark) => return None,
+            Piece::Text(text) => {
+                let mut escaped = false;
+                for next in text.chars() {
+                    is_string ^= next == '"' && !(is_string && escaped);
+                    escaped = next == '\\' && !escaped;
+                }
+                marked.push_str(text);
+                filled.push_str(text);
+            }
+            Piece::Placeholder(expression) => {
+                let mark = u32::try_from(expressions.len()).ok().and_then(|at| char::from_u32(u32::from(MARKS) + at))?;
+                marked.push(mark);
+                filled.push_str(if is_string { "x" } else { "0" });
+                expressions.push((expression.clone(), is_string));
+            }
+        }
+    }
+    if !is_json(&filled) {
+        return None;
+    }
+    let mut pieces = Vec::new();
+    for piece in secrets.json(&marked) {
+        match piece {
+            JsonPiece::Text(text) => split_at_marks(&text, &expressions, &mut pieces),
+            other => pieces.push(other),
+        }
+    }
+    Some(pieces)
+}
+
+/// Returns a template without the white space around it.
+fn trimmed(text: &Template) -> Template {
+    let mut text = text.clone();
+    if let Some(Piece::Text(first)) = text.0.first_mut() {
+        *first = first.trim_start().to_owned();
+    }
+    if let Some(Piece::Text(last)) = text.0.last_mut() {
+        last.truncate(last.trim_end().len());
+    }
+    text
+}
+
+fn split_at_marks(text: &str, expressions: &[(Expression, bool)], pieces: &mut Vec<JsonPiece>) {
+    let mut start = 0;
+    let add_text = |pieces: &mut Vec<JsonPiece>, text: &str| {
+        if !text.is_empty() {
+            pieces.push(JsonPiece::Text(text.to_owned()));
+        }
+    };
+    for (at, mark) in text.char_indices().filter(|(_, next)| is_mark(*next)) {
+        add_text(pieces, &text[start..at]);
+        start = at + mark.len_utf8();
+        let number = (u32::from(mark) - u32::from(MARKS)) as usize;
+        match expressions.get(number) {
+            Some((expression, true)) => pieces.push(JsonPiece::InString(expression.clone())),
+            Some((expression, false)) => pieces.push(JsonPiece::Value(expression.clone())),
+            None => {}
+        }
+    }
+    add_text(pieces, &text[start..]);
+}
+
+/// Returns a template whose texts are percent-decoded.
+pub(crate) fn decoded(template: Template) -> Template {
+    let piece = |piece: Piece| match piece {
+        Piece::Text(text) => Piece::Text(percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()),
+        placeholder => placeholder,
+    };
+    Template(template.0.into_iter().map(piece).collect())
+}

@@ -1,0 +1,175 @@
+//! Assertions, which become asserts.
+
+use super::Reader;
+use super::element::Element;
+use crate::parts::{assert, integer, is_json_path, response};
+use regex::Regex;
+use torr_session::hurl::ast::{Assert, Entry, Filter, Pattern, Predicate, Query, Value};
+
+/// Bits of the kind of a response assertion.
+const MATCH: u32 = 1;
+const CONTAINS: u32 = 2;
+const NOT: u32 = 4;
+const EQUALS: u32 = 8;
+const SUBSTRING: u32 = 16;
+const OR: u32 = 32;
+
+/// Adds the asserts of an assertion; `true` if they tell which status codes are fine.
+pub(super) fn add(reader: &mut Reader, assertion: &Element<'_, '_>, entry: &mut Entry) -> bool {
+    let asserts = match assertion.tag() {
+        "ResponseAssertion" => of_response(reader, assertion),
+        "JSONPathAssertion" => json(reader, assertion),
+        "DurationAssertion" => duration(assertion),
+        "SizeAssertion" => size(assertion),
+        "MD5HexAssertion" => md5(assertion),
+        _ => Err("no counterpart"),
+    };
+    let asserts = match asserts {
+        Ok(asserts) => asserts,
+        Err(reason) => {
+            reader.pending.push(assertion.left_out(reason));
+            Vec::new()
+        }
+    };
+    let of_status = asserts.iter().any(|assert| assert.query == Query::Status);
+    let is_ignored = assertion.is_true("Assertion.assume_success");
+    if let [Assert { query: Query::Status, not: false, predicate: Predicate::Equal(Value::Number(number)), .. }] = &asserts[..] {
+        if let torr_session::hurl::ast::Number::Integer(code) = number {
+            let expected = response(entry);
+            if expected.status.is_none() {
+                expected.status = u16::try_from(*code).ok();
+                return true;
+            }
+        }
+    }
+    if !asserts.is_empty() {
+        response(entry).asserts.extend(asserts);
+    }
+    of_status || is_ignored
+}
+
+type Asserts = Result<Vec<Assert>, &'static str>;
+
+fn of_response(reader: &mut Reader, assertion: &Element<'_, '_>) -> Asserts {
+    let query = match assertion.text("Assertion.test_field").as_str() {
+        "Assertion.response_data" | "Assertion.response_data_as_document" | "" => Query::Body,
+        "Assertion.response_code" => Query::Status,
+        _ => return Err("only content and status code can be checked"),
+    };
+    if !matches!(assertion.text("Assertion.scope").as_str(), "" | "all" | "parent") {
+        return Err("only the response itself can be checked");
+    }
+    // The name is misspelt in all plans.
+    let texts = assertion.texts("Asserion.test_strings");
+    let texts = if texts.is_empty() { assertion.texts("Assertion.test_strings") } else { texts };
+    let kind = assertion.number("Assertion.test_type").unwrap_or(0.0) as u32;
+    let not = kind & NOT != 0;
+    if kind & OR != 0 && texts.len() > 1 {
+        return alternatives(query, kind, not, &texts);
+    }
+    texts.iter().map(|text| one(reader, &query, kind, not, text)).collect()
+}
+
+fn one(reader: &mut Reader, query: &Query, kind: u32, not: bool, text: &str) -> Result<Assert, &'static str> {
+    if *query == Query::Status {
+        if let (Ok(code), true) = (text.trim().parse::<u16>(), (100..1000).contains(&text.trim().parse::<u16>().unwrap_or(0))) {
+            return Ok(assert(Query::Status, Vec::new(), not, Predicate::Equal(integer(i64::from(code)))));
+        }
+    }
+    let filters = if *query == Query::Status { vec![Filter::ToText] } else { Vec::new() };
+    let predicate = if kind & EQUALS != 0 {
+        Predicate::Equal(Value::Text(reader.template(text)))
+    } else if kind & SUBSTRING != 0 {
+        Predicate::Contains(Value::Text(reader.template(text)))
+    } else if kind & (MATCH | CONTAINS) != 0 {
+        Predicate::Matches(pattern(text, kind & MATCH != 0)?)
+    } else {
+        return Err("its kind is not known");
+    };
+    Ok(assert(query.clone(), filters, not, predicate))
+}
+
+/// Returns one pattern for several texts of which one is enough.
+fn alternatives(query: Query, kind: u32, not: bool, texts: &[String]) -> Asserts {
+    if texts.iter().any(|text| text.contains("${")) {
+        return Err("it has alternatives with variables");
+    }
+    let is_plain = kind & (EQUALS | SUBSTRING) != 0;
+    let texts: Vec<_> = texts.iter().map(|text| if is_plain { regex::escape(text) } else { format!("(?:{text})") }).collect();
+    let pattern = pattern(&texts.join("|"), kind & (EQUALS | MATCH) != 0)?;
+    let filters = if query == Query::Status { vec![Filter::ToText] } else { Vec::new() };
+    Ok(vec![assert(query, filters, not, Predicate::Matches(pattern))])
+}
+
+/// Returns a pattern that is found in a text, or that the whole text is.
+fn pattern(text: &str, whole: bool) -> Result<Pattern, &'static str> {
+    if text.contains("${") {
+        return Err("its pattern has a variable");
+    }
+    let text = if whole { format!("^(?s:{text})$") } else { text.to_owned() };
+    Regex::new(&text).map_err(|_| "its pattern is of another dialect")?;
+    Ok(Pattern::Literal(text))
+}
+
+fn json(reader: &mut Reader, assertion: &Element<'_, '_>) -> Asserts {
+    let path = assertion.text("JSON_PATH");
+    if path.contains("${") {
+        return Err("its path has a variable");
+    }
+    if !is_json_path(&path) {
+        return Err("its path is of another dialect");
+    }
+    let not = assertion.is_true("INVERT");
+    let query = Query::JsonPath(path.as_str().into());
+    let expected = assertion.text("EXPECTED_VALUE");
+    let predicate = if !assertion.is_true("JSONVALIDATION") {
+        Predicate::Exists
+    } else if assertion.is_true("EXPECT_NULL") {
+        Predicate::Equal(Value::Null)
+    } else if assertion.is_true("ISREGEX") {
+        let predicate = Predicate::Matches(pattern(&expected, true)?);
+        return Ok(vec![assert(query, vec![Filter::ToText], not, predicate)]);
+    } else {
+        Predicate::Equal(match serde_json::from_str(&expected) {
+            Ok(serde_json::Value::Bool(value)) => Value::Boolean(value),
+            Ok(serde_json::Value::Number(number)) if number.is_i64() => integer(number.as_i64().unwrap_or_default()),
+            Ok(serde_json::Value::Array(_) | serde_json::Value::Object(_)) => {
+                return Err("a list or an object cannot be compared");
+            }
+            _ => Value::Text(reader.template(&expected)),
+        })
+    };
+    Ok(vec![assert(query, Vec::new(), not, predicate)])
+}
+
+fn duration(assertion: &Element<'_, '_>) -> Asserts {
+    let most = assertion.number("DurationAssertion.duration").ok_or("its time is not a number")?;
+    Ok(vec![assert(Query::Duration, Vec::new(), false, Predicate::LessOrEqual(integer(most as i64)))])
+}
+
+fn size(assertion: &Element<'_, '_>) -> Asserts {
+    if !matches!(assertion.text("Assertion.test_field").as_str(), "SizeAssertion.response_data" | "") {
+        return Err("only the size of content can be checked");
+    }
+    let size = assertion.number("SizeAssertion.size").ok_or("its size is not a number")? as i64;
+    let value = integer(size);
+    let predicate = match assertion.number("SizeAssertion.operator").unwrap_or(0.0) as u32 {
+        1 => Predicate::Equal(value),
+        2 => Predicate::NotEqual(value),
+        3 => Predicate::Greater(value),
+        4 => Predicate::Less(value),
+        5 => Predicate::GreaterOrEqual(value),
+        6 => Predicate::LessOrEqual(value),
+        _ => return Err("its comparison is not known"),
+    };
+    Ok(vec![assert(Query::Bytes, vec![Filter::Count], false, predicate)])
+}
+
+fn md5(assertion: &Element<'_, '_>) -> Asserts {
+    let text = assertion.text("MD5HexAssertion.size");
+    let digits = text.trim().as_bytes();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    let bytes = bytes.filter(|bytes| bytes.len() == 16).ok_or("it is no MD5 sum")?;
+    Ok(vec![assert(Query::Md5, Vec::new(), false, Predicate::Equal(Value::Bytes(bytes)))])
+}

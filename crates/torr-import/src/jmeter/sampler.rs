@@ -1,0 +1,234 @@
+//! HTTP requests of a plan.
+
+use super::argument::{self, Argument};
+use super::element::Element;
+use super::scope::Scope;
+use super::{Reader, assertion, extractor};
+use crate::content::{content, decoded};
+use crate::draft::{DraftEntry, LeftOut};
+use crate::parts::{NOWHERE, assert, drop_field, drop_nameless, entry, has_field, integer, method, option, response};
+use torr_session::hurl::ast::{
+    Body, KeyValue, MultipartPart, OptionName, OptionValue, Predicate, Query, Request, Template,
+};
+
+/// The longest pause that is written, in milliseconds.
+const LONGEST_PAUSE: f64 = 1e12;
+
+impl Reader {
+    /// Reads a request, with all that holds for it.
+    pub(super) fn sampler(&mut self, element: &Element<'_, '_>, scope: &Scope<'_, '_>) {
+        let below = element.children();
+        let scope = &scope.within(&below);
+        for child in below.iter().filter(|child| !child.is_enabled() || !Scope::takes(child)) {
+            let reason = if child.is_enabled() { "no counterpart" } else { "disabled in the plan" };
+            self.pending.push(child.left_out(reason));
+        }
+        let value = |name: &str| {
+            let mut all = std::iter::once(element).chain(&scope.defaults);
+            all.find_map(|element| element.value(name))
+        };
+        let target = address(&value);
+        let target = self.template(&target);
+        let mut request = Request::new(method(&value("HTTPSampler.method").unwrap_or_default()), target, NOWHERE);
+        self.fields(scope, &mut request);
+        self.content(element, scope, &mut request);
+        self.credentials(scope, &mut request);
+        self.cookies(scope, &mut request);
+        drop_nameless(&mut request);
+        self.options(element, &value, scope, &mut request);
+        let mut made = DraftEntry::new(entry(element.name(), request), std::iter::empty::<LeftOut>());
+        let mut checks_status = false;
+        for each in &scope.assertions {
+            checks_status |= assertion::add(self, each, &mut made.entry);
+        }
+        if !checks_status {
+            // JMeter takes every other status code for a failure.
+            let below_400 = assert(Query::Status, Vec::new(), false, Predicate::Less(integer(400)));
+            response(&mut made.entry).asserts.insert(0, below_400);
+        }
+        for each in &scope.extractors {
+            extractor::add(self, each, &mut made.entry);
+        }
+        made.left_out = std::mem::take(&mut self.pending);
+        self.draft.entries.push(made);
+    }
+
+    fn fields(&mut self, scope: &Scope<'_, '_>, request: &mut Request) {
+        for field in scope.headers.iter().flat_map(|manager| manager.list("HeaderManager.headers")) {
+            let (name, value) = (field.text("Header.name"), field.text("Header.value"));
+            let transport = ["content-length", "host", "connection"];
+            if transport.contains(&name.to_ascii_lowercase().as_str()) && !value.contains("${") {
+                continue;
+            }
+            // A manager further inside replaces the field of one further outside.
+            drop_field(request, &name);
+            let value = self.template(&value);
+            let value = self.secrets.in_field(&name, value);
+            let name = self.template(&name);
+            request.headers.push(KeyValue { name, value, at: NOWHERE });
+        }
+    }
+
+    fn content(&mut self, element: &Element<'_, '_>, scope: &Scope<'_, '_>, request: &mut Request) {
+        let of_defaults = scope.defaults.iter().rev().flat_map(argument::of_request);
+        let own = argument::of_request(element);
+        let is_raw = element.is_true("HTTPSampler.postBodyRaw") || (!own.is_empty() && own.iter().all(|one| one.name.is_empty()));
+        let arguments: Vec<Argument> = if is_raw { own } else { of_defaults.chain(own).collect() };
+        let files = element.inner("HTTPsampler.Files").map(|files| files.list("HTTPFileArgs.files")).unwrap_or_default();
+        let files: Vec<_> = files.into_iter().filter(|file| file.value("File.path").is_some()).collect();
+        let has_content = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE");
+        if is_raw && has_content {
+            let text: String = arguments.iter().map(|argument| argument.value.as_str()).collect();
+            if !text.is_empty() {
+                let template = self.template(&text);
+                let made = content(template, &mut self.secrets);
+                if !matches!(made, Body::Json(_)) && !has_field(request, "content-type") {
+                    let kind = "application/x-www-form-urlencoded";
+                    request.headers.push(crate::parts::pair("Content-Type", kind.into()));
+                }
+                request.body = Some(made);
+            }
+            return;
+        }
+        if let ([file], true) = (&files[..], arguments.is_empty() && has_content) {
+            if file.value("File.paramname").is_none() {
+                request.body = Some(Body::File(self.template(&file.text("File.path"))));
+                return;
+            }
+        }
+        let pairs: Vec<KeyValue> = arguments.into_iter().map(|argument| self.pair(argument)).collect();
+        if !has_content {
+            request.query.extend(pairs);
+            return;
+        }
+        if files.is_empty() && !element.is_true("HTTPSampler.DO_MULTIPART_POST") {
+            if !pairs.is_empty() {
+                drop_field(request, "content-type");
+            }
+            request.form.extend(pairs);
+            return;
+        }
+        drop_field(request, "content-type");
+        request.multipart.extend(pairs.into_iter().map(MultipartPart::Field));
+        for file in files {
+            let content_type = file.value("File.mimetype").map(|kind| Template::from(kind.as_str()));
+            let (name, path) = (self.template(&file.text("File.paramname")), self.template(&file.text("File.path")));
+            request.multipart.push(MultipartPart::File { name, file: path, content_type, at: NOWHERE });
+        }
+    }
+
+    fn pair(&mut self, argument: Argument) -> KeyValue {
+        let value = self.template(&argument.value);
+        let value = if argument.encode { value } else { decoded(value) };
+        let value = self.secrets.in_parameter(&argument.name, value);
+        KeyValue { name: self.template(&argument.name), value, at: NOWHERE }
+    }
+
+    fn credentials(&mut self, scope: &Scope<'_, '_>, request: &mut Request) {
+        for each in scope.credentials.iter().flat_map(|manager| manager.list("AuthManager.auth_list")) {
+            let url = each.text("Authorization.url");
+            let is_here = request.url.0.first().is_none_or(|piece| match piece {
+                torr_session::hurl::ast::Piece::Text(text) => text.starts_with(&url),
+                torr_session::hurl::ast::Piece::Placeholder(_) => true,
+            });
+            let mechanism = each.value("Authorization.mechanism").unwrap_or_default();
+            if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST") {
+                self.pending.push(LeftOut::new("authorization", mechanism, "this way of authentication is not supported"));
+            } else if is_here || url.contains("${") {
+                let user = self.template(&each.text("Authorization.username"));
+                let password = self.template(&each.text("Authorization.password"));
+                let password = match password.literal() {
+                    Some("") | None => password,
+                    Some(text) => self.secrets.whole("password", "authorization manager", text),
+                };
+                request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE })
+                    .filter(|pair| !pair.name.0.is_empty());
+            }
+        }
+    }
+
+    fn cookies(&mut self, scope: &Scope<'_, '_>, request: &mut Request) {
+        for cookie in scope.cookies.iter().flat_map(|manager| manager.list("CookieManager.cookies")) {
+            let name = cookie.name().to_owned();
+            let name = if name.is_empty() { cookie.attribute("name") } else { name };
+            let value = self.template(&cookie.text("Cookie.value"));
+            let value = match value.literal() {
+                Some(text) if !text.is_empty() => self.secrets.whole(&name, &format!("cookie {name}"), text),
+                _ => value,
+            };
+            request.cookies.push(KeyValue { name: self.template(&name), value, at: NOWHERE });
+        }
+    }
+
+    fn options(
+        &mut self,
+        element: &Element<'_, '_>,
+        value: &dyn Fn(&str) -> Option<String>,
+        scope: &Scope<'_, '_>,
+        request: &mut Request,
+    ) {
+        if ["HTTPSampler.follow_redirects", "HTTPSampler.auto_redirects"].iter().any(|name| element.is_true(name)) {
+            request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
+        }
+        for (name, to) in [
+            ("HTTPSampler.connect_timeout", OptionName::ConnectTimeout),
+            ("HTTPSampler.response_timeout", OptionName::MaxTime),
+        ] {
+            match value(name).map(|text| (text.trim().parse::<u64>(), text)) {
+                Some((Ok(milliseconds), _)) if milliseconds > 0 => {
+                    request.options.push(option(to, OptionValue::Milliseconds(milliseconds)));
+                }
+                Some((Err(_), text)) => self.pending.push(LeftOut::new("time-out", text, "not a number")),
+                _ => {}
+            }
+        }
+        if element.is_true("HTTPSampler.image_parser") {
+            self.pending.push(LeftOut::new("embedded resources", "", "requests of a page's parts: import a HAR for them"));
+        }
+        let pauses: Vec<_> = scope.timers.iter().map(|timer| self.pause_of(timer)).collect();
+        let pause = pauses.into_iter().fold(std::mem::take(&mut self.pause), u64::saturating_add);
+        if pause > 0 {
+            request.options.push(option(OptionName::Delay, OptionValue::Milliseconds(pause)));
+        }
+    }
+
+    /// Returns the mean pause of a timer, in milliseconds.
+    fn pause_of(&mut self, timer: &Element<'_, '_>) -> u64 {
+        let fixed = timer.number("ConstantTimer.delay").unwrap_or_else(|| {
+            let text = timer.text("ConstantTimer.delay");
+            // A variable with a known number is one too.
+            let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+            let known = name.and_then(|name| self.variables.value(name)).and_then(|value| value.parse().ok());
+            if known.is_none() && !text.is_empty() {
+                self.pending.push(timer.left_out("its time is not a number"));
+            }
+            known.unwrap_or(0.0)
+        });
+        let range = timer.number("RandomTimer.range").unwrap_or(0.0);
+        let mean = match timer.tag() {
+            "UniformRandomTimer" => range / 2.0,
+            "PoissonRandomTimer" => range,
+            _ => 0.0,
+        };
+        if range > 0.0 {
+            self.pending.push(timer.left_out("the pause is its mean"));
+        }
+        (fixed + mean).clamp(0.0, LONGEST_PAUSE) as u64
+    }
+}
+
+/// Returns a request's URL, in the plan's notation.
+fn address(value: &dyn Fn(&str) -> Option<String>) -> String {
+    let path = value("HTTPSampler.path").unwrap_or_default();
+    let path = path.trim();
+    if path.starts_with("http://") || path.starts_with("https://") {
+        return path.to_owned();
+    }
+    let domain = value("HTTPSampler.domain").unwrap_or_else(|| "${host}".to_owned());
+    let protocol = value("HTTPSampler.protocol").unwrap_or_else(|| "http".to_owned());
+    let origin = if domain.contains("://") { domain } else { format!("{protocol}://{domain}") };
+    let port = value("HTTPSampler.port").filter(|port| !port.trim().is_empty() && port.trim() != "0");
+    let port = port.map_or(String::new(), |port| format!(":{}", port.trim()));
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    format!("{origin}{port}{slash}{path}")
+}

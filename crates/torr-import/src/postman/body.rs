@@ -1,0 +1,126 @@
+//! Content of requests.
+
+use super::item::Reader;
+use crate::content::{content, json};
+use crate::draft::LeftOut;
+use crate::node::Node;
+use crate::parts::{NOWHERE, drop_field, has_field, pair};
+use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
+
+/// Adds the content of a request.
+pub(super) fn add(reader: &mut Reader, body: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    if body.get("disabled").is_true() {
+        left_out.push(LeftOut::new("content", "", "disabled in the collection"));
+        return;
+    }
+    match body.get("mode").text_or_empty() {
+        "" | "none" => {}
+        "raw" => raw(reader, body, request, left_out),
+        "urlencoded" => {
+            for row in enabled(body.get("urlencoded"), "parameter of the form", left_out) {
+                let value = reader.template(&row.get("value").plain(), left_out);
+                let name = row.get("key").plain();
+                let value = reader.secrets.in_parameter(&name, value);
+                let name = reader.template(&name, left_out);
+                request.form.push(KeyValue { name, value, at: NOWHERE });
+            }
+            drop_field(request, "content-type");
+        }
+        "formdata" => {
+            for row in enabled(body.get("formdata"), "part of the form", left_out) {
+                part(reader, row, request, left_out);
+            }
+            drop_field(request, "content-type");
+        }
+        "graphql" => graphql(reader, body.get("graphql"), request, left_out),
+        "file" => {
+            let file = body.get("file");
+            let name = if file.text().is_some() { file.plain() } else { file.get("src").plain() };
+            if name.is_empty() {
+                left_out.push(LeftOut::new("file", "", "the collection names none"));
+            } else {
+                request.body = Some(Body::File(reader.template(&name, left_out)));
+            }
+        }
+        other => left_out.push(LeftOut::new("content", other, "a kind that is not known")),
+    }
+}
+
+fn raw(reader: &mut Reader, body: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    let text = body.get("raw").plain();
+    if text.is_empty() {
+        return;
+    }
+    let template = reader.template(&text, left_out);
+    let made = content(template, &mut reader.secrets);
+    let language = body.get("options").get("raw").get("language").text_or_empty();
+    let media_type = match language {
+        "json" => "application/json",
+        "xml" => "application/xml",
+        "html" => "text/html",
+        "javascript" => "application/javascript",
+        _ => "text/plain",
+    };
+    let is_known = matches!((&made, media_type), (Body::Json(_), "application/json" | "text/plain"));
+    if !is_known && !has_field(request, "content-type") {
+        request.headers.push(pair("Content-Type", media_type.into()));
+    }
+    request.body = Some(made);
+}
+
+fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    let name = row.get("key").plain();
+    if row.get("type").text() != Some("file") {
+        let value = reader.template(&row.get("value").plain(), left_out);
+        let value = reader.secrets.in_parameter(&name, value);
+        let name = reader.template(&name, left_out);
+        request.multipart.push(MultipartPart::Field(KeyValue { name, value, at: NOWHERE }));
+        return;
+    }
+    let files: Vec<String> = match row.get("src") {
+        Node::List(files) => files.iter().map(Node::plain).collect(),
+        file => vec![file.plain()],
+    };
+    for file in files {
+        if file.is_empty() {
+            left_out.push(LeftOut::new("file of the form", name.as_str(), "the collection names none"));
+            continue;
+        }
+        let content_type = row.get("contentType").text().map(Template::from);
+        let (name, file) = (reader.template(&name, left_out), reader.template(&file, left_out));
+        request.multipart.push(MultipartPart::File { name, file, content_type, at: NOWHERE });
+    }
+}
+
+fn graphql(reader: &mut Reader, graphql: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+    let query = graphql.get("query").plain();
+    let variables = match graphql.get("variables") {
+        Node::Text(text) => text.clone(),
+        other => other.plain(),
+    };
+    let mut template = reader.template(&query, left_out);
+    let of_variables = reader.template(&variables, left_out);
+    let pieces = if variables.trim().is_empty() { None } else { json(&of_variables, &mut reader.secrets) };
+    if pieces.is_none() && !variables.trim().is_empty() {
+        left_out.push(LeftOut::new("variables of the query", "", "they are no JSON"));
+    }
+    // What ends the text of a hurl file's query cannot stand in it.
+    let is_plain = !query.contains("```") && !query.lines().any(|line| line.starts_with("variables"));
+    if !is_plain {
+        left_out.push(LeftOut::new("query", "", "a hurl file cannot hold it as it is"));
+        return;
+    }
+    if !query.ends_with('\n') {
+        template.0.push(Piece::Text("\n".to_owned()));
+    }
+    request.body = Some(Body::GraphQl { query: template, variables: pieces });
+    drop_field(request, "content-type");
+}
+
+/// Returns the rows of a table that are on, and says which are off.
+pub(super) fn enabled<'n>(rows: &'n Node, kind: &str, left_out: &mut Vec<LeftOut>) -> Vec<&'n Node> {
+    let (off, on): (Vec<_>, Vec<_>) = rows.items().iter().partition(|row| row.get("disabled").is_true());
+    let off = off.iter().map(|row| LeftOut::new(kind, row.get("key").plain(), "disabled in the collection"));
+    left_out.extend(off);
+    on
+}

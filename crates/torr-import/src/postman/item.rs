@@ -1,0 +1,151 @@
+//! Folders and requests of a collection.
+
+use super::script::{self, Phase};
+use super::{DEEPEST, auth, body, dynamic, know, leave_out, url};
+use crate::draft::{Draft, DraftEntry, LeftOut};
+use crate::node::Node;
+use crate::parts::{NOWHERE, drop_nameless, entry, method, option};
+use crate::secret::Secrets;
+use crate::variables::{Variables, braced};
+use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+
+/// What a request inherits from the folders around it.
+#[derive(Debug, Clone)]
+pub(super) struct Folder<'c> {
+    pub(super) auth: &'c Node,
+    /// The scripts of the folders, from outside in.
+    pub(super) events: Vec<&'c Node>,
+}
+
+/// Reads a collection.
+pub(super) struct Reader {
+    pub(super) variables: Variables,
+    pub(super) secrets: Secrets,
+    pub(super) draft: Draft,
+}
+
+impl Reader {
+    /// Reads the collection, or a folder within it.
+    pub(super) fn folder<'c>(&mut self, folder: &'c Node, above: &Folder<'c>, depth: usize) {
+        if depth > DEEPEST {
+            leave_out(&mut self.draft, "folders", "nested too deep");
+            return;
+        }
+        let mut inside = above.clone();
+        if !folder.get("auth").is_null() {
+            inside.auth = folder.get("auth");
+        }
+        inside.events.extend(folder.get("event").items());
+        if depth > 0 {
+            know(folder.get("variable"), &mut self.variables);
+        }
+        for item in folder.get("item").items() {
+            if !item.get("item").is_null() {
+                self.folder(item, &inside, depth + 1);
+            } else if item.get("request").is_null() {
+                leave_out(&mut self.draft, "items", "neither a request nor a folder");
+            } else {
+                self.request(item, &inside);
+            }
+        }
+    }
+
+    fn request(&mut self, item: &Node, folder: &Folder<'_>) {
+        let described = item.get("request");
+        let mut left_out = Vec::new();
+        let address = if described.text().is_some() { described } else { described.get("url") };
+        let address = url::text(address, &mut left_out);
+        if address.is_empty() {
+            leave_out(&mut self.draft, "requests", "without a URL");
+            return;
+        }
+        let target = self.address(&address, &mut left_out);
+        let mut request = Request::new(method(described.get("method").text_or_empty()), target, NOWHERE);
+        self.fields(described.get("header"), &mut request, &mut left_out);
+        let own = if described.get("auth").is_null() { item.get("auth") } else { described.get("auth") };
+        auth::add(self, if own.is_null() { folder.auth } else { own }, &mut request, &mut left_out);
+        body::add(self, described.get("body"), &mut request, &mut left_out);
+        drop_nameless(&mut request);
+        self.behaviour(item.get("protocolProfileBehavior"), &mut request, &mut left_out);
+        let mut made = DraftEntry::new(entry(item.get("name").text_or_empty(), request), left_out);
+        let own = item.get("event").items().iter();
+        let events: Vec<&Node> = folder.events.iter().copied().chain(own).collect();
+        for phase in [Phase::Before, Phase::After] {
+            for event in events.iter().filter(|event| event.get("listen").text() == Some(phase.name())) {
+                script::read(self, phase, event, &mut made);
+            }
+        }
+        for _ in item.get("response").items() {
+            leave_out(&mut self.draft, "saved responses", "examples for people");
+        }
+        self.draft.entries.push(made);
+    }
+
+    /// Returns a template of text with variables.
+    pub(super) fn template(&mut self, text: &str, left_out: &mut Vec<LeftOut>) -> Template {
+        let mut function = |name: &str| dynamic::piece(name, left_out);
+        braced(&mut self.variables, &mut self.secrets, text, &mut function)
+    }
+
+    /// Returns the template of a URL: with http where neither the text nor its first variable has a scheme.
+    fn address(&mut self, address: &str, left_out: &mut Vec<LeftOut>) -> Template {
+        let mut template = self.template(address, left_out);
+        let has_scheme = match address.strip_prefix("{{").and_then(|rest| rest.split_once("}}")) {
+            Some((name, rest)) => {
+                rest.starts_with("://") || self.variables.value(name.trim()).is_none_or(|value| value.is_empty() || value.contains("://") || value.contains("{{"))
+            }
+            None => address.contains("://"),
+        };
+        if !has_scheme {
+            template.0.insert(0, Piece::Text("http://".to_owned()));
+            // Neighbouring texts are one piece.
+            let pieces = std::mem::take(&mut template.0);
+            pieces.into_iter().for_each(|piece| crate::variables::push(&mut template.0, piece));
+        }
+        template
+    }
+
+    fn fields(&mut self, header: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+        // Format 2.0 may have the fields as text.
+        if let Some(text) = header.text() {
+            for (name, value) in text.lines().filter_map(|line| line.split_once(':')) {
+                self.field(name.trim(), value.trim(), request, left_out);
+            }
+        }
+        for row in body::enabled(header, "field", left_out) {
+            self.field(&row.get("key").plain(), &row.get("value").plain(), request, left_out);
+        }
+    }
+
+    fn field(&mut self, name: &str, value: &str, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+        if name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("host") && value.is_empty() {
+            return;
+        }
+        let value = self.template(value, left_out);
+        let value = self.secrets.in_field(name, value);
+        let name = self.template(name, left_out);
+        request.headers.push(KeyValue { name, value, at: NOWHERE });
+    }
+
+    /// Adds how Postman treats redirects and certificates.
+    fn behaviour(&mut self, behaviour: &Node, request: &mut Request, left_out: &mut Vec<LeftOut>) {
+        let mut is_followed = true;
+        for (name, value) in behaviour.members() {
+            match (name.as_str(), value) {
+                ("followRedirects", value) => is_followed = value.is_true(),
+                ("maxRedirects", Node::Number(number)) => {
+                    let count = OptionValue::Count(number.as_u64());
+                    request.options.push(option(OptionName::MaxRedirects, count));
+                }
+                ("strictSSL", Node::Boolean(false)) => {
+                    request.options.push(option(OptionName::Insecure, OptionValue::Boolean(true)));
+                }
+                ("strictSSL" | "disableBodyPruning" | "disabledSystemHeaders", _) => {}
+                (other, _) => left_out.push(LeftOut::new("setting", other, "no counterpart")),
+            }
+        }
+        if is_followed {
+            request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
+        }
+    }
+}
