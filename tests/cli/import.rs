@@ -24,7 +24,7 @@ fn a_curl_command_becomes_a_hurl_file_that_checks() {
 
     let written = run(&["import", "curl", "copied.txt", "-o", "login.hurl"]);
     assert_eq!((written.code, written.stdout.as_str()), (Some(0), ""), "{written:?}");
-    assert!(written.stderr.ends_with("next: torr check login.hurl\n"), "{written:?}");
+    assert!(written.stderr.ends_with("next: torr once login.hurl\n"), "{written:?}");
     assert_eq!(std::fs::read_to_string(folder.path().join("login.hurl")).expect("it was written"), file);
     let checked = run(&["check", "login.hurl", "--secret", "authorization=geheim"]);
     assert_eq!(

@@ -3,6 +3,7 @@
 mod ab;
 mod httpress;
 mod import;
+mod import_files;
 mod layout;
 mod outputs;
 mod plan;

@@ -47,12 +47,12 @@ impl Project {
     /// Returns the items of a list: nested ones as they are, and flat ones with their parents' numbers as a tree.
     fn items(&mut self, apis: &[Node]) -> Vec<Node> {
         let ids: Vec<String> = apis.iter().map(|api| api.get("target_id").plain()).collect();
-        let places: HashMap<&str, usize> = ids.iter().enumerate().rev().map(|(at, id)| (id.as_str(), at)).collect();
+        let indices: HashMap<&str, usize> = ids.iter().enumerate().rev().map(|(at, id)| (id.as_str(), at)).collect();
         let mut children: HashMap<&str, Vec<&Node>> = HashMap::new();
         let mut top = Vec::new();
         let parents: Vec<String> = apis.iter().map(|api| api.get("parent_id").plain()).collect();
         for (at, api) in apis.iter().enumerate() {
-            let parent = places.get(parents[at].as_str()).copied().filter(|_| !parents[at].is_empty());
+            let parent = indices.get(parents[at].as_str()).copied().filter(|_| !parents[at].is_empty());
             // A parent stands before its children, so that there is no circle.
             match parent.filter(|parent| *parent < at) {
                 Some(parent) => children.entry(ids[parent].as_str()).or_default().push(api),
@@ -82,7 +82,9 @@ impl Project {
                     ("item", Node::List(items)),
                 ]))
             }
-            "api" | "" | "sample" if !api.get("request").is_null() || !api.get("url").is_null() => Some(self.request(api)),
+            "api" | "" | "sample" if !api.get("request").is_null() || !api.get("url").is_null() => {
+                Some(self.request(api))
+            }
             other => {
                 let kind = if other.is_empty() { "items" } else { other };
                 self.left_out.push(LeftOut::new(kind, "", "not HTTP requests"));
@@ -214,7 +216,10 @@ fn auth(auth: &Node) -> Node {
         "kv" => object([("type", "apikey".into()), ("apikey", with(auth.get("kv"), "in", "header"))]),
         "bearer" => object([
             ("type", "bearer".into()),
-            ("bearer", object([("token", if of.get("key").is_null() { of.get("token") } else { of.get("key") }.clone())])),
+            (
+                "bearer",
+                object([("token", if of.get("key").is_null() { of.get("token") } else { of.get("key") }.clone())]),
+            ),
         ]),
         "basic" => object([("type", "basic".into()), ("basic", of.clone())]),
         other => object([("type", other.into())]),
@@ -285,7 +290,9 @@ fn current(variable: &Node) -> Node {
 }
 
 fn environment(root: &Node) -> Option<&Node> {
-    [root.get("global").get("envs"), root.get("env"), root.get("envs")].into_iter().find_map(|envs| envs.items().first())
+    [root.get("global").get("envs"), root.get("env"), root.get("envs")]
+        .into_iter()
+        .find_map(|envs| envs.items().first())
 }
 
 /// Returns the URL before paths without a host.

@@ -17,7 +17,7 @@ pub(crate) fn content(text: Template, secrets: &mut Secrets) -> Body {
 /// Returns the pieces of JSON text with placeholders; `None` for text that is no object and no list of JSON.
 pub(crate) fn json(text: &Template, secrets: &mut Secrets) -> Option<Vec<JsonPiece>> {
     let mut marked = String::new();
-    // The same text with a value for each placeholder.
+    // Text with a value for each placeholder.
     let mut filled = String::new();
     let mut expressions: Vec<(Expression, bool)> = Vec::new();
     let mut is_string = false;
@@ -34,7 +34,8 @@ pub(crate) fn json(text: &Template, secrets: &mut Secrets) -> Option<Vec<JsonPie
                 filled.push_str(text);
             }
             Piece::Placeholder(expression) => {
-                let mark = u32::try_from(expressions.len()).ok().and_then(|at| char::from_u32(u32::from(MARKS) + at))?;
+                let mark =
+                    u32::try_from(expressions.len()).ok().and_then(|at| char::from_u32(u32::from(MARKS) + at))?;
                 marked.push(mark);
                 filled.push_str(if is_string { "x" } else { "0" });
                 expressions.push((expression.clone(), is_string));
@@ -54,9 +55,14 @@ pub(crate) fn json(text: &Template, secrets: &mut Secrets) -> Option<Vec<JsonPie
     Some(pieces)
 }
 
-/// Returns a template without the white space around it.
+/// Returns a template without the white space around it, and without carriage returns, which JSON has between its tokens only.
 fn trimmed(text: &Template) -> Template {
     let mut text = text.clone();
+    for piece in &mut text.0 {
+        if let Piece::Text(text) = piece {
+            text.retain(|next| next != '\r');
+        }
+    }
     if let Some(Piece::Text(first)) = text.0.first_mut() {
         *first = first.trim_start().to_owned();
     }
@@ -78,12 +84,23 @@ fn split_at_marks(text: &str, expressions: &[(Expression, bool)], pieces: &mut V
         start = at + mark.len_utf8();
         let number = (u32::from(mark) - u32::from(MARKS)) as usize;
         match expressions.get(number) {
-            Some((expression, true)) => pieces.push(JsonPiece::InString(expression.clone())),
+            Some((expression, true)) => {
+                // A brace of the text and those of the placeholder would be read as another placeholder.
+                if let Some(JsonPiece::Text(before)) = pieces.last_mut().filter(|piece| ends_with_brace(piece)) {
+                    before.pop();
+                    before.push_str("\\u007b");
+                }
+                pieces.push(JsonPiece::InString(expression.clone()));
+            }
             Some((expression, false)) => pieces.push(JsonPiece::Value(expression.clone())),
             None => {}
         }
     }
     add_text(pieces, &text[start..]);
+}
+
+fn ends_with_brace(piece: &JsonPiece) -> bool {
+    matches!(piece, JsonPiece::Text(text) if text.ends_with('{'))
 }
 
 /// Returns a template whose texts are percent-decoded.

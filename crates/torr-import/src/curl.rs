@@ -4,7 +4,7 @@ mod flags;
 mod words;
 
 use crate::draft::{Draft, DraftEntry, ImportError};
-use crate::parts::{NOWHERE, is_json, option, pair};
+use crate::parts::{NOWHERE, is_json, method, option, pair};
 use crate::secret::Secrets;
 use flags::{Flag, Takes};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -123,7 +123,7 @@ impl Command {
     fn apply(&mut self, flag: Flag, word: &str, value: String) -> Result<(), ImportError> {
         match flag {
             Flag::Url => self.urls.push(value),
-            Flag::Method => self.method = Some(value.to_ascii_uppercase()),
+            Flag::Method => self.method = Some(method(&value)),
             Flag::Header => self.header(word, &value),
             Flag::Data => self.data.push(data(word, value)?),
             Flag::DataRaw => self.data.push(Data::Text(value)),

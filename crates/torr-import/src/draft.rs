@@ -1,5 +1,6 @@
 //! What an import has made so far.
 
+use crate::line::one_line;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use thiserror::Error;
@@ -11,7 +12,7 @@ const LONGEST_COMMENT: usize = 400;
 
 /// Why nothing could be imported, in words that say what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
+#[error("{}", one_line(.0))]
 pub struct ImportError(pub String);
 
 /// A hurl file in the making.
@@ -130,7 +131,7 @@ fn comment(text: &mut String, LeftOut { kind, which, reason }: &LeftOut) {
     let _ = writeln!(text, "{}", printable(&format!("# left out: {kind}{space}{which} ({reason})")));
 }
 
-/// Returns text of a source as one line that harms no terminal, cut where nobody reads on.
+/// Returns text of a source as one line that harms no terminal, cut to a bounded length.
 fn printable(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(LONGEST_COMMENT) {

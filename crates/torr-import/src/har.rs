@@ -4,7 +4,7 @@ mod correlate;
 mod record;
 
 use crate::draft::{Draft, DraftEntry, ImportError, LeftOut};
-use crate::parts::{NOWHERE, drop_field, is_json, option, pair};
+use crate::parts::{NOWHERE, drop_field, is_json, method, option, pair};
 use crate::secret::Secrets;
 use record::{Header, PostData, Record};
 use torr_session::hurl::ast::{
@@ -119,7 +119,7 @@ impl Reader<'_> {
         let mut left_out = Vec::new();
         let url = record.request.url.split('#').next().unwrap_or_default();
         let url = correlate::insert(url.into(), self.correlations, self.number);
-        let mut request = Request::new(record.request.method.to_ascii_uppercase(), url, NOWHERE);
+        let mut request = Request::new(method(&record.request.method), url, NOWHERE);
         for header in &record.request.headers {
             self.field(header, &mut request, &mut left_out);
         }
@@ -129,7 +129,7 @@ impl Reader<'_> {
         // Without the browser's cache the service responds with the content.
         let status = if record.response.status == 304 { 200 } else { record.response.status };
         let captures = correlate::captures(self.correlations, self.number);
-        let response = (status >= 100).then(|| Response {
+        let response = (100..1000).contains(&status).then(|| Response {
             version: None,
             status: Some(status),
             headers: Vec::new(),

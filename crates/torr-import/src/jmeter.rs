@@ -10,7 +10,8 @@ mod sampler;
 mod scope;
 
 use crate::draft::{Draft, ImportError, LeftOut};
-use crate::node::{check_size, one_line};
+use crate::line::one_line;
+use crate::node::check_size;
 use crate::secret::Secrets;
 use crate::variables::Variables;
 use element::Element;
@@ -76,7 +77,13 @@ pub fn import(text: &str) -> Result<Vec<ThreadGroup>, ImportError> {
             }
             let mut variables = Variables::of(names.iter().map(String::as_str));
             known.iter().for_each(|(name, value)| variables.know(name, value, false));
-            let reader = Reader { secrets: variables.secrets(), variables, draft: Draft::default(), pending: Vec::new(), pause: 0 };
+            let reader = Reader {
+                secrets: variables.secrets(),
+                variables,
+                draft: Draft::default(),
+                pending: Vec::new(),
+                pause: 0,
+            };
             match reader.group(element, &scope) {
                 Some(group) => groups.push(group),
                 None => left_out.push(LeftOut::new("thread groups", element.name(), "without an HTTP request")),
@@ -128,7 +135,8 @@ fn load(group: &Element<'_, '_>) -> String {
         _ => "thread group",
     };
     let mut words = vec![format!("{kind} '{}'", one_line(group.name()))];
-    let loops = group.inner("ThreadGroup.main_controller").and_then(|controller| controller.value("LoopController.loops"));
+    let loops =
+        group.inner("ThreadGroup.main_controller").and_then(|controller| controller.value("LoopController.loops"));
     for (value, text) in [
         (group.value("ThreadGroup.num_threads"), "threads (-c)"),
         (group.value("ThreadGroup.ramp_time"), "s ramp-up"),

@@ -8,6 +8,7 @@ pub mod curl;
 mod draft;
 pub mod har;
 pub mod jmeter;
+mod line;
 mod node;
 pub mod openapi;
 mod parts;

@@ -2,6 +2,7 @@
 //! people wrote them. Programs disagree about types (a URL is text or an object), so imports read the tree, not fixed types.
 
 use crate::draft::ImportError;
+use crate::line::one_line;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,6 +13,11 @@ use std::fmt;
 pub(crate) const LARGEST: usize = 64 * 1024 * 1024;
 /// The levels of nesting that YAML may have; `serde_json` has this limit too.
 const DEEPEST: usize = 128;
+
+/// The values and ends of values of YAML: several times those of the largest description that is published.
+const MOST_EVENTS: usize = 10_000_000;
+/// The values that aliases of YAML may repeat.
+const MOST_REPEATED: usize = 200_000;
 
 /// A value of JSON or YAML.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +47,15 @@ impl Node {
             return serde_json::from_str(text).map_err(|error| wrong(error.to_string()));
         }
         let options = serde_saphyr::options! {
-            budget: serde_saphyr::budget! { max_depth: DEEPEST, max_nodes: 2_000_000, max_documents: 1 },
+            budget: serde_saphyr::budget! {
+                max_depth: DEEPEST,
+                max_events: MOST_EVENTS,
+                max_nodes: MOST_EVENTS,
+                max_documents: 1,
+            },
+            alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MOST_REPEATED },
+            // In YAML 1.1 a country's code could be a boolean.
+            strict_booleans: true,
             with_snippet: false,
         };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| wrong(error.to_string()))
@@ -120,11 +134,6 @@ pub(crate) fn check_size(text: &str, what: &str) -> Result<(), ImportError> {
     }
     let (size, limit) = (text.len() >> 20, LARGEST >> 20);
     Err(ImportError(format!("this {what} has {size} MiB, and {limit} MiB are the limit: split it")))
-}
-
-/// Returns a message on one line.
-pub(crate) fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -223,8 +232,8 @@ mod tests {
 
     #[test]
     fn json_and_yaml_are_one_tree_in_the_order_of_the_file() {
-        let yaml = "openapi: 3.0.3\npaths:\n  /b:\n    get:\n      responses:\n        200: {description: ok}\n  /a: &x\n    deep: [1, 2.5, yes, ~, 'no', 0123]\n  /c: *x\n";
-        let json = r#"{"openapi":"3.0.3","paths":{"/b":{"get":{"responses":{"200":{"description":"ok"}}}},"/a":{"deep":[1,2.5,true,null,"no",123]},"/c":{"deep":[1,2.5,true,null,"no",123]}}}"#;
+        let yaml = "openapi: 3.0.3\npaths:\n  /b:\n    get:\n      responses:\n        200: {description: ok}\n  /a: &x\n    deep: [1, 2.5, true, ~, no, n]\n  /c: *x\n";
+        let json = r#"{"openapi":"3.0.3","paths":{"/b":{"get":{"responses":{"200":{"description":"ok"}}}},"/a":{"deep":[1,2.5,true,null,"no","n"]},"/c":{"deep":[1,2.5,true,null,"no","n"]}}}"#;
         let (yaml, read) = (Node::read(yaml, "document", true), Node::read(json, "document", false));
         let (yaml, read) = (yaml.expect("it is YAML"), read.expect("it is JSON"));
         assert_eq!(read.to_json(), json);

@@ -13,13 +13,11 @@ use crate::parts::option;
 use crate::secret::Secrets;
 use document::Document;
 use operation::Operation;
+use server::BASE_URL;
 use torr_session::hurl::ast::{OptionName, OptionValue, Value};
 
 /// Methods of a path, as the format names them.
 const METHODS: &[&str] = &["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-
-/// The variable that holds the server's URL.
-const BASE_URL: &str = "base_url";
 
 /// What of a description is imported.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +55,7 @@ pub fn import(text: &str, options: &Options) -> Result<Draft, ImportError> {
     let document = Document::new(&root);
     let mut draft = Draft::default();
     let mut secrets = Secrets::beside(vec![BASE_URL.to_owned()]);
-    let base = server::base(&document, options, &mut draft)?;
+    let base = server::base(&document, options.server.as_deref(), &mut draft)?;
     for (path, item) in root.get("paths").members() {
         let item = document.resolve(item);
         for (method, operation) in item.members().iter().filter(|(name, _)| METHODS.contains(&name.as_str())) {
@@ -95,7 +93,7 @@ fn check_version(root: &Node) -> Result<(), ImportError> {
         ("", false) => "this is a description of Swagger 2.0: convert it to OpenAPI 3 first".to_owned(),
         ("", true) => "this is no OpenAPI description: it has no 'openapi' version".to_owned(),
         (other, _) => {
-            format!("the description is of OpenAPI {}: 3.0 and 3.1 are supported", crate::node::one_line(other))
+            format!("the description is of OpenAPI {}: 3.0 and 3.1 are supported", crate::line::one_line(other))
         }
     }))
 }

@@ -1,9 +1,10 @@
 //! Parts of hurl files that every import writes.
 
+use crate::draft::LeftOut;
 use torr_session::hurl::Position;
 use torr_session::hurl::ast::{
-    Assert, Capture, Entry, EntryOption, Expression, Filter, KeyValue, MultipartPart, Number, OptionName, OptionValue, Predicate, Query,
-    Request, Response, Source, Template, Value,
+    Assert, Capture, Entry, EntryOption, Expression, Filter, KeyValue, MultipartPart, Number, OptionName, OptionValue,
+    Predicate, Query, Request, Response, Source, Template, Value,
 };
 
 /// The place of everything that an import writes: a hurl file that is written has no other.
@@ -42,7 +43,7 @@ pub(crate) fn is_json(text: &str) -> bool {
 
 /// Returns an entry whose response passes whatever comes.
 pub(crate) fn entry(name: &str, request: Request) -> Entry {
-    let name = crate::node::one_line(name);
+    let name = crate::line::one_line(name);
     Entry { name: Some(name).filter(|name| !name.is_empty()), request, response: None }
 }
 
@@ -104,10 +105,25 @@ pub(crate) fn drop_nameless(request: &mut Request) {
     });
 }
 
-/// Returns a method as a request line has it: letters only, GET where there is none.
+/// Returns a file's name relative to the hurl file, which may only name files beside it and below: elsewhere its last part, and
+/// what to say about it.
+pub(crate) fn beside(path: &str) -> (&str, Option<LeftOut>) {
+    let is_outside = path.starts_with(['/', '\\', '~'])
+        || path.split(['/', '\\']).any(|part| part == "..")
+        || path.as_bytes().get(1) == Some(&b':');
+    if !is_outside {
+        return (path, None);
+    }
+    let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty() && *part != "..").unwrap_or("file");
+    (name, Some(LeftOut::new("folder of a file", path, "put the file beside the hurl file")))
+}
+
+/// Returns a method as a request line of a hurl file has it: letters only, GET where there is none.
 pub(crate) fn method(name: &str) -> String {
     let name: String = name.chars().filter(char::is_ascii_alphabetic).collect();
-    if name.is_empty() { "GET".to_owned() } else { name.to_ascii_uppercase() }
+    let name = name.to_ascii_uppercase();
+    // A line that begins with HTTP is a status line.
+    if name.is_empty() || name == "HTTP" { "GET".to_owned() } else { name }
 }
 
 /// Whether text is a JSONPath of RFC 9535, which programs of older dialects do not always write.

@@ -5,16 +5,15 @@ mod body;
 mod dynamic;
 mod expectation;
 mod item;
+mod reader;
 mod script;
 mod url;
 
-use crate::draft::{Draft, ImportError, LeftOut};
+use crate::draft::{Draft, ImportError};
 use crate::node::Node;
 use crate::variables::{Part, Variables, in_braces};
-use item::{Folder, Reader};
-
-/// The levels of folders; JSON itself has a limit near.
-const DEEPEST: usize = 64;
+use item::Folder;
+use reader::{Reader, know};
 
 /// Imports a collection, with the variables of an environment that Postman exported.
 ///
@@ -39,7 +38,8 @@ pub(crate) fn import_nodes(text: &str, root: &Node, environment: Option<&Node>) 
     let mut variables = Variables::of(names.collect::<Vec<_>>());
     know(root.get("variable"), &mut variables);
     if let Some(environment) = environment {
-        let environment = if environment.get("environment").is_null() { environment } else { environment.get("environment") };
+        let environment =
+            if environment.get("environment").is_null() { environment } else { environment.get("environment") };
         if environment.get("values").items().is_empty() {
             return Err(ImportError("the environment has no 'values': export it from Postman as JSON".to_owned()));
         }
@@ -69,23 +69,6 @@ fn check_format(root: &Node) -> Result<(), ImportError> {
         return Err(ImportError("this is no Postman collection: it has no 'item'".to_owned()));
     }
     Ok(())
-}
-
-/// Reads the variables of a collection, a folder or an environment.
-fn know(list: &Node, variables: &mut Variables) {
-    for variable in list.items() {
-        let key = if variable.get("key").is_null() { variable.get("id") } else { variable.get("key") };
-        let is_off = variable.get("disabled").is_true() || *variable.get("enabled") == Node::Boolean(false);
-        if let Some(name) = key.text().filter(|name| !name.is_empty() && !is_off) {
-            let is_secret = variable.get("type").text() == Some("secret");
-            variables.know(name, &variable.get("value").plain(), is_secret);
-        }
-    }
-}
-
-/// Says what is left out of a whole collection.
-fn leave_out(draft: &mut Draft, kind: &str, reason: &str) {
-    draft.left_out.push(LeftOut::new(kind, "", reason));
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ pub(crate) struct Variables {
     /// Names of variables that captures have given a value by now.
     assigned: BTreeSet<String>,
     missing: Vec<String>,
-    /// Uses that are being resolved.
-    depth: usize,
+    /// Names of variables whose values are being read.
+    resolving: Vec<String>,
 }
 
 /// A piece of text with references.
@@ -127,6 +127,11 @@ impl Variables {
     ) -> Expression {
         let variable = self.name(name);
         let expression = crate::parts::variable(&variable);
+        let is_circle = self.resolving.contains(&variable) && !self.missing.contains(&variable);
+        if is_circle {
+            self.missing.push(variable);
+            return expression;
+        }
         if self.assigned.contains(&variable) || self.defined.contains(&variable) {
             return expression;
         }
@@ -135,10 +140,10 @@ impl Variables {
             Some(known) if known.is_secret => {
                 secrets.note(&variable, &format!("variable {name}"), &known.value);
             }
-            Some(known) if self.depth < DEEPEST => {
-                self.depth += 1;
+            Some(known) if self.resolving.len() < DEEPEST => {
+                self.resolving.push(variable.clone());
                 let value = template(self, secrets, &known.value);
-                self.depth -= 1;
+                self.resolving.pop();
                 let of = OptionValue::Definition { name: variable, value: Value::Text(value) };
                 self.definitions.push(option(OptionName::Variable, of));
             }
@@ -150,7 +155,7 @@ impl Variables {
 
     /// Whether a variable's own value is being read.
     pub(crate) fn is_defining(&self) -> bool {
-        self.depth > 0
+        !self.resolving.is_empty()
     }
 
     /// Writes the definitions into the first entry, and says which variables have no value.
@@ -174,14 +179,15 @@ pub(crate) fn braced(
 ) -> Template {
     let mut pieces: Vec<Piece> = Vec::new();
     for part in in_braces(text) {
-        let piece = match part {
-            Part::Text(text) => Piece::Text(text.to_owned()),
-            Part::Reference(name) => function(name).unwrap_or_else(|| {
-                Piece::Placeholder(variables.used(name, secrets, &mut |variables, secrets, value| {
-                    braced(variables, secrets, value, function)
-                }))
-            }),
-        };
+        let piece =
+            match part {
+                Part::Text(text) => Piece::Text(text.to_owned()),
+                Part::Reference(name) => function(name).unwrap_or_else(|| {
+                    Piece::Placeholder(variables.used(name, secrets, &mut |variables, secrets, value| {
+                        braced(variables, secrets, value, function)
+                    }))
+                }),
+            };
         push(&mut pieces, piece);
     }
     Template(pieces)

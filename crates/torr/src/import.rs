@@ -1,73 +1,33 @@
 //! `torr import`: turns what people have into hurl files that they would want to read.
 
+mod args;
+mod groups;
+
 use crate::exit::{self, Stop};
 use crate::flags::input::Input;
 use crate::output;
 use crate::sink::Sink;
-use clap::{Args, Subcommand};
-use std::path::PathBuf;
+use args::{CurlArgs, JmeterArgs, OpenApiArgs, PostmanArgs};
+pub use args::{ImportArgs, Kind};
 use std::process::ExitCode;
-use torr_import::{Draft, curl, har};
-
-const EXAMPLES: &str = "\
-Examples:
-  torr import curl copied.txt -o checkout.hurl     a command as browsers copy it
-  torr import curl -- curl https://example.org -d a=1
-  torr import har recording.har -o visit.hurl      a recording of a browser";
-
-/// `torr import`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub struct ImportArgs {
-    #[command(subcommand)]
-    pub kind: Kind,
-}
-
-/// What is imported.
-#[derive(Debug, Subcommand)]
-pub enum Kind {
-    /// Command lines of curl, as people type them or browsers copy them (bash and cmd)
-    Curl(CurlArgs),
-    /// Recordings of browsers and proxies (HAR 1.2): pauses kept, tokens and ids captured
-    Har(HarArgs),
-}
-
-/// `torr import har`.
-#[derive(Debug, Args)]
-pub struct HarArgs {
-    /// The recording; '-' is standard input
-    #[arg(value_name = "FILE", default_value = "-")]
-    pub file: String,
-    /// Where the hurl file goes
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    pub output: PathBuf,
-    /// Take images, fonts, audio and video, and requests to other hosts too
-    #[arg(long)]
-    pub all: bool,
-}
-
-/// `torr import curl`.
-#[derive(Debug, Args)]
-pub struct CurlArgs {
-    /// A file with the commands; '-' is standard input
-    #[arg(value_name = "FILE", default_value = "-")]
-    pub file: String,
-    /// The command itself
-    #[arg(value_name = "COMMAND", last = true, conflicts_with = "file")]
-    pub command: Vec<String>,
-    /// Where the hurl file goes
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
-    pub output: PathBuf,
-}
+use torr_import::{Draft, apipost, curl, har, jmeter, openapi, postman};
 
 /// Writes the hurl file, and says on standard error what was made and what was left out.
 pub fn run(args: &ImportArgs) -> Result<ExitCode, Stop> {
+    let mut input = Input::default();
     let (draft, output) = match &args.kind {
         Kind::Curl(args) => (from_curl(args)?, &args.output),
         Kind::Har(args) => {
-            let text = Input::default().read_text(&args.file, "a recording")?;
+            let text = input.read_text(&args.file, "a recording")?;
             (har::import(&text, har::Options { all: args.all }).map_err(Stop::usage)?, &args.output)
         }
+        Kind::Openapi(args) => (from_openapi(args, &mut input)?, &args.output),
+        Kind::Postman(args) => (from_postman(args, &mut input)?, &args.output),
+        Kind::Apipost(args) => {
+            let text = input.read_text(&args.file, "an export of Apipost")?;
+            (apipost::import(&text).map_err(Stop::usage)?, &args.output)
+        }
+        Kind::Jmeter(args) => return from_jmeter(args, &mut input),
     };
     let sink = Sink::open(output)?;
     Ok(write(&draft, sink, output).unwrap_or(ExitCode::SUCCESS))
@@ -81,6 +41,38 @@ fn from_curl(args: &CurlArgs) -> Result<Draft, Stop> {
     curl::import(&text).map_err(Stop::usage)
 }
 
+fn from_openapi(args: &OpenApiArgs, input: &mut Input) -> Result<Draft, Stop> {
+    let text = input.read_text(&args.file, "an OpenAPI description")?;
+    let options = openapi::Options {
+        tags: args.tag.clone(),
+        paths: args.path.clone(),
+        methods: args.method.clone(),
+        server: args.server.clone(),
+    };
+    openapi::import(&text, &options).map_err(Stop::usage)
+}
+
+fn from_postman(args: &PostmanArgs, input: &mut Input) -> Result<Draft, Stop> {
+    let text = input.read_text(&args.file, "a Postman collection")?;
+    let environment = args.environment.as_ref().map(|path| input.read_text(path, "an environment")).transpose()?;
+    postman::import(&text, environment.as_deref()).map_err(Stop::usage)
+}
+
+fn from_jmeter(args: &JmeterArgs, input: &mut Input) -> Result<ExitCode, Stop> {
+    let text = input.read_text(&args.file, "a JMeter plan")?;
+    let groups = groups::chosen(jmeter::import(&text).map_err(Stop::usage)?, args.group.as_deref())?;
+    let mut files = Vec::new();
+    for (group, path) in groups::files(&groups, &args.output)? {
+        files.push((&group.draft, Sink::open(&path)?, path));
+    }
+    for (draft, sink, path) in files {
+        if let Some(code) = write(draft, sink, &path) {
+            return Ok(code);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn write(draft: &Draft, sink: Sink, path: &std::path::Path) -> Option<ExitCode> {
     let is_file = !sink.takes_stdout();
     if let Err(line) = sink.put(&draft.text()) {
@@ -88,7 +80,7 @@ fn write(draft: &Draft, sink: Sink, path: &std::path::Path) -> Option<ExitCode> 
     }
     draft.summary().lines().for_each(output::note);
     if is_file {
-        output::note(&format!("next: torr check {}", path.display()));
+        output::note(&format!("next: torr once {}", path.display()));
     }
     None
 }

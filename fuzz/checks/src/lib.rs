@@ -1,4 +1,4 @@
-//! What must be true of Torr's HTTP whatever bytes come: one check for each fuzz target.
+//! What must be true of Torr's HTTP and of the files that it reads, whatever bytes come: one check for each fuzz target.
 //!
 //! Each takes a fuzzer's input and panics if something is not as it must be. The fuzz targets call them with what the
 //! fuzzer makes up, and the test with what is in `fuzz/seeds`.
@@ -12,6 +12,8 @@ pub mod forwarded;
 pub mod front_arguments;
 pub mod hpack;
 pub mod http2_client;
+pub mod hurl_file;
+pub mod imports;
 pub mod multipart;
 pub mod proxy_header;
 pub mod request_head;
@@ -23,7 +25,7 @@ pub mod tls_records;
 pub type Check = fn(&[u8]);
 
 /// All checks, by the names of their targets.
-pub const CHECKS: [(&str, Check); 12] = [
+pub const CHECKS: [(&str, Check); 19] = [
     ("request_head", request_head::check),
     ("response", response::check),
     ("body", body::check),
@@ -36,4 +38,11 @@ pub const CHECKS: [(&str, Check); 12] = [
     ("forwarded", forwarded::check),
     ("multipart", multipart::check),
     ("front_arguments", front_arguments::check),
+    ("hurl_file", hurl_file::check),
+    ("import_curl", imports::curl),
+    ("import_har", imports::har),
+    ("import_openapi", imports::openapi),
+    ("import_postman", imports::postman),
+    ("import_apipost", imports::apipost),
+    ("import_jmeter", imports::jmeter),
 ];

@@ -31,7 +31,9 @@ pub(super) fn definitions(root: Node<'_, '_>) -> Vec<(String, String)> {
             continue;
         }
         let list = match element.tag() {
-            "TestPlan" => element.inner("TestPlan.user_defined_variables").map(|inner| inner.list("Arguments.arguments")),
+            "TestPlan" => {
+                element.inner("TestPlan.user_defined_variables").map(|inner| inner.list("Arguments.arguments"))
+            }
             "Arguments" => Some(element.list("Arguments.arguments")),
             _ => None,
         };

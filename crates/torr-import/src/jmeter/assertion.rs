@@ -4,7 +4,7 @@ use super::Reader;
 use super::element::Element;
 use crate::parts::{assert, integer, is_json_path, response};
 use regex::Regex;
-use torr_session::hurl::ast::{Assert, Entry, Filter, Pattern, Predicate, Query, Value};
+use torr_session::hurl::ast::{Assert, Entry, Filter, Number, Pattern, Predicate, Query, Value};
 
 /// Bits of the kind of a response assertion.
 const MATCH: u32 = 1;
@@ -14,8 +14,8 @@ const EQUALS: u32 = 8;
 const SUBSTRING: u32 = 16;
 const OR: u32 = 32;
 
-/// Adds the asserts of an assertion; `true` if they tell which status codes are fine.
-pub(super) fn add(reader: &mut Reader, assertion: &Element<'_, '_>, entry: &mut Entry) -> bool {
+/// Adds the asserts of an assertion. Without one of the status code, Torr and JMeter alike take 400 and above for a failure.
+pub(super) fn add(reader: &mut Reader, assertion: &Element<'_, '_>, entry: &mut Entry) {
     let asserts = match assertion.tag() {
         "ResponseAssertion" => of_response(reader, assertion),
         "JSONPathAssertion" => json(reader, assertion),
@@ -24,28 +24,25 @@ pub(super) fn add(reader: &mut Reader, assertion: &Element<'_, '_>, entry: &mut 
         "MD5HexAssertion" => md5(assertion),
         _ => Err("no counterpart"),
     };
-    let asserts = match asserts {
-        Ok(asserts) => asserts,
-        Err(reason) => {
-            reader.pending.push(assertion.left_out(reason));
-            Vec::new()
-        }
+    match asserts {
+        Ok(asserts) => asserts.into_iter().for_each(|assert| expect(entry, assert)),
+        Err(reason) => reader.pending.push(assertion.left_out(reason)),
+    }
+}
+
+/// Adds an assert; the first status code that is demanded stands in the status line.
+fn expect(entry: &mut Entry, assert: Assert) {
+    let expected = response(entry);
+    let code = match &assert {
+        Assert { query: Query::Status, not: false, predicate: Predicate::Equal(value), .. } => Some(value),
+        _ => None,
     };
-    let of_status = asserts.iter().any(|assert| assert.query == Query::Status);
-    let is_ignored = assertion.is_true("Assertion.assume_success");
-    if let [Assert { query: Query::Status, not: false, predicate: Predicate::Equal(Value::Number(number)), .. }] = &asserts[..] {
-        if let torr_session::hurl::ast::Number::Integer(code) = number {
-            let expected = response(entry);
-            if expected.status.is_none() {
-                expected.status = u16::try_from(*code).ok();
-                return true;
-            }
+    match code {
+        Some(Value::Number(Number::Integer(code))) if expected.status.is_none() => {
+            expected.status = u16::try_from(*code).ok();
         }
+        _ => expected.asserts.push(assert),
     }
-    if !asserts.is_empty() {
-        response(entry).asserts.extend(asserts);
-    }
-    of_status || is_ignored
 }
 
 type Asserts = Result<Vec<Assert>, &'static str>;
@@ -71,10 +68,9 @@ fn of_response(reader: &mut Reader, assertion: &Element<'_, '_>) -> Asserts {
 }
 
 fn one(reader: &mut Reader, query: &Query, kind: u32, not: bool, text: &str) -> Result<Assert, &'static str> {
-    if *query == Query::Status {
-        if let (Ok(code), true) = (text.trim().parse::<u16>(), (100..1000).contains(&text.trim().parse::<u16>().unwrap_or(0))) {
-            return Ok(assert(Query::Status, Vec::new(), not, Predicate::Equal(integer(i64::from(code)))));
-        }
+    let code = text.trim().parse().ok().filter(|code| (100..1000).contains(code));
+    if let (Query::Status, Some(code)) = (query, code) {
+        return Ok(assert(Query::Status, Vec::new(), not, Predicate::Equal(integer(code))));
     }
     let filters = if *query == Query::Status { vec![Filter::ToText] } else { Vec::new() };
     let predicate = if kind & EQUALS != 0 {
@@ -95,7 +91,8 @@ fn alternatives(query: Query, kind: u32, not: bool, texts: &[String]) -> Asserts
         return Err("it has alternatives with variables");
     }
     let is_plain = kind & (EQUALS | SUBSTRING) != 0;
-    let texts: Vec<_> = texts.iter().map(|text| if is_plain { regex::escape(text) } else { format!("(?:{text})") }).collect();
+    let texts: Vec<_> =
+        texts.iter().map(|text| if is_plain { regex::escape(text) } else { format!("(?:{text})") }).collect();
     let pattern = pattern(&texts.join("|"), kind & (EQUALS | MATCH) != 0)?;
     let filters = if query == Query::Status { vec![Filter::ToText] } else { Vec::new() };
     Ok(vec![assert(query, filters, not, Predicate::Matches(pattern))])

@@ -1,8 +1,8 @@
 //! The walk through a thread group: controllers, and what is neither a controller nor a request.
 
+use super::Reader;
 use super::element::Element;
 use super::scope::{LISTENERS, Scope};
-use super::Reader;
 use crate::draft::LeftOut;
 use crate::parts::option;
 use torr_session::hurl::ast::{OptionName, OptionValue};
@@ -102,7 +102,11 @@ impl Reader {
                 self.draft.entries.extend(round.iter().cloned());
             }
         } else {
-            self.say_at(before, element, &format!("{text} times: its requests run once, since a file of them all is too long"));
+            self.say_at(
+                before,
+                element,
+                &format!("{text} times: its requests run once, since a file of them all is too long"),
+            );
         }
     }
 
@@ -127,8 +131,12 @@ impl Reader {
     fn records(&mut self, element: &Element<'_, '_>) {
         let file = element.text("filename");
         let names = element.value("variableNames").unwrap_or_else(|| "what its first line names".to_owned());
-        let reason = "the run takes the records, one for each session";
+        for name in names.split(',').map(str::trim).filter(|name| !name.contains(' ')) {
+            self.variables.assign(name);
+        }
+        let reason = "run with --feeder: a record for each session";
         self.pending.push(LeftOut::new("CSVDataSet", format!("'{}': {file} gives {names}", element.name()), reason));
-        self.draft.notes.push(format!("records: '{file}' gives {names} to each session"));
+        let note = format!("records: '{file}' gives {names}: run with --feeder, its first line with these names");
+        self.draft.notes.push(note);
     }
 }

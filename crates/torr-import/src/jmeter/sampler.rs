@@ -6,10 +6,8 @@ use super::scope::Scope;
 use super::{Reader, assertion, extractor};
 use crate::content::{content, decoded};
 use crate::draft::{DraftEntry, LeftOut};
-use crate::parts::{NOWHERE, assert, drop_field, drop_nameless, entry, has_field, integer, method, option, response};
-use torr_session::hurl::ast::{
-    Body, KeyValue, MultipartPart, OptionName, OptionValue, Predicate, Query, Request, Template,
-};
+use crate::parts::{NOWHERE, beside, drop_field, drop_nameless, entry, has_field, method, option, pair};
+use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, OptionName, OptionValue, Piece, Request, Template};
 
 /// The longest pause that is written, in milliseconds.
 const LONGEST_PAUSE: f64 = 1e12;
@@ -37,14 +35,8 @@ impl Reader {
         drop_nameless(&mut request);
         self.options(element, &value, scope, &mut request);
         let mut made = DraftEntry::new(entry(element.name(), request), std::iter::empty::<LeftOut>());
-        let mut checks_status = false;
         for each in &scope.assertions {
-            checks_status |= assertion::add(self, each, &mut made.entry);
-        }
-        if !checks_status {
-            // JMeter takes every other status code for a failure.
-            let below_400 = assert(Query::Status, Vec::new(), false, Predicate::Less(integer(400)));
-            response(&mut made.entry).asserts.insert(0, below_400);
+            assertion::add(self, each, &mut made.entry);
         }
         for each in &scope.extractors {
             extractor::add(self, each, &mut made.entry);
@@ -72,9 +64,11 @@ impl Reader {
     fn content(&mut self, element: &Element<'_, '_>, scope: &Scope<'_, '_>, request: &mut Request) {
         let of_defaults = scope.defaults.iter().rev().flat_map(argument::of_request);
         let own = argument::of_request(element);
-        let is_raw = element.is_true("HTTPSampler.postBodyRaw") || (!own.is_empty() && own.iter().all(|one| one.name.is_empty()));
+        let is_raw = element.is_true("HTTPSampler.postBodyRaw")
+            || (!own.is_empty() && own.iter().all(|one| one.name.is_empty()));
         let arguments: Vec<Argument> = if is_raw { own } else { of_defaults.chain(own).collect() };
-        let files = element.inner("HTTPsampler.Files").map(|files| files.list("HTTPFileArgs.files")).unwrap_or_default();
+        let files =
+            element.inner("HTTPsampler.Files").map(|files| files.list("HTTPFileArgs.files")).unwrap_or_default();
         let files: Vec<_> = files.into_iter().filter(|file| file.value("File.path").is_some()).collect();
         let has_content = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE");
         if is_raw && has_content {
@@ -84,17 +78,17 @@ impl Reader {
                 let made = content(template, &mut self.secrets);
                 if !matches!(made, Body::Json(_)) && !has_field(request, "content-type") {
                     let kind = "application/x-www-form-urlencoded";
-                    request.headers.push(crate::parts::pair("Content-Type", kind.into()));
+                    request.headers.push(pair("Content-Type", kind.into()));
                 }
                 request.body = Some(made);
             }
             return;
         }
-        if let ([file], true) = (&files[..], arguments.is_empty() && has_content) {
-            if file.value("File.paramname").is_none() {
-                request.body = Some(Body::File(self.template(&file.text("File.path"))));
-                return;
-            }
+        let is_content = |file: &&Element<'_, '_>| file.value("File.paramname").is_none();
+        let only = if let [file] = &files[..] { Some(file) } else { None };
+        if let Some(file) = only.filter(is_content).filter(|_| arguments.is_empty() && has_content) {
+            request.body = Some(Body::File(self.file(file)));
+            return;
         }
         let pairs: Vec<KeyValue> = arguments.into_iter().map(|argument| self.pair(argument)).collect();
         if !has_content {
@@ -112,9 +106,16 @@ impl Reader {
         request.multipart.extend(pairs.into_iter().map(MultipartPart::Field));
         for file in files {
             let content_type = file.value("File.mimetype").map(|kind| Template::from(kind.as_str()));
-            let (name, path) = (self.template(&file.text("File.paramname")), self.template(&file.text("File.path")));
-            request.multipart.push(MultipartPart::File { name, file: path, content_type, at: NOWHERE });
+            let (name, file) = (self.template(&file.text("File.paramname")), self.file(&file));
+            request.multipart.push(MultipartPart::File { name, file, content_type, at: NOWHERE });
         }
+    }
+
+    fn file(&mut self, file: &Element<'_, '_>) -> Template {
+        let path = file.text("File.path");
+        let (name, moved) = beside(&path);
+        self.pending.extend(moved);
+        self.template(name)
     }
 
     fn pair(&mut self, argument: Argument) -> KeyValue {
@@ -128,12 +129,16 @@ impl Reader {
         for each in scope.credentials.iter().flat_map(|manager| manager.list("AuthManager.auth_list")) {
             let url = each.text("Authorization.url");
             let is_here = request.url.0.first().is_none_or(|piece| match piece {
-                torr_session::hurl::ast::Piece::Text(text) => text.starts_with(&url),
-                torr_session::hurl::ast::Piece::Placeholder(_) => true,
+                Piece::Text(text) => text.starts_with(&url),
+                Piece::Placeholder(_) => true,
             });
             let mechanism = each.value("Authorization.mechanism").unwrap_or_default();
             if !matches!(mechanism.as_str(), "" | "BASIC" | "BASIC_DIGEST") {
-                self.pending.push(LeftOut::new("authorization", mechanism, "this way of authentication is not supported"));
+                self.pending.push(LeftOut::new(
+                    "authorization",
+                    mechanism,
+                    "this way of authentication is not supported",
+                ));
             } else if is_here || url.contains("${") {
                 let user = self.template(&each.text("Authorization.username"));
                 let password = self.template(&each.text("Authorization.password"));
@@ -141,8 +146,8 @@ impl Reader {
                     Some("") | None => password,
                     Some(text) => self.secrets.whole("password", "authorization manager", text),
                 };
-                request.basic_auth = Some(KeyValue { name: user, value: password, at: NOWHERE })
-                    .filter(|pair| !pair.name.0.is_empty());
+                request.basic_auth =
+                    Some(KeyValue { name: user, value: password, at: NOWHERE }).filter(|pair| !pair.name.0.is_empty());
             }
         }
     }
@@ -183,7 +188,11 @@ impl Reader {
             }
         }
         if element.is_true("HTTPSampler.image_parser") {
-            self.pending.push(LeftOut::new("embedded resources", "", "requests of a page's parts: import a HAR for them"));
+            self.pending.push(LeftOut::new(
+                "embedded resources",
+                "",
+                "requests of a page's parts: import a HAR for them",
+            ));
         }
         let pauses: Vec<_> = scope.timers.iter().map(|timer| self.pause_of(timer)).collect();
         let pause = pauses.into_iter().fold(std::mem::take(&mut self.pause), u64::saturating_add);
@@ -225,7 +234,8 @@ fn address(value: &dyn Fn(&str) -> Option<String>) -> String {
         return path.to_owned();
     }
     let domain = value("HTTPSampler.domain").unwrap_or_else(|| "${host}".to_owned());
-    let protocol = value("HTTPSampler.protocol").unwrap_or_else(|| "http".to_owned());
+    let protocol = value("HTTPSampler.protocol").map(|text| text.trim().trim_matches([':', '/']).to_owned());
+    let protocol = protocol.filter(|text| !text.is_empty()).unwrap_or_else(|| "http".to_owned());
     let origin = if domain.contains("://") { domain } else { format!("{protocol}://{domain}") };
     let port = value("HTTPSampler.port").filter(|port| !port.trim().is_empty() && port.trim() != "0");
     let port = port.map_or(String::new(), |port| format!(":{}", port.trim()));

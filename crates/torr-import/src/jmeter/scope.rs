@@ -3,7 +3,8 @@
 use super::element::Element;
 
 /// Listeners: Torr reports by itself.
-pub(super) const LISTENERS: &[&str] = &["ResultCollector", "Summariser", "BackendListener", "ResultSaver", "ResultAction"];
+pub(super) const LISTENERS: &[&str] =
+    &["ResultCollector", "Summariser", "BackendListener", "ResultSaver", "ResultAction"];
 
 /// The elements that hold for requests.
 #[derive(Debug, Clone, Default)]

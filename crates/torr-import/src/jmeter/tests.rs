@@ -1,1 +1,157 @@
+//! Plans as JMeter 5.6 writes them, and the hurl files that become of them.
 
+use super::import;
+use torr_session::hurl::parse;
+
+const SHOP: &str = include_str!("../../samples/shop.jmx");
+
+fn imported(text: &str) -> Vec<(String, String)> {
+    let groups = import(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let text = |group: super::ThreadGroup| {
+        let file = group.draft.text();
+        parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
+        (file, group.draft.summary())
+    };
+    groups.into_iter().map(text).collect()
+}
+
+/// Returns the hurl file of a plan whose thread group has these elements.
+fn plan(elements: &str) -> (String, String) {
+    let plan = format!(
+        "<jmeterTestPlan><hashTree><TestPlan/><hashTree><ThreadGroup testname=\"g\"/><hashTree>{elements}</hashTree></hashTree></hashTree></jmeterTestPlan>"
+    );
+    imported(&plan).remove(0)
+}
+
+/// Returns an HTTP request to a URL, with elements below.
+fn get(url: &str, below: &str) -> String {
+    format!(
+        "<HTTPSamplerProxy testname=\"r\"><stringProp name=\"HTTPSampler.path\">{url}</stringProp></HTTPSamplerProxy><hashTree>{below}</hashTree>"
+    )
+}
+
+#[test]
+fn each_thread_group_becomes_a_file() {
+    let files = imported(SHOP);
+    assert_eq!(files.len(), 2);
+    let expected = "# left out: CSVDataSet 'Users': users.csv gives user,mail (run with --feeder: a record for each session)\n\
+        # left out: BeanShellAssertion 'odd check' (no counterpart)\n\
+        # left out: RegexExtractor 'all' (only the first match can be captured)\n# name: POST login\nPOST https://{{host}}/login\n\
+        Accept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nvariable: host=\"shop.example\"\nlocation: true\nmax-time: 5s\ndelay: 300ms\n\
+        {\n  \"user\": \"{{user}}\",\n  \"password\": \"{{password}}\", \"id\": \"{{newUuid}}\"\n}\nHTTP 201\n[Captures]\n\
+        token: jsonpath \"$.token\"\ncart: jsonpath \"$.cart.id\"\ncsrf: regex /name=\"csrf\" value=\"(.+?)\"/\n[Asserts]\njsonpath \"$.name\" == \"{{user}}\"\n\n\
+        # left out: function __Random (no counterpart: a constant stands here)\n# left out: UniformRandomTimer 'Look' (the pause is its mean)\n\
+        # name: GET item\nGET https://{{host}}:8443/items/1\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nmax-time: 5s\n\
+        delay: 500ms\nrepeat: 5\n[Query]\nq: a b\nHTTP *\n[Asserts]\nduration <= 800\nbytes count > 10\n\n\
+        # left out: IfController 'Member': ${__jexl3(\"${role}\" == \"member\")} (its requests run always)\n\
+        # left out: embedded resources (requests of a page's parts: import a HAR for them)\n# name: POST order\n\
+        POST https://{{host}}/orders/{{cart}}\nAccept: application/json\nX-Api-Key: {{x_api_key}}\n[Options]\nmax-time: 5s\ndelay: 300ms\n\
+        [Form]\ncsrf: {{csrf}}\nnote: 50% off\n\n# left out: disabled elements off (disabled in the plan)\n\
+        # left out: JSR223Sampler 'compute' (no counterpart)\n";
+    assert_eq!(files[0].0, expected);
+    for line in [
+        "3 requests",
+        "secret: variable password is the variable 'password', read from HURL_VARIABLE_password",
+        "thread group 'Buyers', 50 threads (-c), 10 s ramp-up, 3 loops",
+        "records: 'users.csv' gives user,mail: run with --feeder",
+        "left out: com.example.CustomConfig, 1 time (it stands outside of a thread group)",
+        "left out: disabled thread groups, 1 time",
+        "left out: listeners, 1 time (Torr reports by itself)",
+    ] {
+        assert!(files[0].1.lines().any(|said| said.starts_with(line)), "{line}: {}", files[0].1);
+    }
+    assert!(!files[0].0.contains("geheim") && !files[0].1.contains("geheim"));
+    assert!(files[1].0.contains("# name: GET all\nGET https://{{host}}/all\n"), "{}", files[1].0);
+}
+
+#[test]
+fn loops_of_several_requests_are_written_out_within_bounds() {
+    let two = format!("{}{}", get("http://a/1", ""), get("http://a/2", ""));
+    let looped = |count: &str| {
+        plan(&format!(
+            "<LoopController testname=\"l\"><stringProp name=\"LoopController.loops\">{count}</stringProp></LoopController><hashTree>{two}</hashTree>"
+        ))
+    };
+    assert_eq!(looped("3").0.matches("GET http").count(), 6);
+    for count in ["51", "-1", "${n}"] {
+        let (file, _) = looped(count);
+        assert_eq!(file.matches("GET http").count(), 2, "{file}");
+        assert!(
+            file.contains(&format!("# left out: LoopController 'l' ({count} times: its requests run once")),
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_element_is_said_and_what_is_below_it_is_read() {
+    let below = get("http://a/", "<FooPostProcessor testname=\"f\"/><hashTree/>");
+    let (file, summary) = plan(&format!("<kg.apc.Odd testname=\"o\"/><hashTree>{below}</hashTree>"));
+    let said = "# left out: kg.apc.Odd 'o' (no counterpart)\n# left out: FooPostProcessor 'f' (no counterpart)\n";
+    assert!(file.starts_with(said), "{file}");
+    assert!(summary.contains("left out: kg.apc.Odd, 1 time (no counterpart)"), "{summary}");
+}
+
+#[test]
+fn functions_have_their_counterparts() {
+    for (text, expected) in [
+        ("${__P(h,x)}", "{{h}}"),
+        ("${__UUID}", "{{newUuid}}"),
+        ("${__time(yyyy-MM-dd'T'HH:mm:ss,)}", "{{newDate dateFormat \"%Y-%m-%dT%H:%M:%S\"}}"),
+        ("${__time()}", "{{newDate dateFormat \"%s%3f\"}}"),
+        ("${__V(a)}", "{{a}}"),
+        ("${__urlencode(${a})}", "{{a}}"),
+        ("${a${b}", "${a${b}"),
+        ("$a{b}", "$a{b}"),
+    ] {
+        let (file, _) = plan(&get(&format!("http://a/{text}"), ""));
+        assert!(file.contains(&format!("GET http://a/{expected}\n")), "{text}: {file}");
+    }
+}
+
+#[test]
+fn assertions_in_all_their_bits() {
+    let assertion = |field: &str, kind: u32, texts: &[&str]| {
+        let texts: String = texts.iter().map(|text| format!("<stringProp name=\"1\">{text}</stringProp>")).collect();
+        let below = format!(
+            "<ResponseAssertion testname=\"x\"><collectionProp name=\"Asserion.test_strings\">{texts}</collectionProp><stringProp name=\"Assertion.test_field\">Assertion.{field}</stringProp><intProp name=\"Assertion.test_type\">{kind}</intProp></ResponseAssertion><hashTree/>"
+        );
+        plan(&get("http://a/", &below)).0
+    };
+    for (file, expected) in [
+        (assertion("response_data", 2, &["a+"]), "body matches /a+/\n"),
+        (assertion("response_data", 1, &["a+"]), "body matches /^(?s:a+)$/\n"),
+        (assertion("response_data", 6, &["a/b"]), "body not matches /a\\/b/\n"),
+        (assertion("response_data", 8, &["a"]), "body == \"a\"\n"),
+        (assertion("response_data", 16, &["${v}", "b"]), "body contains \"{{v}}\"\nbody contains \"b\"\n"),
+        (assertion("response_data", 48, &["a.", "b"]), "body matches /a\\.|b/\n"),
+        (assertion("response_code", 8, &["204"]), "HTTP 204\n"),
+        (assertion("response_code", 12, &["500"]), "status not == 500\n"),
+        (assertion("response_code", 1, &["2.."]), "status toString matches /^(?s:2..)$/\n"),
+        (
+            assertion("response_headers", 2, &["a"]),
+            "# left out: ResponseAssertion 'x' (only content and status code can be checked)\n",
+        ),
+        (assertion("response_data", 2, &["(?&lt;=a)b"]), "(its pattern is of another dialect)\n"),
+    ] {
+        assert!(file.contains(expected), "{expected}: {file}");
+    }
+}
+
+#[test]
+fn what_is_no_plan_or_grows_without_bound_is_refused_in_one_line() {
+    let deep =
+        format!("<jmeterTestPlan>{}{}</jmeterTestPlan>", "<hashTree>".repeat(100_000), "</hashTree>".repeat(100_000));
+    let laughs = "<!DOCTYPE a [<!ENTITY b \"ha\"><!ENTITY c \"&b;&b;&b;&b;\">]><jmeterTestPlan>&c;</jmeterTestPlan>";
+    for (text, message) in [
+        ("", "this is no JMeter plan: "),
+        ("<html/>", "its root element is 'html'"),
+        ("<jmeterTestPlan><a></b></jmeterTestPlan>", "this is no JMeter plan: "),
+        ("<jmeterTestPlan/>", "no enabled thread group with an HTTP request"),
+        (&deep, "nested deeper than 256 levels"),
+        (laughs, "this is no JMeter plan: "),
+    ] {
+        let error = import(text).expect_err(message).to_string();
+        assert!(error.contains(message) && !error.contains('\n'), "{error}");
+    }
+}

@@ -3,7 +3,8 @@
 use super::document::Document;
 use super::parameter::{self, Parameter};
 use super::sample::{Sampler, given};
-use super::{BASE_URL, security, server};
+use super::security;
+use super::server::{self, BASE_URL};
 use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
 use crate::parts::{NOWHERE, drop_nameless, entry, has_field, pair, response, status_between, variable};
@@ -52,7 +53,9 @@ impl<'d> Operation<'d> {
     /// Returns the URL: with the variable of all requests, unless path or operation have a server of their own.
     fn url(&self, path: &str) -> Template {
         let own = [self.operation, self.item].iter().find_map(|node| node.get("servers").items().first());
-        let own = own.map(server::url).filter(|url| url.contains("://") && url.trim_end_matches('/') != self.base);
+        let own = own
+            .map(server::url)
+            .filter(|url| url.starts_with("http") && url.contains("://") && url.trim_end_matches('/') != self.base);
         match own {
             Some(url) => format!("{}{path}", url.trim_end_matches('/')).as_str().into(),
             None => Template(vec![Piece::Placeholder(variable(BASE_URL)), Piece::Text(path.to_owned())]),
@@ -101,7 +104,8 @@ impl<'d> Operation<'d> {
     fn accept(&self, request: &mut Request) {
         let responses = self.operation.get("responses").members();
         let content = responses.iter().filter(|(status, _)| status.starts_with('2'));
-        let mut content = content.filter_map(|(_, response)| self.document.resolve(response).get("content").members().first());
+        let mut content =
+            content.filter_map(|(_, response)| self.document.resolve(response).get("content").members().first());
         if let Some((media_type, _)) = content.next().filter(|_| !has_field(request, "accept")) {
             request.headers.push(pair("Accept", media_type.as_str().into()));
         }
@@ -145,10 +149,16 @@ impl<'d> Operation<'d> {
                 let value = example.or_else(|| Sampler::new(self.document).value(media.get("schema")));
                 let text = match value.unwrap_or(Node::Null) {
                     // An example may be JSON as text.
-                    Node::Text(text) if schema.get("type").text() != Some("string") && crate::parts::is_json(&text) => text,
+                    Node::Text(text) if schema.get("type").text() != Some("string") && crate::parts::is_json(&text) => {
+                        text
+                    }
                     value => value.to_pretty_json(),
                 };
-                request.body = Some(Body::Json(secrets.json(&text)));
+                request.body = Some(match crate::parts::is_json(&text) {
+                    true => Body::Json(secrets.json(&text)),
+                    // A lone value could be taken for a line of the section above it.
+                    false => Body::Text { text: text.as_str().into(), hint: TextHint::Json },
+                });
                 if json != "application/json" {
                     request.headers.push(pair("Content-Type", media_type.as_str().into()));
                 }
@@ -207,10 +217,10 @@ impl<'d> Operation<'d> {
         } else {
             property
         };
-        let is_file =
-            of.get("format").text() == Some("binary") || !property.get("contentMediaType").is_null();
+        let is_file = of.get("format").text() == Some("binary") || !property.get("contentMediaType").is_null();
         if is_file {
-            let reason = format!("the field has text instead: put a file beside the hurl file and write {name}: file,NAME;");
+            let reason =
+                format!("the field has text instead: put a file beside the hurl file and write {name}: file,NAME;");
             left_out.push(LeftOut::new("file of the form", name, reason));
         }
         let values = match value {

@@ -44,7 +44,8 @@ impl<'d> Parameter<'d> {
             let (_, example) = self.node.get("examples").members().first()?;
             Some(document.resolve(example).get("value").clone())
         };
-        let (_, media) = self.node.get("content").members().first().map_or(("", self.node), |(kind, media)| (kind.as_str(), media));
+        let (_, media) =
+            self.node.get("content").members().first().map_or(("", self.node), |(kind, media)| (kind.as_str(), media));
         let own = given(self.node).or_else(examples).or_else(|| given(media));
         own.or_else(|| given(document.resolve(self.node.get("schema")))).filter(|value| !value.is_null())
     }

@@ -6,7 +6,7 @@ use serde_json::Number;
 
 /// The levels of a value that is made.
 const DEEPEST: usize = 12;
-/// The schemas that are looked at for one value: more would be a value that nobody reads.
+/// The schemas that are looked at for one value: more would make a value that is too long to read.
 const MOST: usize = 4000;
 /// The items of a list and the characters of a text that are made at most because a schema demands them.
 const LONGEST: f64 = 64.0;
@@ -31,10 +31,8 @@ impl<'d> Sampler<'d> {
             return None;
         }
         let reference = schema.get("$ref").text();
-        if let Some(reference) = reference {
-            if self.path.contains(&reference) {
-                return None;
-            }
+        if reference.is_some_and(|reference| self.path.contains(&reference)) {
+            return None;
         }
         self.path.push(reference.unwrap_or_default());
         let value = if self.path.iter().filter(|step| step.is_empty()).count() > DEEPEST {
@@ -119,12 +117,26 @@ impl<'d> Sampler<'d> {
         let most = schema.get("maxItems").number().unwrap_or(LONGEST).clamp(0.0, LONGEST) as usize;
         let prefix = schema.get("prefixItems").items();
         let mut items: Vec<Node> = prefix.iter().filter_map(|item| self.value(item)).collect();
-        if items.is_empty() {
-            let item = self.value(schema.get("items"));
-            items.extend(item.into_iter().flat_map(|item| vec![item; least.max(1).min(most)]));
+        let item = if items.is_empty() { self.value(schema.get("items")) } else { None };
+        if let Some(item) = item {
+            // Copies count too, since lists of lists would grow without bound.
+            let size = size(&item);
+            let copies = least.max(1).min(most).min(1 + self.left / size);
+            self.left = self.left.saturating_sub(copies * size);
+            items.extend(vec![item; copies]);
         }
         Node::List(items)
     }
+}
+
+/// Returns the number of values within a value, itself included.
+fn size(node: &Node) -> usize {
+    let within: usize = match node {
+        Node::List(items) => items.iter().map(size).sum(),
+        Node::Object(members) => members.iter().map(|(_, value)| size(value)).sum(),
+        _ => 0,
+    };
+    within + 1
 }
 
 /// Returns the value that a schema, a parameter or a media type gives itself.
@@ -134,10 +146,12 @@ pub(super) fn given(node: &Node) -> Option<Node> {
         Node::Null => None,
         value => Some(value.clone()),
     };
-    named("example").or_else(|| first("examples")).or_else(|| named("const")).or_else(|| named("default")).or_else(|| {
-        let mut values = node.get("enum").items().iter();
-        values.find(|value| !value.is_null()).cloned()
-    })
+    named("example").or_else(|| first("examples")).or_else(|| named("const")).or_else(|| named("default")).or_else(
+        || {
+            let mut values = node.get("enum").items().iter();
+            values.find(|value| !value.is_null()).cloned()
+        },
+    )
 }
 
 /// Returns the type of a schema's values: the first that is not null, otherwise what its other words say.

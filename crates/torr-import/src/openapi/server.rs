@@ -1,29 +1,31 @@
 //! The servers of a description.
 
-use super::Options;
 use super::document::Document;
 use crate::draft::{Draft, ImportError, LeftOut};
 use crate::node::Node;
 use url::Url;
 
+/// The variable that holds the server's URL.
+pub(super) const BASE_URL: &str = "base_url";
+
 /// Returns the URL of the server that all requests go to, without a slash at its end.
 ///
 /// # Errors
 /// If the server that the command line gives is no URL.
-pub(super) fn base(document: &Document<'_>, options: &Options, draft: &mut Draft) -> Result<String, ImportError> {
+pub(super) fn base(document: &Document<'_>, server: Option<&str>, draft: &mut Draft) -> Result<String, ImportError> {
     let servers = document.root.get("servers").items();
     let described = servers.first().map(url).unwrap_or_default();
     for server in servers.iter().skip(1) {
         draft.left_out.push(LeftOut::new("servers", url(server), "the first one is taken: --server takes another"));
     }
-    let base = match &options.server {
+    let base = match server {
         // A described URL without a host is a path on the server.
         Some(given) => {
             let is_url = Url::parse(given).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
             if !is_url {
                 return Err(ImportError(format!("--server '{given}' is no URL of http or https")));
             }
-            given.clone()
+            given.to_owned()
         }
         None if described.contains("://") => described,
         None => {

@@ -1,1 +1,149 @@
+//! Descriptions of versions 3.0 and 3.1, and the hurl files that become of them.
 
+use super::{Options, import};
+use crate::Draft;
+use torr_session::hurl::parse;
+
+const ORDERS: &str = include_str!("../../samples/orders-3.0.yaml");
+const NOTES: &str = include_str!("../../samples/notes-3.1.json");
+
+fn imported(text: &str, options: &Options) -> (String, String) {
+    let draft: Draft = import(text, options).expect("it is a description");
+    let file = draft.text();
+    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
+    (file, draft.summary())
+}
+
+/// Returns the text of the entry that begins with a line.
+fn entry<'t>(file: &'t str, first: &str) -> &'t str {
+    let start = file.find(first).unwrap_or_else(|| panic!("no {first} in {file}"));
+    file[start..].split("\n\n").next().unwrap_or_default()
+}
+
+#[test]
+fn each_operation_of_3_0_is_an_entry_in_the_order_of_the_file() {
+    let (file, summary) = imported(ORDERS, &Options::default());
+    let names: Vec<_> = file.lines().filter_map(|line| line.strip_prefix("# name: ")).collect();
+    let expected = ["createOrder", "All orders", "getOrder", "deleteOrder", "putNote", "login", "upload", "raw"];
+    assert_eq!(names, expected);
+    assert!(file.contains("[Options]\nvariable: base_url=\"https://eu.shop.example/v1\"\n"), "{file}");
+    let create = entry(&file, "POST {{base_url}}/orders\n");
+    let fields = "X-Tenant: acme\nAuthorization: Bearer {{bearer}}\nAccept: application/json\n";
+    assert!(create.contains(fields) && create.ends_with("HTTP 201"), "{create}");
+    // Two lines of merged parts, the card by its discriminator, no circle of customers, nothing that only the service writes.
+    assert_eq!(create.matches("\"sku\": \"textxx\",\n      \"count\": 1").count(), 2, "{create}");
+    assert!(
+        create.contains("\"kind\": \"card\"") && !create.contains("referrer") && !create.contains("\"id\""),
+        "{create}"
+    );
+    for line in [
+        "8 requests",
+        "left out: callbacks, 1 time (requests that the service sends)",
+        "left out: links, 1 time",
+        "left out: content type, 1 time",
+        "left out: content of the type application/octet-stream, 1 time",
+        "left out: optional query parameter, 1 time",
+        "left out: servers, 1 time",
+        "left out: file of the form, 1 time",
+    ] {
+        assert!(summary.lines().any(|said| said.starts_with(line)), "{line}: {summary}");
+    }
+}
+
+#[test]
+fn parameters_are_written_in_their_styles() {
+    let (file, _) = imported(ORDERS, &Options::default());
+    let list = entry(&file, "GET {{base_url}}/orders\n");
+    let query =
+        "[Query]\nstate: open\nids: 3\nids: 4\nfields: id,total\nfilter[year]: 2026\nfilter[kind]: a b\nlimit: 20\n";
+    assert!(list.contains(query), "{list}");
+    assert!(
+        file.contains("# left out: optional query parameter cursor (no example and no default)\n# name: All orders")
+    );
+    let note = entry(&file, "PUT {{base_url}}/orders/a%2Fb/notes/7\n");
+    assert!(note.contains("Content-Type: text/plain\n") && note.contains("[Cookies]\ntheme: dark\n"), "{note}");
+    // Braces of an example are no placeholder.
+    assert!(note.contains("hello \\u{7b}\\u{7b}world}}"), "{note}");
+}
+
+#[test]
+fn credentials_are_variables_and_stand_nowhere() {
+    let (file, summary) = imported(ORDERS, &Options::default());
+    assert!(!file.contains("geheim") && !summary.contains("geheim"), "{file}{summary}");
+    assert!(
+        entry(&file, "GET {{base_url}}/orders/6")
+            .contains("[Query]\napi_key: {{key}}\nHTTP *\n[Asserts]\nstatus >= 200\n")
+    );
+    assert!(entry(&file, "DELETE ").contains("[BasicAuth]\n{{basic_user}}: {{basic_password}}\nHTTP 204"));
+    let login = entry(&file, "POST {{base_url}}/login");
+    assert!(!login.contains("Authorization") && login.contains("password: {{password_2}}"), "{login}");
+    assert!(
+        summary.contains("secret: security scheme bearer is the variable 'bearer', read from HURL_VARIABLE_bearer")
+    );
+}
+
+#[test]
+fn version_3_1_has_types_in_lists_examples_in_lists_and_webhooks() {
+    let (file, summary) = imported(NOTES, &Options::default());
+    let add = entry(&file, "POST {{base_url}}/notes\n");
+    let body = "{\n  \"text\": \"buy \\u007b\\u007bmilk}}\",\n  \"weight\": 2.5,\n  \"tags\": {\n    \"key\": -3\n  }\n}\nHTTP 201";
+    assert!(add.contains("Content-Type: application/vnd.notes+json\n") && add.ends_with(body), "{add}");
+    assert!(
+        file.contains("variable: base_url=\"http://localhost/api\"\n") && summary.contains("--server gives another")
+    );
+    assert!(entry(&file, "GET {{base_url}}/notes\n").contains("since: 2026-01-31\nflags: a\nflags: true\n"), "{file}");
+    assert!(entry(&file, "POST https://login.example/token").contains("Authorization: Bearer {{oauth}}"), "{file}");
+    assert!(
+        file.contains("# left out: security scheme mtls (give the certificate with the option 'cert')\n"),
+        "{file}"
+    );
+    assert!(
+        summary.contains("left out: webhooks, 1 time") && summary.contains("left out: content, 1 time"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn operations_are_chosen_by_tag_path_and_method() {
+    let names = |options: Options| {
+        let (file, _) = imported(ORDERS, &options);
+        file.lines().filter_map(|line| line.strip_prefix("# name: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(names(Options { tags: vec!["files".to_owned()], ..Options::default() }), ["upload", "raw"]);
+    let below = Options { paths: vec!["/orders/{id}".to_owned()], ..Options::default() };
+    assert_eq!(names(below), ["getOrder", "deleteOrder", "putNote"]);
+    let posts = Options { methods: vec!["POST".to_owned()], paths: vec!["/login".to_owned()], ..Options::default() };
+    assert_eq!(names(posts.clone()), ["login"]);
+    let (file, summary) = imported(ORDERS, &Options { server: Some("http://127.0.0.1:1/x/".to_owned()), ..posts });
+    assert!(file.contains("base_url=\"http://127.0.0.1:1/x\""), "{file}");
+    assert!(summary.contains("left out: operations, 7 times (not chosen by --tag, --path or --method)"), "{summary}");
+}
+
+#[test]
+fn schemas_without_an_end_are_bounded() {
+    let wide = format!(
+        "openapi: 3.0.0\npaths: {{/a: {{post: {{requestBody: {{content: {{application/json: {{schema: {{$ref: '#/s/x0'}}}}}}}}}}}}}}\ns:\n{}",
+        (0..100).map(|n| format!("  x{n}: {{properties: {{a: {{$ref: '#/s/x{m}'}}, b: {{$ref: '#/s/x{m}'}}, c: {{type: array, minItems: 1e9, items: {{$ref: '#/s/x{m}'}}}}}}}}\n", m = n + 1)).collect::<String>()
+    );
+    let (file, _) = imported(&wide, &Options::default());
+    assert!(file.len() < 4_000_000, "{}", file.len());
+}
+
+#[test]
+fn what_is_no_description_is_refused_in_one_line() {
+    for (text, message) in [
+        ("", "has no 'openapi' version"),
+        ("swagger: '2.0'\npaths: {}", "Swagger 2.0: convert it to OpenAPI 3 first"),
+        ("openapi: 4.0.0", "OpenAPI 4.0.0: 3.0 and 3.1 are supported"),
+        ("openapi: 3.0.0\npaths: {}", "has no operation"),
+        ("{\"openapi\": ", "this is no OpenAPI description: EOF"),
+        ("a: b: c", "this is no OpenAPI description: "),
+    ] {
+        let error = import(text, &Options::default()).expect_err(text).to_string();
+        assert!(error.contains(message) && !error.contains('\n'), "{text}: {error}");
+    }
+    let options = Options { tags: vec!["none".to_owned()], ..Options::default() };
+    assert!(import(ORDERS, &options).expect_err("nothing is chosen").to_string().contains("--tag"));
+    let options = Options { server: Some("shop".to_owned()), ..Options::default() };
+    assert!(import(ORDERS, &options).expect_err("it is no URL").to_string().contains("--server 'shop' is no URL"));
+}

@@ -1,6 +1,6 @@
 //! Authorization, which requests inherit from their folders.
 
-use super::item::Reader;
+use super::reader::Reader;
 use crate::draft::LeftOut;
 use crate::node::Node;
 use crate::parts::{NOWHERE, pair};

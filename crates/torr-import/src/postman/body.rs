@@ -1,10 +1,10 @@
 //! Content of requests.
 
-use super::item::Reader;
+use super::reader::Reader;
 use crate::content::{content, json};
 use crate::draft::LeftOut;
 use crate::node::Node;
-use crate::parts::{NOWHERE, drop_field, has_field, pair};
+use crate::parts::{NOWHERE, beside, drop_field, has_field, pair};
 use torr_session::hurl::ast::{Body, KeyValue, MultipartPart, Piece, Request, Template};
 
 /// Adds the content of a request.
@@ -39,7 +39,9 @@ pub(super) fn add(reader: &mut Reader, body: &Node, request: &mut Request, left_
             if name.is_empty() {
                 left_out.push(LeftOut::new("file", "", "the collection names none"));
             } else {
-                request.body = Some(Body::File(reader.template(&name, left_out)));
+                let (name, moved) = beside(&name);
+                left_out.extend(moved);
+                request.body = Some(Body::File(reader.template(name, left_out)));
             }
         }
         other => left_out.push(LeftOut::new("content", other, "a kind that is not known")),
@@ -78,7 +80,8 @@ fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut V
         return;
     }
     let files: Vec<String> = match row.get("src") {
-        Node::List(files) => files.iter().map(Node::plain).collect(),
+        Node::List(files) if !files.is_empty() => files.iter().map(Node::plain).collect(),
+        Node::List(_) => vec![String::new()],
         file => vec![file.plain()],
     };
     for file in files {
@@ -87,7 +90,9 @@ fn part(reader: &mut Reader, row: &Node, request: &mut Request, left_out: &mut V
             continue;
         }
         let content_type = row.get("contentType").text().map(Template::from);
-        let (name, file) = (reader.template(&name, left_out), reader.template(&file, left_out));
+        let (file, moved) = beside(&file);
+        left_out.extend(moved);
+        let (name, file) = (reader.template(&name, left_out), reader.template(file, left_out));
         request.multipart.push(MultipartPart::File { name, file, content_type, at: NOWHERE });
     }
 }

@@ -1,6 +1,6 @@
 //! Statements of test scripts that expect something of a response, in the notations of `pm.expect`, `pm.response.to` and `tests[]`.
 
-use crate::parts::{assert, integer, status_between};
+use crate::parts::{assert, integer, is_json_path, status_between};
 use regex::Regex;
 use std::sync::LazyLock;
 use torr_session::hurl::ast::{Assert, Filter, Number, Pattern, Predicate, Query, Value};
@@ -17,13 +17,17 @@ static HAS: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"^tests\[(?:"[^"]*"|'[^']*'|`[^`]*`)\]\s*=\s*responseBody\.has\((.+)\)$"#));
 /// A last word with its arguments, behind words that only make sentences read well.
 static CHAIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^((?:(?:to|be|been|is|that|which|and|has|have|with|of|same|does|deep|not|at)\.)*)([A-Za-z]+)(?:\((.*)\))?$")
+    pattern(
+        r"^((?:(?:to|be|been|is|that|which|and|has|have|with|of|same|does|deep|not|at)\.)*)([A-Za-z]+)(?:\((.*)\))?$",
+    )
 });
 /// A step of a path into parsed content.
 static STEP: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"^(?:\??\.([A-Za-z_$][\w$]*)|\[(\d+)\]|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])"#));
 static CALL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"^(pm\.response\.headers\.get|postman\.getResponseHeader|pm\.cookies\.get|postman\.getResponseCookie)\(\s*["']([^"']+)["']\s*\)(\.value)?$"#)
+    pattern(
+        r#"^(pm\.response\.headers\.get|postman\.getResponseHeader|pm\.cookies\.get|postman\.getResponseCookie)\(\s*["']([^"']+)["']\s*\)(\.value)?$"#,
+    )
 });
 
 /// What a statement expects.
@@ -127,7 +131,8 @@ pub(super) fn expression(text: &str, bindings: &[String]) -> Option<Expression> 
         }
         steps = rest;
     }
-    Some(Expression { query: Query::JsonPath(path.as_str().into()), filters })
+    // A JSONPath has shorter numbers than a script may have.
+    is_json_path(&path).then(|| Expression { query: Query::JsonPath(path.as_str().into()), filters })
 }
 
 fn member(name: &str) -> String {
@@ -147,7 +152,9 @@ pub(super) fn read(statement: &str, bindings: &[String]) -> Option<Expectation> 
     if let Some(found) = TESTS.captures(statement) {
         let value = Literal::read(&found[3])?;
         let predicate = match &found[2] {
-            "==" | "===" => return compared(expression(&found[1], bindings)?, false, Predicate::Equal(value.value()), &value),
+            "==" | "===" => {
+                return compared(expression(&found[1], bindings)?, false, Predicate::Equal(value.value()), &value);
+            }
             "!=" | "!==" => Predicate::NotEqual(value.value()),
             "<" => Predicate::Less(value.value()),
             ">" => Predicate::Greater(value.value()),

@@ -1,13 +1,15 @@
 //! Folders and requests of a collection.
 
+use super::reader::{self, Reader};
 use super::script::{self, Phase};
-use super::{DEEPEST, auth, body, dynamic, know, leave_out, url};
-use crate::draft::{Draft, DraftEntry, LeftOut};
+use super::{auth, body, url};
+use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
 use crate::parts::{NOWHERE, drop_nameless, entry, method, option};
-use crate::secret::Secrets;
-use crate::variables::{Variables, braced};
 use torr_session::hurl::ast::{KeyValue, OptionName, OptionValue, Piece, Request, Template};
+
+/// The levels of folders; JSON itself has a limit near.
+const DEEPEST: usize = 64;
 
 /// What a request inherits from the folders around it.
 #[derive(Debug, Clone)]
@@ -17,18 +19,11 @@ pub(super) struct Folder<'c> {
     pub(super) events: Vec<&'c Node>,
 }
 
-/// Reads a collection.
-pub(super) struct Reader {
-    pub(super) variables: Variables,
-    pub(super) secrets: Secrets,
-    pub(super) draft: Draft,
-}
-
 impl Reader {
     /// Reads the collection, or a folder within it.
     pub(super) fn folder<'c>(&mut self, folder: &'c Node, above: &Folder<'c>, depth: usize) {
         if depth > DEEPEST {
-            leave_out(&mut self.draft, "folders", "nested too deep");
+            self.leave_out("folders", "nested too deep");
             return;
         }
         let mut inside = above.clone();
@@ -37,13 +32,13 @@ impl Reader {
         }
         inside.events.extend(folder.get("event").items());
         if depth > 0 {
-            know(folder.get("variable"), &mut self.variables);
+            reader::know(folder.get("variable"), &mut self.variables);
         }
         for item in folder.get("item").items() {
             if !item.get("item").is_null() {
                 self.folder(item, &inside, depth + 1);
             } else if item.get("request").is_null() {
-                leave_out(&mut self.draft, "items", "neither a request nor a folder");
+                self.leave_out("items", "neither a request nor a folder");
             } else {
                 self.request(item, &inside);
             }
@@ -55,36 +50,43 @@ impl Reader {
         let mut left_out = Vec::new();
         let address = if described.text().is_some() { described } else { described.get("url") };
         let address = url::text(address, &mut left_out);
+        let address = address.trim_start_matches([':', '/']);
         if address.is_empty() {
-            leave_out(&mut self.draft, "requests", "without a URL");
+            self.leave_out("requests", "without a URL");
             return;
         }
-        let target = self.address(&address, &mut left_out);
+        let own = item.get("event").items().iter();
+        let events: Vec<&Node> = folder.events.iter().copied().chain(own).collect();
+        let of_phase = |phase: Phase| {
+            let is_of_phase = move |event: &&&Node| event.get("listen").text() == Some(phase.name());
+            events.iter().filter(is_of_phase).copied().collect::<Vec<_>>()
+        };
+        // The scripts before the request give values to its variables.
+        let mut made =
+            DraftEntry::new(entry(item.get("name").text_or_empty(), nothing()), std::iter::empty::<LeftOut>());
+        for event in of_phase(Phase::Before) {
+            script::read(self, Phase::Before, event, &mut made);
+        }
+        let definitions = std::mem::take(&mut made.entry.request.options);
+        let target = self.address(address, &mut left_out);
         let mut request = Request::new(method(described.get("method").text_or_empty()), target, NOWHERE);
         self.fields(described.get("header"), &mut request, &mut left_out);
         let own = if described.get("auth").is_null() { item.get("auth") } else { described.get("auth") };
         auth::add(self, if own.is_null() { folder.auth } else { own }, &mut request, &mut left_out);
         body::add(self, described.get("body"), &mut request, &mut left_out);
         drop_nameless(&mut request);
+        request.options = definitions;
         self.behaviour(item.get("protocolProfileBehavior"), &mut request, &mut left_out);
-        let mut made = DraftEntry::new(entry(item.get("name").text_or_empty(), request), left_out);
-        let own = item.get("event").items().iter();
-        let events: Vec<&Node> = folder.events.iter().copied().chain(own).collect();
-        for phase in [Phase::Before, Phase::After] {
-            for event in events.iter().filter(|event| event.get("listen").text() == Some(phase.name())) {
-                script::read(self, phase, event, &mut made);
-            }
+        made.entry.request = request;
+        left_out.append(&mut made.left_out);
+        made.left_out = left_out;
+        for event in of_phase(Phase::After) {
+            script::read(self, Phase::After, event, &mut made);
         }
         for _ in item.get("response").items() {
-            leave_out(&mut self.draft, "saved responses", "examples for people");
+            self.leave_out("saved responses", "examples for people");
         }
         self.draft.entries.push(made);
-    }
-
-    /// Returns a template of text with variables.
-    pub(super) fn template(&mut self, text: &str, left_out: &mut Vec<LeftOut>) -> Template {
-        let mut function = |name: &str| dynamic::piece(name, left_out);
-        braced(&mut self.variables, &mut self.secrets, text, &mut function)
     }
 
     /// Returns the template of a URL: with http where neither the text nor its first variable has a scheme.
@@ -92,7 +94,11 @@ impl Reader {
         let mut template = self.template(address, left_out);
         let has_scheme = match address.strip_prefix("{{").and_then(|rest| rest.split_once("}}")) {
             Some((name, rest)) => {
-                rest.starts_with("://") || self.variables.value(name.trim()).is_none_or(|value| value.is_empty() || value.contains("://") || value.contains("{{"))
+                rest.starts_with("://")
+                    || self
+                        .variables
+                        .value(name.trim())
+                        .is_none_or(|value| value.is_empty() || value.contains("://") || value.contains("{{"))
             }
             None => address.contains("://"),
         };
@@ -148,4 +154,9 @@ impl Reader {
             request.options.push(option(OptionName::Location, OptionValue::Boolean(true)));
         }
     }
+}
+
+/// Returns a request of nothing, until there is one.
+fn nothing() -> Request {
+    Request::new("GET", Template::default(), NOWHERE)
 }

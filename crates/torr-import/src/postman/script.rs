@@ -3,7 +3,7 @@
 //! A line is certain only if it is one whole statement that always runs: within `pm.test`, but not within any other block.
 
 use super::expectation::{self, Expression, Literal};
-use super::item::Reader;
+use super::reader::Reader;
 use crate::draft::{DraftEntry, LeftOut};
 use crate::node::Node;
 use crate::parts::{capture, option, response};
@@ -40,10 +40,14 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// The parsed content under a name.
 static BINDING: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:var|let|const)?\s*([A-Za-z_$][\w$]*)\s*=\s*(?:pm\.response\.json\(\)|JSON\.parse\(\s*(?:responseBody|pm\.response\.text\(\))\s*\));?$")
+    pattern(
+        r"^(?:var|let|const)?\s*([A-Za-z_$][\w$]*)\s*=\s*(?:pm\.response\.json\(\)|JSON\.parse\(\s*(?:responseBody|pm\.response\.text\(\))\s*\));?$",
+    )
 });
 static SET: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"^(?:pm\.(?:environment|collectionVariables|globals|variables)\.set|postman\.set(?:Environment|Global)Variable)\(\s*["'`]([^"'`]+)["'`]\s*,\s*(.+?)\s*\);?$"#)
+    pattern(
+        r#"^(?:pm\.(?:environment|collectionVariables|globals|variables)\.set|postman\.set(?:Environment|Global)Variable)\(\s*["'`]([^"'`]+)["'`]\s*,\s*(.+?)\s*\);?$"#,
+    )
 });
 
 /// What was understood of a script so far.
@@ -183,10 +187,10 @@ impl Script {
         let mut captured = capture(&variable, query);
         captured.filters = filters;
         response(&mut made.entry).captures.push(captured);
-        reader.draft.notes.push(format!(
-            "captured: '{variable}' from a test script of request {}",
-            reader.draft.entries.len() + 1
-        ));
+        reader
+            .draft
+            .notes
+            .push(format!("captured: '{variable}' from a test script of request {}", reader.draft.entries.len() + 1));
         true
     }
 }
@@ -196,7 +200,7 @@ fn define(name: &str, value: &str, reader: &mut Reader, made: &mut DraftEntry) -
     let Some(literal) = Literal::read(value) else { return false };
     let variable = reader.variables.assign(name);
     let of = OptionValue::Definition { name: variable, value: literal.value() };
-    made.entry.request.options.insert(0, option(OptionName::Variable, of));
+    made.entry.request.options.push(option(OptionName::Variable, of));
     true
 }
 

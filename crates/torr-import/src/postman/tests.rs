@@ -1,1 +1,181 @@
+//! Collections as Postman exports them, and the hurl files that become of them.
 
+use super::import;
+use serde_json::{Value, json};
+use torr_session::hurl::parse;
+
+const SHOP: &str = include_str!("../../samples/shop-2.1.postman_collection.json");
+const ENVIRONMENT: &str = include_str!("../../samples/test.postman_environment.json");
+const ECHO: &str = include_str!("../../samples/echo-2.0.postman_collection.json");
+
+fn imported(text: &str, environment: Option<&str>) -> (String, String) {
+    let draft = import(text, environment).expect("it is a collection");
+    let file = draft.text();
+    parse(&file).unwrap_or_else(|error| panic!("{error}\n{file}"));
+    (file, draft.summary())
+}
+
+/// Returns the hurl file of one request.
+fn request(request: Value, script: &[&str]) -> String {
+    let event = json!([{"listen": "test", "script": {"exec": script}}]);
+    imported(&json!({"item": [{"name": "a", "event": event, "request": request}]}).to_string(), None).0
+}
+
+fn entry<'t>(file: &'t str, name: &str) -> &'t str {
+    let start = file.find(&format!("# name: {name}\n")).unwrap_or_else(|| panic!("no {name} in {file}"));
+    file[start..].split("\n\n").next().unwrap_or_default()
+}
+
+#[test]
+fn a_collection_of_2_1_with_its_environment() {
+    let (file, summary) = imported(SHOP, Some(ENVIRONMENT));
+    let expected = "# name: Log in\nPOST {{baseUrl}}/login?lang={{lang}}\nX-Request-Id: {{newUuid}}\nX-Attempt: {{attempt}}\n[Options]\n\
+        variable: scheme=\"https\"\nvariable: baseUrl=\"{{scheme}}://shop.example\"\nvariable: lang=\"en\"\nvariable: host=\"shop.example\"\n\
+        variable: attempt=1\nlocation: true\n{\n    \"user\": \"{{user}}\",\n    \"password\": \"{{password}}\",\n    \
+        \"at\": {{newDate dateFormat \"%s\"}}\n}\nHTTP 200\n[Captures]\ntoken: jsonpath \"$.access_token\"\n\
+        user_id: jsonpath \"$.user['first-id']\"\n[Asserts]\nheader \"Content-Type\" exists\nduration < 500\n\
+        jsonpath \"$.user.name\" == \"Ann\"\njsonpath \"$.roles\" count >= 1\njsonpath \"$.beta\" not exists";
+    assert_eq!(entry(&file, "Log in"), expected);
+    assert!(!file.contains("geheim") && !summary.contains("geheim") && !file.contains("k-123"), "{file}{summary}");
+    for line in [
+        "6 requests",
+        "secret: variable user is the variable 'user', read from HURL_VARIABLE_user",
+        "captured: 'token' from a test script of request 1",
+        "variable 'text' has no value here",
+        "left out: setNextRequest, 1 time (the entries of a hurl file run in their order)",
+        "left out: part of a test script, 1 time",
+        "left out: part of a script before requests, 1 time",
+        "left out: file of the form, 1 time (the collection names none)",
+        "left out: dynamic variable, 1 time",
+        "left out: authorization, 1 time",
+        "left out: saved responses, 1 time",
+        "left out: field, 1 time (disabled in the collection)",
+    ] {
+        assert!(summary.lines().any(|said| said.starts_with(line)), "{line}: {summary}");
+    }
+    assert!(!summary.contains("'attempt' has no value") && !summary.contains("'token' has no value"), "{summary}");
+}
+
+#[test]
+fn authorization_is_inherited_from_folders() {
+    let (file, _) = imported(SHOP, Some(ENVIRONMENT));
+    assert!(!entry(&file, "Log in").contains("Authorization"), "noauth ends the inheritance: {file}");
+    assert!(entry(&file, "Avatar").contains("/users/{{user_id}}/avatar\nAuthorization: Bearer {{token}}\n"), "{file}");
+    assert!(entry(&file, "Search").contains("X-Api-Key: {{x_api_key}}\n"), "{file}");
+    assert!(!entry(&file, "Signed").contains("X-Api-Key"), "{file}");
+    assert!(file.contains("# left out: authorization awsv4 (this way of authentication is not supported)\n"), "{file}");
+}
+
+#[test]
+fn bodies_and_urls_of_every_kind() {
+    let (file, _) = imported(SHOP, Some(ENVIRONMENT));
+    assert!(entry(&file, "Avatar").contains("[Multipart]\ncaption: me\ntoken: {{token_2}}\n"), "{file}");
+    let search = entry(&file, "Search");
+    assert!(search.contains("insecure: true\n```graphql\nquery find(") && !search.contains("location"), "{search}");
+    assert!(search.ends_with("variables {\"text\": \"{{text}}\"}\n```"), "{search}");
+    assert!(entry(&file, "Order").contains("POST http://{{host}}:8080/orders\n"), "{file}");
+    assert!(entry(&file, "Order").contains("[Form]\nsku: a b&c\nmail: ann@example.org"), "{file}");
+    assert!(entry(&file, "Ping").contains("GET https://status.example/ping\n"), "{file}");
+    assert!(entry(&file, "Signed").contains("GET https://api.example:8443/v1/x\n"), "{file}");
+    let file = request(
+        json!({"method": "POST", "url": "http://a/", "body": {"mode": "file", "file": {"src": "/home/me/data.bin"}}}),
+        &[],
+    );
+    assert!(
+        file.contains("# left out: folder of a file /home/me/data.bin") && file.contains("file,data.bin;"),
+        "{file}"
+    );
+}
+
+#[test]
+fn a_collection_of_2_0_has_objects_for_lists_and_text_for_objects() {
+    let (file, summary) = imported(ECHO, None);
+    let expected = "# name: Basic\nGET https://echo.example/basic-auth?x={{unknown}}\nAccept: application/json\nX-A: b\n[Options]\n\
+        location: true\n[BasicAuth]\npostman: {{password}}\nHTTP 200\n[Captures]\nid: jsonpath \"$.items[0].id\"\n[Asserts]\nbody contains \"ann\"\n\n\
+        # name: File\nPOST http://echo.example/xml\nContent-Type: application/xml\n[Options]\nlocation: true\n```<a>{{id}}</a>```\n";
+    assert_eq!(file, expected);
+    assert!(summary.contains("variable 'unknown' has no value here: --variable unknown=VALUE"), "{summary}");
+}
+
+#[test]
+fn a_statement_that_does_not_always_run_stays_a_comment() {
+    let file = request(
+        json!("http://a/"),
+        &[
+            "if (pm.response.code === 200) {",
+            "    pm.test(\"x\", function () {",
+            "        pm.response.to.have.status(200);",
+            "    });",
+            "}",
+            "for (const x of [1]) { pm.response.to.have.status(201); }",
+            "/* pm.response.to.have.status(202); */",
+            "pm.expect(pm.response.json().n).to.equal(other);",
+            "pm.response.to.have.header('X-Last');",
+            "return;",
+            "pm.response.to.have.status(203);",
+        ],
+    );
+    assert!(file.contains("HTTP *\n[Asserts]\nheader \"X-Last\" exists\n"), "{file}");
+    assert_eq!(file.matches("# | ").count(), 9, "{file}");
+}
+
+#[test]
+fn statements_have_their_counterparts() {
+    for (statement, expected) in [
+        ("pm.expect(pm.response.code).to.be.oneOf([200, 204]);", "status toString matches /^(200|204)$/"),
+        ("pm.expect(pm.response.text()).to.include('ok')", "body contains \"ok\""),
+        ("pm.expect(pm.response.headers.get('X')).to.not.eql('1')", "header \"X\" not == \"1\""),
+        ("pm.expect(pm.response.json().a[0]['b c']).to.be.a('string');", "jsonpath \"$.a[0]['b c']\" isString"),
+        ("pm.expect(pm.response.json()).to.have.property('id', 7);", "jsonpath \"$.id\" == 7"),
+        ("pm.expect(pm.response.json().a).to.match(/^x+$/i);", "jsonpath \"$.a\" matches /(?i)^x+$/"),
+        ("pm.expect(pm.response.json().list).to.have.lengthOf(3);", "jsonpath \"$.list\" count == 3"),
+        ("pm.expect(pm.response.json().a).to.be.undefined;", "jsonpath \"$.a\" not exists"),
+        ("pm.response.to.be.json;", "header \"Content-Type\" contains \"json\""),
+        ("tests['t'] = responseTime < 200;", "duration < 200"),
+        ("pm.expect(responseCode.code).to.eql(404);", "HTTP 404"),
+        ("pm.globals.set('x', pm.response.headers.get('ETag'));", "x: header \"ETag\""),
+    ] {
+        let file = request(json!("http://a/"), &[statement]);
+        assert!(file.contains(expected) && !file.contains("# |"), "{statement}: {file}");
+    }
+    for statement in [
+        "pm.expect(pm.response.json().list).to.include(3);",
+        "pm.expect(pm.response.json().a[99999999999999999999]).to.eql(1);",
+        "pm.expect(pm.response.json().a).to.match(/(?<=x)y/);",
+        "pm.expect(f(pm.response.json().a)).to.eql(1);",
+        "pm.environment.set('x', pm.response.json().a + 1);",
+        "pm.expect(pm.response.json().a).to.eql('it\\'s');",
+    ] {
+        let file = request(json!("http://a/"), &[statement]);
+        assert!(file.contains("# | ") && !file.contains("HTTP"), "{statement}: {file}");
+    }
+}
+
+#[test]
+fn variables_that_name_each_other_and_odd_names_end() {
+    let collection = json!({
+        "item": [{"request": {"url": "{{a}}/{{newUuid}}/{{my var}}/{{my_var}}", "method": "GET"}}],
+        "variable": [{"key": "a", "value": "{{b}}"}, {"key": "b", "value": "{{a}}"}, {"key": "my var", "value": "1"}, {"key": "my_var", "value": "2"}],
+    });
+    let (file, _) = imported(&collection.to_string(), None);
+    assert!(file.contains("/{{newUuid_}}/{{my_var}}/{{my_var_2}}\n"), "{file}");
+    assert!(file.contains("my_var=\"1\"") && file.contains("my_var_2=\"2\""), "{file}");
+}
+
+#[test]
+fn what_is_no_collection_is_refused_in_one_line() {
+    for (text, message) in [
+        ("", "this is no Postman collection: EOF"),
+        ("{}", "it has no 'item'"),
+        (ENVIRONMENT, "this is an environment"),
+        (r#"{"requests": [], "order": []}"#, "format 1: export it from Postman as 2.1"),
+        (
+            r#"{"info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"}, "item": []}"#,
+            "has no request",
+        ),
+    ] {
+        let error = import(text, None).expect_err(text).to_string();
+        assert!(error.contains(message) && !error.contains('\n'), "{text}: {error}");
+    }
+    assert!(import(SHOP, Some("{}")).expect_err("it is none").to_string().contains("has no 'values'"));
+}

@@ -67,11 +67,15 @@ fn without_fragment(raw: &str) -> &str {
 
 fn of_parts(url: &Node) -> String {
     let joined = |name: &str, separator: &str| match url.get(name) {
-        Node::List(items) => items.iter().map(|item| match item {
-            // Parts of a path may be objects.
-            Node::Object(_) => item.get("value").plain(),
-            item => item.plain(),
-        }).collect::<Vec<_>>().join(separator),
+        Node::List(items) => items
+            .iter()
+            .map(|item| match item {
+                // Parts of a path may be objects.
+                Node::Object(_) => item.get("value").plain(),
+                item => item.plain(),
+            })
+            .collect::<Vec<_>>()
+            .join(separator),
         other => other.plain(),
     };
     let mut text = match url.get("protocol").text() {
@@ -97,7 +101,9 @@ fn path_variables(address: &str, variables: &Node) -> String {
         let key = |variable: &&Node| variable.get("key").text().or(variable.get("id").text()) == Some(name);
         Some(variables.items().iter().find(key)?.get("value").plain())
     };
-    let (scheme, rest) = address.split_once("://").map_or(("", address), |(_, rest)| (&address[..address.len() - rest.len()], rest));
-    let segments: Vec<_> = rest.split('/').map(|segment| value(segment).unwrap_or_else(|| segment.to_owned())).collect();
+    let (scheme, rest) =
+        address.split_once("://").map_or(("", address), |(_, rest)| (&address[..address.len() - rest.len()], rest));
+    let segments: Vec<_> =
+        rest.split('/').map(|segment| value(segment).unwrap_or_else(|| segment.to_owned())).collect();
     format!("{scheme}{}", segments.join("/"))
 }

@@ -13,6 +13,11 @@ use super::template::line;
 /// # Errors
 /// At the first place where the text is not a hurl file.
 pub fn parse(source: &str) -> Result<File, ParseError> {
+    // A message may quote the file, where it has several lines.
+    file(source).map_err(|error| ParseError { message: error.message.replace(['\n', '\r'], " "), ..error })
+}
+
+fn file(source: &str) -> Result<File, ParseError> {
     let mut cursor = Cursor::new(source);
     let mut entries = Vec::new();
     loop {

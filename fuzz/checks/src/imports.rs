@@ -1,0 +1,78 @@
+//! Imports: what is refused is refused in one line, and what is made is a hurl file that compiles.
+
+use torr_import::{Draft, ImportError, apipost, curl, har, jmeter, openapi, postman};
+use torr_session::hurl::{Position, parse};
+use torr_session::{Files, Session};
+
+/// Stands for the files that an entry sends.
+struct AnyFile;
+
+impl Files for AnyFile {
+    fn read(&self, _name: &str) -> Result<Vec<u8>, String> {
+        Ok(b"content".to_vec())
+    }
+}
+
+/// Checks one command line of curl.
+pub fn curl(bytes: &[u8]) {
+    text(bytes).into_iter().for_each(|text| check(curl::import(text)));
+}
+
+/// Checks one recording.
+pub fn har(bytes: &[u8]) {
+    text(bytes).into_iter().for_each(|text| check(har::import(text, har::Options { all: true })));
+}
+
+/// Checks one description.
+pub fn openapi(bytes: &[u8]) {
+    text(bytes).into_iter().for_each(|text| check(openapi::import(text, &openapi::Options::default())));
+}
+
+/// Checks one collection, which is its own environment as well.
+pub fn postman(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    check(postman::import(text, None));
+    check(postman::import(text, Some(text)));
+}
+
+/// Checks one export of Apipost.
+pub fn apipost(bytes: &[u8]) {
+    text(bytes).into_iter().for_each(|text| check(apipost::import(text)));
+}
+
+/// Checks one plan of JMeter.
+pub fn jmeter(bytes: &[u8]) {
+    match text(bytes).map(jmeter::import) {
+        Some(Ok(groups)) => groups.into_iter().for_each(|group| check(Ok(group.draft))),
+        Some(Err(error)) => check(Err(error)),
+        None => {}
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+fn check(imported: Result<Draft, ImportError>) {
+    let draft = match imported {
+        Ok(draft) => draft,
+        Err(error) => {
+            assert!(!error.to_string().trim().contains('\n'), "{error}");
+            return;
+        }
+    };
+    let text = draft.text();
+    let file = parse(&text).unwrap_or_else(|error| panic!("what was made cannot be read: {error}\n{text}"));
+    assert_eq!(file.entries.len(), draft.entries.len(), "{text}");
+    let session = Session::compile(&file, &AnyFile, []);
+    let session = session.unwrap_or_else(|error| panic!("what was made does not compile: {error}\n{text}"));
+    // Each variable has a value in the file, or the summary says where it comes from.
+    let summary = draft.summary();
+    for (name, at) in session.names.unassigned() {
+        let Position { line, .. } = at;
+        assert!(
+            summary.contains(name.as_str()),
+            "line {line} uses '{name}', which the summary does not name\n{text}{summary}"
+        );
+    }
+}

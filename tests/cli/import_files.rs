@@ -1,0 +1,174 @@
+//! `torr import openapi|postman|apipost|jmeter`: files as those programs write them become hurl files that check, and that walk
+//! through a server.
+
+use std::path::Path;
+use torr_test_support::program::{Ended, Running, torr_command};
+use torr_test_support::servers::Serve;
+
+/// A file as a program writes it.
+fn sample(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../torr-import/samples").join(name).display().to_string()
+}
+
+fn run(folder: &Path, args: &[&str]) -> Ended {
+    let mut command = torr_command(args);
+    command.current_dir(folder);
+    Running::start(command).wait()
+}
+
+/// Imports into a file, and checks the file with a value for each of these variables.
+fn imported(folder: &Path, args: &[&str], file: &str, variables: &[&str]) -> Ended {
+    let ended = run(folder, &[&["import"], args].concat());
+    assert!(ended.code == Some(0) && ended.stdout.is_empty(), "{args:?}: {ended:?}");
+    check(folder, file, variables);
+    ended
+}
+
+fn check(folder: &Path, file: &str, variables: &[&str]) {
+    let secrets = variables.iter().flat_map(|name| ["--secret".to_owned(), format!("{name}=x")]);
+    let args: Vec<String> = ["check".to_owned(), file.to_owned()].into_iter().chain(secrets).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let checked = run(folder, &args);
+    assert!(checked.code == Some(0) && checked.stdout.ends_with("no mistakes\n"), "{file}: {checked:?}");
+}
+
+#[test]
+fn descriptions_collections_and_exports_become_hurl_files_that_check() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let folder = folder.path();
+    let of = |kind: &str, name: &str, more: &[&str], variables: &[&str], line: &str| {
+        let name = sample(name);
+        let ended = imported(folder, &[&[kind, &name, "-o", "a.hurl"], more].concat(), "a.hurl", variables);
+        assert!(ended.stderr.lines().any(|said| said == line), "{line}: {ended:?}");
+        assert!(ended.stderr.ends_with("torr: next: torr once a.hurl\n"), "{ended:?}");
+    };
+    let secrets = ["bearer", "password", "password_2", "key", "basic_user", "basic_password"];
+    of(
+        "openapi",
+        "orders-3.0.yaml",
+        &[],
+        &secrets,
+        "torr: left out: callbacks, 1 time (requests that the service sends)",
+    );
+    of("openapi", "orders-3.0.yaml", &["--tag", "files", "--method", "post"], &["bearer"], "torr: 2 requests");
+    of(
+        "openapi",
+        "orders-3.0.yaml",
+        &["--path", "/login", "--server", "http://127.0.0.1:1"],
+        &["password"],
+        "torr: 1 request",
+    );
+    of(
+        "openapi",
+        "notes-3.1.json",
+        &[],
+        &["oauth"],
+        "torr: left out: webhooks, 1 time (requests that the service sends)",
+    );
+    let environment = sample("test.postman_environment.json");
+    let secrets = ["user", "password", "token_2", "x_api_key", "text"];
+    let line = "torr: left out: setNextRequest, 1 time (the entries of a hurl file run in their order)";
+    of("postman", "shop-2.1.postman_collection.json", &["--environment", &environment], &secrets, line);
+    let line = "torr: variable 'unknown' has no value here: --variable unknown=VALUE or HURL_VARIABLE_unknown";
+    of("postman", "echo-2.0.postman_collection.json", &[], &["password", "unknown"], line);
+    let line = "torr: left out: websocket, 1 time (not HTTP requests)";
+    of("apipost", "store-7.apipost.json", &[], &["token", "secret"], line);
+    of("apipost", "store-8.apipost.json", &[], &["cookie", "x_key"], "torr: 1 request");
+}
+
+#[test]
+fn each_thread_group_of_a_plan_becomes_a_file_or_one_is_chosen() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let folder = folder.path();
+    let plan = sample("shop.jmx");
+    let secrets = ["x_api_key", "password", "user"];
+    let ended = imported(folder, &["jmeter", &plan, "-o", "shop.hurl"], "shop-buyers.hurl", &secrets);
+    check(folder, "shop-watchers-all.hurl", &[]);
+    let said: Vec<_> = ended.stderr.lines().filter(|line| line.contains("next: ")).collect();
+    assert_eq!(said, ["torr: next: torr once shop-buyers.hurl", "torr: next: torr once shop-watchers-all.hurl"]);
+    let one = run(folder, &["import", "jmeter", &plan, "--group", "Watchers / all"]);
+    assert!(one.code == Some(0) && one.stdout.starts_with("# name: GET all\nGET https://{{host}}/all\n"), "{one:?}");
+    for (args, message) in [
+        (
+            &["import", "jmeter", plan.as_str()][..],
+            "the plan has 'Buyers', 'Watchers / all'; each thread group becomes a file",
+        ),
+        (&["import", "jmeter", plan.as_str(), "--group", "x"], "the plan has no thread group 'x': it has 'Buyers'"),
+    ] {
+        let ended = run(folder, args);
+        assert!(ended.code == Some(2) && ended.stdout.is_empty() && ended.stderr.contains(message), "{ended:?}");
+    }
+}
+
+#[test]
+fn what_was_imported_walks_through_a_server() {
+    let server = Serve::start(&[]);
+    let folder = tempfile::tempdir().expect("there is room");
+    let folder = folder.path();
+    let origin = server.url("");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("there is room");
+    write(
+        "api.yaml",
+        "openapi: 3.1.0\npaths:\n  /bytes/{n}:\n    get:\n      parameters: [{name: n, in: path, required: true, schema: {type: integer, minimum: 7}}]\n      \
+         responses: {200: {description: ok}}\n  /nothing-here:\n    get:\n      responses: {404: {description: none}}\n",
+    );
+    let host = server.address.clone();
+    let collection = serde_json::json!({
+        "info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+        "item": [{
+            "name": "json",
+            "event": [{"listen": "test", "script": {"exec": [
+                "pm.response.to.have.status(200);",
+                "pm.environment.set('said', pm.response.json().message);",
+                "pm.expect(pm.response.json().message).to.eql('Hello, World!');",
+            ]}}],
+            "request": {"method": "GET", "url": {"raw": "{{base}}/json"}},
+        }, {"name": "again", "request": "{{base}}/bytes/3?said={{said}}"}],
+        "variable": [{"key": "base", "value": origin}],
+    });
+    write("shop.json", &collection.to_string());
+    let sampler = |path: &str, below: &str| {
+        format!(
+            "<HTTPSamplerProxy testname=\"x\"><stringProp name=\"HTTPSampler.path\">{path}</stringProp></HTTPSamplerProxy><hashTree>{below}</hashTree>"
+        )
+    };
+    let extractor = "<JSONPostProcessor><stringProp name=\"JSONPostProcessor.referenceNames\">m</stringProp><stringProp name=\"JSONPostProcessor.jsonPathExprs\">$.message</stringProp></JSONPostProcessor><hashTree/>";
+    write(
+        "plan.jmx",
+        &format!(
+            "<jmeterTestPlan><hashTree><TestPlan/><hashTree><ThreadGroup testname=\"g\"/><hashTree>{}{}</hashTree></hashTree></hashTree></jmeterTestPlan>",
+            sampler(&format!("http://{host}/json"), extractor),
+            sampler(&format!("http://{host}/bytes/5?${{m}}"), "")
+        ),
+    );
+    for args in [
+        &["openapi", "api.yaml", "--server", &origin, "-o", "a.hurl"][..],
+        &["postman", "shop.json", "-o", "a.hurl"],
+        &["jmeter", "plan.jmx", "-o", "a.hurl"],
+    ] {
+        imported(folder, args, "a.hurl", &[]);
+        let walked = run(folder, &["once", "a.hurl"]);
+        assert_eq!(walked.code, Some(0), "{args:?}: {walked:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_imported_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let laughs = "<!DOCTYPE a [<!ENTITY b \"ha\"><!ENTITY c \"&b;&b;&b;\">]><jmeterTestPlan>&c;</jmeterTestPlan>";
+    std::fs::write(folder.path().join("laughs.jmx"), laughs).expect("there is room");
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    std::fs::write(folder.path().join("deep.json"), deep).expect("there is room");
+    for (args, message) in [
+        (&["import", "openapi", "/no/such/file"][..], "cannot read an OpenAPI description from '/no/such/file'"),
+        (&["import", "jmeter", "laughs.jmx"], "this is no JMeter plan: "),
+        (&["import", "openapi", "deep.json"], "this is no OpenAPI description: "),
+        (&["import", "postman", "deep.json"], "this is no Postman collection: "),
+        (&["import", "apipost", "deep.json"], "this is no export of Apipost: "),
+        (&["import", "postman", "laughs.jmx"], "this is no Postman collection: "),
+    ] {
+        let ended = run(folder.path(), args);
+        let is_one_line = ended.stderr.lines().count() == 1 && ended.stderr.contains(message);
+        assert!(ended.code == Some(2) && ended.stdout.is_empty() && is_one_line, "{args:?}: {ended:?}");
+    }
+}
