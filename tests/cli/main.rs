@@ -7,6 +7,8 @@ mod import_files;
 mod layout;
 mod outputs;
 mod plan;
+mod script_sessions;
+mod scripts;
 mod session_outputs;
 mod session_runs;
 mod sessions;

@@ -149,7 +149,7 @@ fn bad_usage_has_the_exit_code_and_the_stream_of_wrk() {
     let refused = torr_wrk(&[&format!("http://127.0.0.1:{}/", free_port())]);
     assert!(refused.code == Some(1) && refused.stderr.contains("connection refused"), "{refused:?}");
     for (args, what) in [
-        (&["-s", "post.lua", "http://127.0.0.1:1/", "--", "x"][..], "scripts are not there yet"),
+        (&["-s", "post.lua", "http://127.0.0.1:1/", "--", "x"][..], "there is no such file"),
         (&["-H", "no colon", "http://127.0.0.1:1/"], "header"),
     ] {
         let ours = torr_wrk(args);

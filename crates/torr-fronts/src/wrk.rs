@@ -13,7 +13,7 @@ Usage: wrk <options> <url>      (wrk's command line, run by torr)
     -d, --duration    <T>  Duration [10s]
     -t, --threads     <N>  Threads [2]
 
-    -s, --script      <S>  A Lua script: not there yet
+    -s, --script      <S>  A Lua script; its arguments follow the URL and --
     -H, --header      <H>  Header field 'Name: value'; repeatable
         --latency          Print the latency distribution
         --timeout     <T>  Timeout of a response [2s]

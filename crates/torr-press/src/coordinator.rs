@@ -30,8 +30,7 @@ pub(crate) trait Coordinator {
 }
 
 /// The state that all threads of a run share.
-pub(crate) struct RunState<'r> {
-    stop: &'r AtomicBool,
+pub(crate) struct RunState {
     abort: AtomicBool,
     /// The number of failed attempts that ends the run if none has succeeded.
     max_failed_connects: u64,
@@ -42,11 +41,10 @@ pub(crate) struct RunState<'r> {
     spare_samples: Mutex<Vec<Sample>>,
 }
 
-impl<'r> RunState<'r> {
-    pub fn new(plan: &Plan, stop: &'r AtomicBool) -> Self {
+impl RunState {
+    pub fn new(plan: &Plan) -> Self {
         let attempts = plan.requests.map_or(plan.connections as u64, |n| n.min(plan.connections as u64));
         Self {
-            stop,
             abort: AtomicBool::new(false),
             max_failed_connects: attempts.max(plan.addresses.len() as u64),
             connected: AtomicBool::new(false),
@@ -59,6 +57,11 @@ impl<'r> RunState<'r> {
     /// Ends the run in all threads.
     pub fn abort(&self) {
         self.abort.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run is to end in all threads.
+    pub fn is_stopped(&self) -> bool {
+        self.abort.load(Ordering::Relaxed) || self.is_unreachable()
     }
 
     /// Empties a sample that has been read, and keeps its memory for a thread to fill.
@@ -94,13 +97,13 @@ pub(crate) enum Report {
 /// The coordinator of one thread.
 pub(crate) struct ThreadCoordinator<'r> {
     pub number: usize,
-    pub state: &'r RunState<'r>,
+    pub state: &'r RunState,
     pub reports: mpsc::Sender<Report>,
 }
 
 impl Coordinator for ThreadCoordinator<'_> {
     fn sample(&self, interval: u64, sample: Sample, last: bool) {
-        // The receiver lives until all threads have ended.
+        // Without a receiver the run has ended without this thread.
         let _ = self.reports.send(Report::Sample { thread: self.number, interval, sample, last });
     }
 
@@ -114,8 +117,7 @@ impl Coordinator for ThreadCoordinator<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        is_set(self.state.stop) || is_set(&self.state.abort) || self.state.is_unreachable()
+        self.state.is_stopped()
     }
 
     fn abort(&self) {

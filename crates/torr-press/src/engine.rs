@@ -99,9 +99,9 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
             requests_per_connection: if plan.keep_alive { plan.requests_per_connection } else { Some(1) },
             pacer,
             sessions: plan.users.as_ref().map(|users| Box::new(Sessions::new(numbers.len(), &users.entries()))),
-            source,
             protocol: P::ThreadState::default(),
-            connector: Connector::new(plan),
+            connector: Connector::new(plan, source.address()),
+            source,
             readiness: Readiness::new()?,
             slots: Slots::new(plan, numbers.len()),
             connections: numbers.map(|number| Connection::new(number, protocol())).collect(),
@@ -141,7 +141,7 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
         let in_session = || self.sessions.as_ref().is_some_and(|sessions| sessions.running > 0);
         let is_done =
             || self.slots.in_flight == 0 && !in_session() && (self.slots.all_begun || self.pacer.is_exhausted(now));
-        now >= self.deadline || self.coordinator.is_stopped() || is_done()
+        now >= self.deadline || self.coordinator.is_stopped() || self.source.is_stopped() || is_done()
     }
 
     /// Waits until sockets are ready or something is due.
@@ -245,16 +245,19 @@ impl<'r, P: Protocol, A: Pacer, C: Coordinator> Engine<'r, P, A, C> {
                 }
                 NextRequest::None => break,
             };
-            self.slots.in_flight += 1;
+            let together = self.requests_together(index);
+            self.slots.in_flight += usize::from(together);
             // A wait for a slot is no send lag.
             let lag_from = scheduled.map(|due| if self.slots.backlogged { now } else { due });
             let due = scheduled.unwrap_or(now);
-            let in_warmup = self.recorder.begin(due);
             let connection = &mut self.connections[index as usize];
-            connection.add_request(due, scheduled.is_some(), in_warmup);
-            openings += usize::from(connection.state == ConnectionState::Closed && connection.requests.len() == 1);
-            if self.requests_per_connection.is_some() {
-                connection.cold.begun += 1;
+            openings += usize::from(connection.state == ConnectionState::Closed && connection.requests.is_empty());
+            for _ in 0..together {
+                let in_warmup = self.recorder.begin(due);
+                connection.add_request(due, scheduled.is_some(), in_warmup);
+                if self.requests_per_connection.is_some() {
+                    connection.cold.begun += 1;
+                }
             }
             if let Some(other) = filling.replace(index).filter(|&other| other != index) {
                 self.dispatch(other as usize, None);

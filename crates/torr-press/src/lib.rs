@@ -32,6 +32,7 @@ mod schedule;
 mod source;
 mod sources;
 mod target;
+mod threads;
 mod tls;
 mod url_parts;
 pub mod users;

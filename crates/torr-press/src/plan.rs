@@ -196,7 +196,7 @@ impl Plan {
     /// Whether all that a connection ever sends leaves at once in one packet.
     pub(crate) fn sends_once(&self) -> bool {
         let plain = self.tunnel.is_none() && !self.protocol.http2 && self.protocol.tls.is_none();
-        plain && !self.keep_alive && self.request.largest_bytes() <= ONE_PACKET
+        plain && !self.keep_alive && self.users.is_none() && self.request.largest_bytes() <= ONE_PACKET
     }
 }
 

@@ -1,33 +1,20 @@
 //! A whole run: threads, the collector they report to, and the result.
 
-use crate::any_pacer::AnyPacer;
 use crate::closed_loop::Budget;
-use crate::coordinator::{Report, RunState, ThreadCoordinator};
-use crate::engine::{Engine, ThreadResult};
-use crate::http1::Http1;
-use crate::http2::Http2;
-use crate::inspect::Inspector;
-use crate::keeper::Keeper;
+use crate::coordinator::{Report, RunState};
 use crate::plan::Plan;
-use crate::protocol::Protocol;
-use crate::source::{CurrentUser, Source};
-use crate::tls::OverTls;
-use crate::users::ThreadPart;
+use crate::threads::{LoadThreads, Shared};
 use std::io;
-use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use torr_gauge::collector::{Collector, Measurement, Progress, RunFacts};
-use torr_gauge::generator::{ThreadCost, ThreadMeter};
 use torr_gauge::result::Tls;
 use torr_gauge::sessions::{SessionCounts, SessionFacts};
 use torr_gauge::signals::Watcher;
 use torr_gauge::{Failure, Signals};
-use torr_net::tls::TlsConfig;
-use torr_net::{Clock, clock, file_limit};
+use torr_net::{Clock, file_limit};
 
 /// The reason for which a run has no result.
 #[derive(Debug, Error)]
@@ -69,48 +56,29 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
     let before = watcher.as_ref().map(Watcher::reading);
     let threads = plan.thread_count();
     let budget = Budget::new(plan.requests, plan.connections * usize::from(plan.depth), threads);
-    let state = RunState::new(plan, stop);
-    let (sender, reports) = mpsc::channel();
     let mut collector = Collector::new(threads, plan.interval);
     let (started_at, time) = (SystemTime::now(), Clock::start());
-
-    let ended = thread::scope(|scope| {
-        let spawn = |number: usize| {
-            let coordinator = ThreadCoordinator { number, state: &state, reports: sender.clone() };
-            let budget = &budget;
-            let run = move || press(plan, number, budget, &coordinator, time);
-            thread::Builder::new().name(format!("press-{number}")).spawn_scoped(scope, run)
-        };
-        let handles: Vec<_> = (0..threads).map(spawn).collect::<io::Result<_>>().inspect_err(|_| {
-            // Those that did start would go on for the whole run.
-            state.abort();
-        })?;
-        drop(sender);
-        for report in reports {
-            match report {
-                Report::Warmup(sample) => collector.warmup(&sample),
-                Report::Sample { thread, interval, sample, last } => {
-                    let progress = collector.take(thread, interval, &sample, last);
-                    state.recycle(sample);
-                    if let Some(progress) = progress {
-                        watch(progress);
-                    }
-                }
+    let shared = Arc::new(Shared { plan: plan.clone(), budget, state: RunState::new(plan), time });
+    let threads = LoadThreads::start(&shared)?;
+    let (ended, given_up) = threads.wait(stop, |report| match report {
+        Report::Warmup(sample) => collector.warmup(&sample),
+        Report::Sample { thread, interval, sample, last } => {
+            let progress = collector.take(thread, interval, &sample, last);
+            shared.state.recycle(sample);
+            if let Some(progress) = progress {
+                watch(progress);
             }
         }
-        let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        handles.into_iter().map(join).collect::<io::Result<Vec<(ThreadResult, ThreadCost)>>>()
     })?;
 
-    if let Some(failure) = state.take_connect_failure() {
+    if let Some(failure) = shared.state.take_connect_failure() {
         return Err(RunError::Unreachable { target: plan.reached_by(), failure });
     }
     let after = watcher.as_ref().map(Watcher::reading);
     let signals = before.zip(after).map(|(before, after)| Signals::between(&before, &after));
-    let duration = ended.iter().map(|(e, _)| e.at).max().unwrap_or(0);
-    Ok(collector.finish(RunFacts {
+    // Without a thread that ended the run is over when it should have been.
+    let duration = ended.iter().map(|(e, _)| e.at).max().unwrap_or_else(|| time.now().min(plan.deadline()));
+    let mut measured = collector.finish(RunFacts {
         target: plan.target.url.clone(),
         plan: plan.summary(),
         started_at: humantime::format_rfc3339_millis(started_at).to_string(),
@@ -141,83 +109,11 @@ pub fn run(plan: &Plan, stop: &AtomicBool, mut watch: impl FnMut(Progress)) -> R
             .filter_map(|(e, _)| e.failed_response.clone())
             .min_by(|one, other| one.at_s.total_cmp(&other.at_s)),
         checks: plan.inspection.checks.iter().map(|check| check.name.clone()).collect(),
-    }))
-}
-
-/// Runs the part of one thread.
-fn press(
-    plan: &Plan,
-    number: usize,
-    budget: &Budget,
-    coordinator: &ThreadCoordinator<'_>,
-    time: Clock,
-) -> io::Result<(ThreadResult, ThreadCost)> {
-    // TLS sessions are kept by thread, so that threads do not meet over them.
-    let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
-    let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
-    let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
-    let keeping = || Http1::inspected_by(Keeper::default());
-    match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
-        (false, None, _) if plan.users.is_some() => press_by(plan, number, budget, coordinator, time, keeping),
-        (false, Some(tls), _) if plan.users.is_some() => {
-            press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, keeping()))
-        }
-        (false, None, false) => press_by(plan, number, budget, coordinator, time, Http1::<()>::default),
-        (false, None, true) => press_by(plan, number, budget, coordinator, time, inspected),
-        (false, Some(tls), false) => {
-            press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, Http1::<()>::default()))
-        }
-        (false, Some(tls), true) => {
-            press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, inspected()))
-        }
-        (true, None, _) => press_by(plan, number, budget, coordinator, time, http2),
-        (true, Some(tls), _) => press_by(plan, number, budget, coordinator, time, || OverTls::new(&tls, http2())),
+    });
+    if given_up {
+        // What a thread began after its last sample is not known.
+        let result = &mut measured.result;
+        result.asked = result.requests + result.errors.unanswered() + result.unfinished;
     }
-}
-
-/// Runs the part of one thread in one protocol.
-fn press_by<S: Protocol>(
-    plan: &Plan,
-    number: usize,
-    budget: &Budget,
-    coordinator: &ThreadCoordinator<'_>,
-    time: Clock,
-    session: impl Fn() -> S,
-) -> io::Result<(ThreadResult, ThreadCost)> {
-    let meter = ThreadMeter::start();
-    let threads = plan.thread_count();
-    let numbers = share(plan.connections, threads, number);
-    let source = match &plan.users {
-        Some(users) => {
-            let part = ThreadPart { thread: number, threads, users: numbers.clone(), keep_alive: plan.keep_alive };
-            Source::Users(CurrentUser { all: users.thread(part), current: 0 })
-        }
-        None => Source::Requests(plan.request.cursor(number, threads)),
-    };
-    let pacer = AnyPacer::new(plan, number, budget, &numbers);
-    if plan.is_scheduled() || plan.max_rate.is_some() {
-        clock::minimise_timer_slack();
-    }
-    let ended = Engine::new(plan, numbers, session, pacer, source, coordinator, time)?.run()?;
-    let used = meter.read(ended.idle);
-    Ok((ended, used))
-}
-
-/// Returns the numbers of one thread's connections. The shares of threads differ by at most one.
-fn share(connections: usize, threads: usize, number: usize) -> Range<usize> {
-    let begin = |n: usize| n * (connections / threads) + n.min(connections % threads);
-    begin(number)..begin(number + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_connection_is_lost_or_shared_between_threads() {
-        for (connections, threads) in [(10, 3), (1, 1), (7, 7), (1000, 16)] {
-            let shares: Vec<_> = (0..threads).flat_map(|n| share(connections, threads, n)).collect();
-            assert_eq!(shares, (0..connections).collect::<Vec<_>>());
-        }
-    }
+    Ok(measured)
 }

@@ -3,6 +3,7 @@
 use crate::outgoing::{RequestInfo, RequestParts};
 use crate::request::Cursor;
 use crate::users::ThreadUsers;
+use std::net::SocketAddr;
 
 /// The requests of one thread.
 pub enum Source<'r> {
@@ -18,6 +19,8 @@ pub struct CurrentUser<'r> {
     pub all: Box<dyn ThreadUsers + 'r>,
     /// The position of the user whose request is written next.
     pub current: usize,
+    /// The only address that the thread connects to, if it is not the plan's.
+    pub address: Option<SocketAddr>,
 }
 
 impl Source<'_> {
@@ -44,6 +47,23 @@ impl Source<'_> {
         match self {
             Self::Requests(cursor) => cursor.parts(),
             Self::Users(users) => users.all.parts(users.current),
+        }
+    }
+
+    /// Returns the only address that the thread connects to, if it is not the plan's.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Requests(_) => None,
+            Self::Users(users) => users.address,
+        }
+    }
+
+    /// Whether the users have ended this thread's part of the run.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Self::Requests(_) => false,
+            Self::Users(users) => users.all.is_stopped(),
         }
     }
 

@@ -6,7 +6,7 @@
 use crate::kept::KeptResponse;
 use crate::outgoing::{RequestInfo, RequestParts};
 use std::fmt::Debug;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::time::Duration;
 use torr_gauge::Failure;
@@ -30,6 +30,20 @@ pub trait Users: Debug + Send + Sync {
     fn has_sessions(&self) -> bool {
         true
     }
+
+    /// Returns the only address that a thread connects to, where it is not to be the plan's.
+    fn address(&self, _thread: usize) -> Option<SocketAddr> {
+        None
+    }
+
+    /// Returns a number that grows by one whenever code begins to decide that may not come to an end, and again when it has
+    /// decided: while the number is odd, such code is running on the thread.
+    fn decisions(&self, _thread: usize) -> u64 {
+        0
+    }
+
+    /// Notes that the run ends without a thread, whose users did not decide in time.
+    fn given_up(&self, _thread: usize) {}
 }
 
 /// The part of a run that one thread has.
@@ -69,6 +83,11 @@ pub trait ThreadUsers {
     fn is_over(&self) -> bool {
         false
     }
+
+    /// Returns whether this thread's part of the run ends now.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// What a user does next.
@@ -76,6 +95,10 @@ pub trait ThreadUsers {
 pub enum Step {
     /// Sends a request of the entry with this number.
     Send(u32),
+    /// Sends so many requests of the entry with this number, 1 or more, without waiting for responses between them.
+    SendAll(u32, u16),
+    /// Waits for the responses to requests that were sent together.
+    Await,
     /// Waits.
     Pause(Duration),
     /// Has come to the end of the session.

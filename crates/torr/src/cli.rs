@@ -43,9 +43,9 @@ enum Ready {
     Command(Box<Command>),
     /// A plan is to be printed.
     PlanText(String),
-    Url(Box<PressArgs>, Box<Plan>),
+    /// A URL, with the arguments of its script.
+    Url(Box<PressArgs>, Box<Plan>, Vec<String>),
     Sessions(Box<PressArgs>, Vec<RunFile>),
-    #[expect(dead_code, reason = "the load engine does not run scripts yet")]
     Script(Box<PressArgs>, PathBuf),
 }
 
@@ -86,7 +86,10 @@ fn unknown_flag(error: &clap::Error) -> Option<Stop> {
 }
 
 /// Looks through the targets and their flags.
-fn prepare_load(args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop> {
+fn prepare_load(mut args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop> {
+    // What follows the URL of a script is the script's.
+    let has_arguments = args.script.script.is_some() && args.targets.len() > 1;
+    let arguments = if has_arguments { args.targets.split_off(1) } else { Vec::new() };
     if let Some(mistake) = args.targets.iter().find_map(|word| commands::misplaced(word)) {
         return Err(mistake);
     }
@@ -99,8 +102,10 @@ fn prepare_load(args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop> {
     let grammar = help::grammar();
     let given = given(grammar.get_arguments(), matches);
     match &kind {
+        TargetKind::Script(_) => flags::session::check_script(&given)?,
+        TargetKind::Url(_) if args.script.script.is_some() => flags::session::check_script(&given)?,
         TargetKind::Url(_) => flags::session::check_url(&given)?,
-        TargetKind::Sessions(_) | TargetKind::Script(_) => flags::session::check_sessions(&given)?,
+        TargetKind::Sessions(_) => flags::session::check_sessions(&given)?,
         TargetKind::Plan(_) => {}
     }
     if args.print_plan {
@@ -111,7 +116,7 @@ fn prepare_load(args: PressArgs, matches: &ArgMatches) -> Result<Ready, Stop> {
             let word = url.as_deref().unwrap_or_default();
             let plan =
                 crate::press::plan(&args, url.as_deref()).map_err(|stop| commands::also_no_command(word, stop))?;
-            Ok(Ready::Url(Box::new(args), Box::new(plan)))
+            Ok(Ready::Url(Box::new(args), Box::new(plan), arguments))
         }
         TargetKind::Sessions(files) => Ok(Ready::Sessions(Box::new(args), files)),
         TargetKind::Script(file) => Ok(Ready::Script(Box::new(args), file)),
@@ -130,9 +135,12 @@ impl Ready {
                 output::print(&text);
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Url(args, plan) => crate::press::run(&args, &plan),
+            Self::Url(args, plan, arguments) => match &args.script.script {
+                Some(script) => crate::press::run_script(&args, *plan, script, &arguments),
+                None => crate::press::run(&args, &plan),
+            },
             Self::Sessions(args, files) => crate::session::run(&args, &files),
-            Self::Script(..) => Err(Stop::Usage("Lua files are not run yet".into())),
+            Self::Script(args, file) => crate::press::run_script_file(&args, &file),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod input;
 pub mod load;
 pub mod output;
 pub mod request;
+pub mod script;
 pub mod secret;
 pub mod session;
 pub mod tls;

@@ -19,6 +19,7 @@ mod output;
 mod own_server;
 mod plan_file;
 mod press;
+mod script;
 mod serve;
 mod service;
 mod session;

@@ -6,15 +6,20 @@ pub mod ports;
 
 use crate::exit::Stop;
 use crate::flags::checks::CheckArgs;
+use crate::flags::input::Input;
 use crate::flags::load::LoadArgs;
 use crate::flags::output::OutputArgs;
 use crate::flags::request::RequestArgs;
+use crate::flags::script::ScriptArgs;
 use crate::flags::session::SessionFlags;
 use crate::flags::transport::TransportArgs;
 use crate::interrupt;
+use crate::script::{Script, ScriptSettings};
+use crate::sink;
 use clap::Args;
 use outputs::Outputs;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,6 +28,7 @@ use torr_gauge::sessions::EntryName;
 use torr_press::request::Options;
 use torr_press::{Pace, Plan, RunError};
 use torr_report::live::LiveProgress;
+use torr_script::{Printing, ScriptFile};
 
 /// The default duration of a run.
 const DURATION: Duration = Duration::from_secs(10);
@@ -38,6 +44,8 @@ pub struct PressArgs {
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]
+    pub script: ScriptArgs,
+    #[command(flatten)]
     pub transport: TransportArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
@@ -52,6 +60,36 @@ pub struct PressArgs {
 
 /// Runs a plan and prints the report.
 pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
+    run_with(args, plan, None)
+}
+
+/// Runs a plan whose requests a script makes, and prints the report.
+pub fn run_script(args: &PressArgs, plan: Plan, path: &Path, arguments: &[String]) -> Result<ExitCode, Stop> {
+    let takes_stdout = args.output.files().any(|(_, path)| sink::is_stdout(path));
+    let printing = if takes_stdout { Printing::Stderr } else { Printing::Stdout };
+    let settings = ScriptSettings {
+        path,
+        arguments,
+        variables: args.session.variables.values(&mut Input::default())?.into_iter().collect(),
+        secrets: args.session.variables.secrets().collect(),
+        printing,
+    };
+    let script = Script::load(&plan, settings)?;
+    let plan = script.plan(plan);
+    if plan.users.is_some() && (plan.inspection.follow || !plan.inspection.checks.is_empty()) {
+        let hint = "its own code sees each response";
+        return Err(Stop::Usage(format!("--follow and --expect-... do not go with this script ({hint})")));
+    }
+    run_with(args, &plan, Some(script))
+}
+
+/// Runs a script that names its target itself, and prints the report.
+pub fn run_script_file(args: &PressArgs, path: &Path) -> Result<ExitCode, Stop> {
+    let url = ScriptFile::read(path).and_then(|file| torr_script::target(&file)).map_err(Stop::usage)?;
+    run_script(args, plan(args, Some(&url))?, path, &[])
+}
+
+fn run_with(args: &PressArgs, plan: &Plan, script: Option<Script>) -> Result<ExitCode, Stop> {
     args.output.check(&entries(plan))?;
     let stop = interrupt::flag()?;
     let mut outputs = Outputs::open(&args.output, &plan.target.url)?;
@@ -63,7 +101,11 @@ pub fn run(args: &PressArgs, plan: &Plan) -> Result<ExitCode, Stop> {
     });
     live.clear();
     match run {
-        Ok(run) => Ok(outputs.finish(run)),
+        Ok(run) => {
+            let outcome = Script::outcome(&run);
+            let code = outputs.finish(run);
+            Ok(script.map(|script| script.finish(outcome)).transpose()?.flatten().unwrap_or(code))
+        }
         Err(stop) => Err(outputs.give_up(&plan.target.url, stop)),
     }
 }

@@ -40,6 +40,14 @@ impl SessionCounts {
         Self { entries, ..Self::default() }
     }
 
+    /// Makes sure that there are counts for the entry of this number: some entries are known only when they are come to.
+    #[inline]
+    pub fn make_room(&mut self, entry: usize) {
+        if self.entries.len() <= entry {
+            self.entries.resize_with(entry + 1, EntryCounts::default);
+        }
+    }
+
     /// Counts a session that begins.
     pub fn start(&mut self) {
         self.started += 1;

@@ -103,8 +103,9 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let until = self.back_off(index);
         self.connections[index].cold.back_off_until = until;
         while let Some(request) = self.connections[index].requests.take_oldest() {
-            self.record_failure(index, &request, failure.clone());
-            self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
+            if self.record_failure(index, &request, failure.clone()) {
+                self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
+            }
         }
     }
 
@@ -121,18 +122,21 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn fail_request_at(&mut self, index: usize, age: usize, failure: Failure) {
         let Some(request) = self.connections[index].requests.remove(age) else { return };
         let until = self.back_off(index);
-        self.record_failure(index, &request, failure);
-        self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
+        if self.record_failure(index, &request, failure) {
+            self.slots.defer(DeferredSlot { until, connection: index as u32, then: AfterWait::RequestEnded });
+        }
         if self.requests_per_connection.is_some() {
             self.close_if_used_up(index);
         }
     }
 
-    fn record_failure(&mut self, index: usize, request: &InFlightRequest, failure: Failure) {
+    /// Records a failed request. Returns whether its slot is to be released.
+    fn record_failure(&mut self, index: usize, request: &InFlightRequest, failure: Failure) -> bool {
         let now = self.clock.now();
         self.slots.in_flight -= 1;
-        self.fail_session(index, request, &failure, now);
+        let releases = self.fail_session(index, request, &failure, now);
         self.recorder.failure(request, failure, now);
+        releases
     }
 
     /// Puts a request that the server has not processed back among those to be written.

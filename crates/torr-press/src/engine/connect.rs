@@ -30,7 +30,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             // has to wait for any further one.
             request.clock_pending = !cold.was_connected && self.plan.keep_alive;
         }
-        match self.connector.connect(address) {
+        match self.connector.connect(&address) {
             Ok(socket) => {
                 connection.socket = Some(socket);
                 connection.state = ConnectionState::Connecting;

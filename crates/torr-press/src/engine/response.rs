@@ -72,13 +72,17 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         if received.response.status >= 400 {
             failed = self.failed_status(index, &request, received.response.status, last_byte);
         }
+        if self.sessions.is_some() {
+            // Before the connection may be closed: of requests sent together, those without a response go on another one.
+            self.judge_response(index, &request, &received, failed, last_byte);
+        }
         if ends {
             self.close_for_server(index);
         } else if self.requests_per_connection.is_some() {
             self.close_if_used_up(index);
         }
         match self.sessions.is_some() {
-            true => self.judge_response(index, &request, &received, failed, last_byte),
+            true => self.continue_user(index as u32, last_byte),
             false => self.release_slot_after_think(index as u32, last_byte),
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct UserState {
     pub due: Nanos,
     /// The number of the entry whose request is next or in flight.
     pub entry: u32,
+    /// The number of requests that are sent together.
+    pub together: u16,
     pub in_session: bool,
     /// Whether the session began during the warm-up.
     pub in_warmup: bool,

@@ -20,7 +20,7 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
     pub(super) fn begin_session(&mut self, index: u32, due: Nanos, now: Nanos) -> bool {
         let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
         let in_warmup = due < clock::nanos(self.plan.warmup);
-        sessions.users[index as usize] = UserState { due, entry: 0, in_session: true, in_warmup };
+        sessions.users[index as usize] = UserState { due, entry: 0, together: 1, in_session: true, in_warmup };
         sessions.running += 1;
         if !in_warmup {
             sessions.counts.start();
@@ -35,9 +35,15 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         let state = &mut sessions.users[index as usize];
         match users.all.next(index as usize) {
             Step::Send(entry) => {
-                state.entry = entry;
+                (state.entry, state.together) = (entry, 1);
+                sessions.counts.make_room(entry as usize);
                 return true;
             }
+            Step::SendAll(entry, together) => {
+                (state.entry, state.together) = (entry, together);
+                return true;
+            }
+            Step::Await => {}
             Step::Pause(pause) => {
                 let until = now.saturating_add(clock::nanos(pause));
                 self.slots.defer(DeferredSlot { until, connection: index, then: AfterWait::NextStep });
@@ -76,8 +82,8 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
         }
     }
 
-    /// Hands a response to its user, and takes the user to the next step. `failed` is what was gathered of a response with a status
-    /// of 400 or more, which is an error unless the entry expects it.
+    /// Hands a response to its user. `failed` is what was gathered of a response with a status of 400 or more, which is an error
+    /// unless the entry expects it.
     pub(super) fn judge_response(
         &mut self,
         index: usize,
@@ -113,14 +119,25 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
                 false => self.record_failed_status(request, received.response.status, buffer, now),
             }
         }
-        if self.advance_user(index as u32, now) {
-            self.slots.continuing.push_back(index as u32);
+    }
+
+    /// Takes a user whose response was judged to the next step.
+    pub(super) fn continue_user(&mut self, index: u32, now: Nanos) {
+        if self.advance_user(index, now) {
+            self.slots.continuing.push_back(index);
         }
     }
 
-    /// Ends the session of a user whose request has failed.
-    pub(super) fn fail_session(&mut self, index: usize, request: &InFlightRequest, failure: &Failure, now: Nanos) {
-        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return };
+    /// Ends the session of a user whose request has failed. Returns whether its slot is to be released: of requests that were
+    /// sent together, the first that fails ends the session.
+    pub(super) fn fail_session(
+        &mut self,
+        index: usize,
+        request: &InFlightRequest,
+        failure: &Failure,
+        now: Nanos,
+    ) -> bool {
+        let (Some(sessions), Source::Users(users)) = (&mut self.sessions, &mut self.source) else { return true };
         users.all.failed(index, failure);
         let state = sessions.users[index];
         if let Some(entry) = sessions.counts.entries.get_mut(state.entry as usize).filter(|_| !request.in_warmup) {
@@ -131,6 +148,13 @@ impl<P: Protocol, A: Pacer, C: Coordinator> Engine<'_, P, A, C> {
             sessions.counts.fail(state.entry as usize, Some(&failure.what));
         }
         self.close_session(index);
+        state.in_session
+    }
+
+    /// Returns the number of requests that the user of a connection sends together.
+    #[inline]
+    pub(super) fn requests_together(&self, index: u32) -> u16 {
+        self.sessions.as_ref().map_or(1, |sessions| sessions.users[index as usize].together)
     }
 
     /// Adds the sessions that have ended to the sample that is about to be handed over.

@@ -50,6 +50,7 @@ const ONLY_URLS: &[(&str, &str)] = &[
     ("urls", "several hurl files are several targets, as in a.hurl=7 b.hurl=1"),
     ("order", "several hurl files are several targets, as in a.hurl=7 b.hurl=1"),
     ("no_template", "a hurl file has variables, not placeholders"),
+    ("script", "a script goes with a URL"),
     ("pipeline", "a virtual user has one request in flight"),
     ("streams", "a virtual user has one request in flight"),
     ("expect_status", ASSERTS),
@@ -69,6 +70,17 @@ pub fn check_sessions(given: &[GivenFlag]) -> Result<(), Stop> {
         }
     }
     Ok(())
+}
+
+/// Finds a flag without a meaning for scripts among those of a command line.
+///
+/// # Errors
+/// With the first such flag.
+pub fn check_script(given: &[GivenFlag]) -> Result<(), Stop> {
+    match given.iter().find(|flag| ["setup", "teardown"].contains(&flag.id.as_str())) {
+        Some(flag) => Err(Stop::Usage(format!("{} has no meaning for scripts (it is for hurl files)", flag.name))),
+        None => Ok(()),
+    }
 }
 
 /// Finds a flag without a meaning for a URL among those of a command line.

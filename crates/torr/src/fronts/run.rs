@@ -3,10 +3,12 @@
 use crate::exit::Stop;
 use crate::flags::transport;
 use crate::press::ports;
+use crate::script::{Script, ScriptSettings};
 use crate::{interrupt, output};
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::time::Duration;
 use torr_fronts::TlsArgs;
 use torr_gauge::collector::{Measurement, Progress};
@@ -15,6 +17,7 @@ use torr_net::tls::{Roots, TlsSettings, Versions};
 use torr_press::request::{Body, Data, Options};
 use torr_press::{Arrivals, Inspection, Pace, Plan, ProtocolConfig, Requests, Schedule, Target};
 use torr_report::fronts;
+use torr_script::Printing;
 
 /// How long each of several addresses is given to accept a connection.
 const TRIAL: Duration = Duration::from_secs(3);
@@ -38,6 +41,8 @@ pub struct Asked {
     pub proxy: Option<(String, u16)>,
     /// Whether to keep what only some tools show: the first answer, and times from the connection on.
     pub detailed: bool,
+    /// The script that says what is sent, with its arguments.
+    pub script: Option<(PathBuf, Vec<String>)>,
 }
 
 impl Asked {
@@ -57,11 +62,19 @@ impl Asked {
             tls: TlsArgs::default(),
             proxy: None,
             detailed: false,
+            script: None,
         }
     }
 
     /// Presses, and tells the progress about once a second.
     pub fn press(self, watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
+        let (plan, _) = self.plan()?;
+        press(&plan, watch)
+    }
+
+    /// Returns the plan of the run, and the script that says what is sent, which has run so far.
+    pub fn plan(self) -> Result<(Plan, Option<Script>), Stop> {
+        let script = self.script.clone();
         let address = self.address()?;
         let tls = self.target.tls.then(|| TlsSettings {
             roots: if self.tls.verify { Roots::System } else { Roots::AcceptAny },
@@ -86,8 +99,12 @@ impl Asked {
             inspection: Inspection { keep_first: self.detailed, ..Inspection::default() },
             ..Plan::new(self.target, vec![address.into()], self.request)
         };
-        ports::warn(&plan);
-        crate::press::press(&plan, &*interrupt::flag()?, watch)
+        let Some((path, arguments)) = script else { return Ok((plan, None)) };
+        let (variables, secrets) = (Vec::new(), Vec::new());
+        let printing = Printing::Stdout;
+        let settings = ScriptSettings { path: &path, arguments: &arguments, variables, secrets, printing };
+        let script = Script::load(&plan, settings)?;
+        Ok((script.plan(plan), Some(script)))
     }
 
     /// Of several addresses the first that accepts a connection, as these programs choose it.
@@ -107,6 +124,12 @@ impl Asked {
         let family = || Stop::Usage(format!("'{host}' has no address of the family of the one to connect from"));
         chosen.copied().ok_or_else(family)
     }
+}
+
+/// Runs a plan, and tells the progress about once a second.
+pub fn press(plan: &Plan, watch: impl FnMut(&Progress)) -> Result<Measurement, Stop> {
+    ports::warn(plan);
+    crate::press::press(plan, &*interrupt::flag()?, watch)
 }
 
 /// A request of these parts, all as they stand.

@@ -3,6 +3,7 @@
 use super::run::{self, Asked};
 use crate::exit::Stop;
 use crate::output::print;
+use crate::script::Script;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,9 +30,6 @@ pub fn run(args: Vec<OsString>, program: Program) -> Result<ExitCode, Stop> {
 }
 
 fn press(args: Args) -> Result<ExitCode, Stop> {
-    if args.script.is_some() {
-        return Err(Stop::Usage("wrk -s: scripts are not there yet".into()));
-    }
     if args.version {
         print(concat!("torr ", env!("CARGO_PKG_VERSION"), ", in the layout of wrk 4\n"));
     }
@@ -51,22 +49,30 @@ fn press(args: Args) -> Result<ExitCode, Stop> {
     let asked = Asked {
         duration: Some(Duration::from_secs(args.duration)),
         schedule: schedule.map_err(|error| Stop::Usage(error.to_string()))?,
+        script: args.script.map(|(file, arguments)| (file.into(), arguments)),
         ..Asked::new(target, request, (args.connections, args.threads), Duration::from_secs(args.timeout))
     };
     // Not before the service has been reached.
     let mut heading = layout::heading(&layout);
     let mut begin = || print(&std::mem::take(&mut heading));
-    let measured = asked.press(|_: &Progress| begin()).map_err(|stop| match stop {
-        // As wrk's exit code has it.
+    // As wrk's exit code has it.
+    let as_wrk = |stop| match stop {
         Stop::Unreachable(line) => Stop::Failed(line),
         other => other,
-    })?;
+    };
+    let (plan, script) = asked.plan().map_err(as_wrk)?;
+    let measured = run::press(&plan, |_: &Progress| begin()).map_err(as_wrk)?;
     begin();
     print(&layout::report(&measured, &layout));
     let mut notes = layout::notes(&measured);
     if args.uncorrected {
         notes.push("latency from sending is not kept: what is shown is from due".into());
     }
+    let outcome = Script::outcome(&measured);
+    let failed = script.map(|script| script.finish(outcome)).transpose()?.flatten();
     run::tell_verdict(&measured, &notes);
+    if let Some(code) = failed {
+        return Ok(code);
+    }
     Ok(if measured.result.requests == 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -1,0 +1,203 @@
+//! The load threads of a run: they are started, waited for, and given up where what their users run does not come to an end.
+
+use crate::any_pacer::AnyPacer;
+use crate::closed_loop::Budget;
+use crate::coordinator::{Report, RunState, ThreadCoordinator};
+use crate::engine::{Engine, ThreadResult};
+use crate::http1::Http1;
+use crate::http2::Http2;
+use crate::inspect::Inspector;
+use crate::keeper::Keeper;
+use crate::plan::Plan;
+use crate::protocol::Protocol;
+use crate::source::{CurrentUser, Source};
+use crate::tls::OverTls;
+use crate::users::ThreadPart;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use torr_gauge::generator::{ThreadCost, ThreadMeter};
+use torr_net::tls::TlsConfig;
+use torr_net::{Clock, clock};
+
+/// How often the signal to stop is looked for.
+const STOP_POLL: Duration = Duration::from_millis(20);
+/// How long after the end of a run users may take to decide: a script that takes longer is taken to be in an endless loop.
+const LONGEST_DECISION: Duration = Duration::from_secs(2);
+
+/// What all threads of a run share.
+pub(crate) struct Shared {
+    pub plan: Plan,
+    pub budget: Budget,
+    pub state: RunState,
+    pub time: Clock,
+}
+
+/// What a thread leaves.
+pub(crate) type Ended = (ThreadResult, ThreadCost);
+
+/// The threads of a run.
+pub(crate) struct LoadThreads {
+    shared: Arc<Shared>,
+    handles: Vec<JoinHandle<io::Result<Ended>>>,
+    reports: Receiver<Report>,
+}
+
+impl LoadThreads {
+    /// Starts the threads of a plan.
+    ///
+    /// # Errors
+    /// If the system refuses one.
+    pub fn start(shared: &Arc<Shared>) -> io::Result<Self> {
+        let (sender, reports) = mpsc::channel();
+        let spawn = |number: usize| {
+            let (shared, reports) = (Arc::clone(shared), sender.clone());
+            let run = move || press(&shared, &ThreadCoordinator { number, state: &shared.state, reports });
+            thread::Builder::new().name(format!("press-{number}")).spawn(run)
+        };
+        let handles = (0..shared.plan.thread_count()).map(spawn).collect::<io::Result<_>>().inspect_err(|_| {
+            // Those that did start would go on for the whole run.
+            shared.state.abort();
+        })?;
+        Ok(Self { shared: Arc::clone(shared), handles, reports })
+    }
+
+    /// Passes on what the threads report until all of them have ended. Returns what they leave, and whether a thread was given
+    /// up, which leaves nothing and runs on until the program ends. `stop` ends the run early.
+    ///
+    /// # Errors
+    /// Where the system refused something to a thread.
+    pub fn wait(self, stop: &AtomicBool, mut report: impl FnMut(Report)) -> io::Result<(Vec<Ended>, bool)> {
+        let mut watchdog = Watchdog::default();
+        let given_up = loop {
+            match self.reports.recv_timeout(STOP_POLL) {
+                Ok(one) => report(one),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Vec::new(),
+            }
+            if stop.load(Ordering::Relaxed) {
+                self.shared.state.abort();
+            }
+            let given_up = watchdog.look(&self.shared, &self.handles);
+            if !given_up.is_empty() {
+                self.reports.try_iter().for_each(&mut report);
+                break given_up;
+            }
+        };
+        let is_given_up = |number: &usize| given_up.contains(number);
+        let ended = self
+            .handles
+            .into_iter()
+            .enumerate()
+            .filter(|(number, _)| !is_given_up(number))
+            .map(|(_, handle)| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let ended = ended.collect::<io::Result<Vec<_>>>()?;
+        if let Some(users) = &self.shared.plan.users {
+            given_up.iter().for_each(|number| users.given_up(*number));
+        }
+        Ok((ended, !given_up.is_empty()))
+    }
+}
+
+/// Finds threads on which users do not come to a decision after the run has ended.
+#[derive(Default)]
+struct Watchdog {
+    /// When the run was first seen to be over, and what each thread was deciding then.
+    over: Option<(Instant, Vec<u64>)>,
+}
+
+impl Watchdog {
+    /// Returns the threads to be given up, once no other is left that will end by itself.
+    fn look(&mut self, shared: &Shared, handles: &[JoinHandle<io::Result<Ended>>]) -> Vec<usize> {
+        let Some(users) = &shared.plan.users else { return Vec::new() };
+        if !shared.state.is_stopped() && shared.time.now() < shared.plan.deadline() {
+            return Vec::new();
+        }
+        let decisions = || (0..handles.len()).map(|number| users.decisions(number)).collect::<Vec<_>>();
+        let (since, before) = self.over.get_or_insert_with(|| (Instant::now(), decisions()));
+        if since.elapsed() < LONGEST_DECISION {
+            return Vec::new();
+        }
+        let now = decisions();
+        let running =
+            || handles.iter().enumerate().filter(|(_, handle)| !handle.is_finished()).map(|(number, _)| number);
+        let is_stuck = |number: usize| now[number] % 2 == 1 && now[number] == before[number];
+        if running().all(is_stuck) {
+            return running().collect();
+        }
+        // Some thread still decides; the next look compares with what it decides now.
+        self.over = Some((Instant::now(), now));
+        Vec::new()
+    }
+}
+
+/// Runs the part of one thread.
+fn press(shared: &Shared, coordinator: &ThreadCoordinator<'_>) -> io::Result<Ended> {
+    let plan = &shared.plan;
+    // TLS sessions are kept by thread, so that threads do not meet over them.
+    let tls = plan.protocol.tls.as_ref().map(TlsConfig::client);
+    let inspected = || Http1::inspected_by(Inspector::new(&plan.inspection, &plan.target));
+    let http2 = || Http2::inspected_by(&plan.inspection, &plan.target);
+    let keeping = || Http1::inspected_by(Keeper::default());
+    match (plan.protocol.http2, tls, plan.inspection.is_needed()) {
+        (false, None, _) if plan.users.is_some() => press_by(shared, coordinator, keeping),
+        (false, Some(tls), _) if plan.users.is_some() => {
+            press_by(shared, coordinator, || OverTls::new(&tls, keeping()))
+        }
+        (false, None, false) => press_by(shared, coordinator, Http1::<()>::default),
+        (false, None, true) => press_by(shared, coordinator, inspected),
+        (false, Some(tls), false) => press_by(shared, coordinator, || OverTls::new(&tls, Http1::<()>::default())),
+        (false, Some(tls), true) => press_by(shared, coordinator, || OverTls::new(&tls, inspected())),
+        (true, None, _) => press_by(shared, coordinator, http2),
+        (true, Some(tls), _) => press_by(shared, coordinator, || OverTls::new(&tls, http2())),
+    }
+}
+
+/// Runs the part of one thread in one protocol.
+fn press_by<S: Protocol>(
+    shared: &Shared,
+    coordinator: &ThreadCoordinator<'_>,
+    session: impl Fn() -> S,
+) -> io::Result<Ended> {
+    let (Shared { plan, budget, time, .. }, number) = (shared, coordinator.number);
+    let meter = ThreadMeter::start();
+    let threads = plan.thread_count();
+    let numbers = share(plan.connections, threads, number);
+    let source = match &plan.users {
+        Some(users) => {
+            let part = ThreadPart { thread: number, threads, users: numbers.clone(), keep_alive: plan.keep_alive };
+            Source::Users(CurrentUser { all: users.thread(part), current: 0, address: users.address(number) })
+        }
+        None => Source::Requests(plan.request.cursor(number, threads)),
+    };
+    let pacer = AnyPacer::new(plan, number, budget, &numbers);
+    if plan.is_scheduled() || plan.max_rate.is_some() {
+        clock::minimise_timer_slack();
+    }
+    let ended = Engine::new(plan, numbers, session, pacer, source, coordinator, *time)?.run()?;
+    let used = meter.read(ended.idle);
+    Ok((ended, used))
+}
+
+/// Returns the numbers of one thread's connections. The shares of threads differ by at most one.
+fn share(connections: usize, threads: usize, number: usize) -> Range<usize> {
+    let begin = |n: usize| n * (connections / threads) + n.min(connections % threads);
+    begin(number)..begin(number + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_connection_is_lost_or_shared_between_threads() {
+        for (connections, threads) in [(10, 3), (1, 1), (7, 7), (1000, 16)] {
+            let shares: Vec<_> = (0..threads).flat_map(|n| share(connections, threads, n)).collect();
+            assert_eq!(shares, (0..connections).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A script that was loaded: what it defines tells which kind it is.
+
+use crate::error::ScriptError;
+use crate::facts::Facts;
+use crate::file::ScriptFile;
+use crate::session::SessionScript;
+use crate::state::State;
+use crate::wrk::WrkScript;
+
+/// A script that is ready to run.
+#[derive(Debug)]
+pub enum LoadedScript {
+    /// A script of wrk.
+    Wrk(WrkScript),
+    /// A script with a function `session`.
+    Sessions(SessionScript),
+}
+
+impl LoadedScript {
+    /// Runs the file of a script for each thread.
+    ///
+    /// # Errors
+    /// If the script ends in an error.
+    pub fn load(file: &ScriptFile, facts: &Facts) -> Result<Self, ScriptError> {
+        let first = State::load(file, facts)?;
+        match first.defines("session") {
+            true => SessionScript::start(first, file, facts).map(Self::Sessions),
+            false => WrkScript::start(first, file, facts).map(Self::Wrk),
+        }
+    }
+}
+
+/// Returns the URL that a script names itself, as the global `target`.
+///
+/// # Errors
+/// If the script ends in an error, or names none.
+pub fn target(file: &ScriptFile) -> Result<String, ScriptError> {
+    let state = State::load(file, &Facts::default())?;
+    state.lua.globals().get::<Option<String>>("target").ok().flatten().ok_or_else(|| {
+        let hint = format!("target = 'http://127.0.0.1:8080/' in the file, or torr URL --script {}", file.name);
+        state.problem(None, format!("the script does not say what to load ({hint})"))
+    })
+}

@@ -1,0 +1,104 @@
+//! One Lua state with Torr's prelude and the script loaded into it.
+
+use crate::address;
+use crate::error::{OWN_CHUNK, ScriptError};
+use crate::facts::Facts;
+use crate::file::ScriptFile;
+use crate::json;
+use crate::native::{self, Checks};
+use mlua::chunk::ChunkMode;
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table};
+
+/// The prelude, which defines `wrk` and the functions that call the script.
+const PRELUDE: &str = include_str!("prelude.lua");
+/// The prelude of sessions, which defines `http`.
+const SESSION: &str = include_str!("session.lua");
+
+/// A Lua state in which a script was run.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// The state.
+    pub lua: Lua,
+    /// The name of the script's file.
+    pub script: String,
+    calls: Table,
+    checks: Checks,
+}
+
+impl State {
+    /// Creates a state and runs the script's file in it.
+    ///
+    /// # Errors
+    /// If the script does not compile, or ends in an error.
+    pub fn load(file: &ScriptFile, facts: &Facts) -> Result<Self, ScriptError> {
+        let prepared = || {
+            // Errors of the script that pass through `pcall` stay Lua's own business, so that its code can be compiled.
+            let options = LuaOptions::new().catch_rust_panics(false);
+            let lua = Lua::new_with(StdLib::ALL_SAFE, options)?;
+            let native = lua.create_table()?;
+            address::add_functions(&lua, &native)?;
+            json::add_functions(&lua, &native)?;
+            native::add_functions(&lua, &native)?;
+            let checks = Checks::default();
+            checks.add_function(&lua, &native)?;
+            let facts = facts.table(&lua, &file.path)?;
+            let run = |source: &str| {
+                lua.load(source).set_name(format!("={OWN_CHUNK}")).call::<Table>((facts.clone(), native.clone()))
+            };
+            let calls = run(PRELUDE)?;
+            calls.set("session", run(SESSION)?.get::<Function>("session")?)?;
+            mlua::Result::Ok(Self { lua, script: file.name.clone(), calls, checks })
+        };
+        let state = prepared().map_err(|error| ScriptError::from_lua(&file.name, None, &error))?;
+        let chunk = state.lua.load(file.source()).set_name(format!("@{}", file.name)).set_mode(ChunkMode::Text);
+        let ran = chunk.exec().map_err(|error| state.error(None, &error));
+        state.flush();
+        ran.map(|()| state)
+    }
+
+    /// Returns a function of the prelude.
+    ///
+    /// # Errors
+    /// If the script took the function away, which it cannot reach.
+    pub fn function(&self, name: &'static str) -> Result<Function, ScriptError> {
+        self.calls.get(name).map_err(|error| self.error(Some(name), &error))
+    }
+
+    /// Calls what the script defines by this name, through the prelude.
+    ///
+    /// # Errors
+    /// If the script ends in an error.
+    pub fn call<R: FromLuaMulti>(&self, name: &'static str, arguments: impl IntoLuaMulti) -> Result<R, ScriptError> {
+        let outcome = self.function(name)?.call(arguments).map_err(|error| self.error(Some(name), &error));
+        self.flush();
+        outcome
+    }
+
+    /// Returns whether the script defines a function of this name.
+    pub fn defines(&self, name: &str) -> bool {
+        self.function("defines").is_ok_and(|defines| defines.call(name).unwrap_or(false))
+    }
+
+    /// Takes the checks that the script has made since they were last taken.
+    pub fn take_checks(&self) -> Vec<(String, bool)> {
+        self.checks.take()
+    }
+
+    /// Returns the error of a call.
+    pub fn error(&self, called: Option<&'static str>, error: &mlua::Error) -> ScriptError {
+        ScriptError::from_lua(&self.script, called, error)
+    }
+
+    /// Returns an error of a call that Lua did not find.
+    pub fn problem(&self, called: Option<&'static str>, what: impl std::fmt::Display) -> ScriptError {
+        ScriptError::of_file(&self.script, called, what)
+    }
+
+    /// Passes on what the script printed: Lua and Rust have buffers of their own.
+    pub fn flush(&self) {
+        if let Ok(flush) = self.calls.get::<Function>("flush") {
+            // The reader of a pipe may have gone.
+            let _ = flush.call::<()>(());
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A wrk script as the engine's users: each call of `request` is a session of one user, whose requests are sent together.
+
+use super::{ThreadScript, WrkScript};
+use crate::error::ScriptError;
+use crate::fault::Fault;
+use crate::message;
+use crate::progress::Progress;
+use bytes::Bytes;
+use http::Request;
+use std::net::SocketAddr;
+use torr_gauge::Failure;
+use torr_gauge::sessions::EntryName;
+use torr_press::users::{Judged, ReceivedBy, Step, ThreadPart, ThreadUsers, Users};
+use torr_press::{Keep, RequestInfo, RequestParts};
+
+/// The users of a run by a script.
+#[derive(Debug)]
+pub struct WrkUsers {
+    script: WrkScript,
+    /// Scheme, host and port of the target, for HTTP/2.
+    origin: String,
+    /// The address that threads have as long as the script chooses no other.
+    default_address: Option<SocketAddr>,
+    progress: Vec<Progress>,
+    fault: Fault,
+}
+
+impl WrkUsers {
+    /// Returns the users of a script that is ready. `origin` is the target's scheme, host and port.
+    pub fn new(script: WrkScript, origin: String, default_address: Option<SocketAddr>) -> Self {
+        let progress = script.threads.iter().map(|_| Progress::default()).collect();
+        Self { script, origin, default_address, progress, fault: Fault::default() }
+    }
+
+    /// Returns the script.
+    pub fn script(&self) -> &WrkScript {
+        &self.script
+    }
+
+    /// Whether a thread is to connect elsewhere than the plan says.
+    pub fn chooses_addresses(&self) -> bool {
+        (0..self.script.threads.len()).any(|thread| self.address(thread).is_some())
+    }
+
+    /// Returns the error that ended the run, if one did.
+    pub fn error(&self) -> Option<ScriptError> {
+        self.fault.get()
+    }
+}
+
+impl Users for WrkUsers {
+    fn entries(&self) -> Vec<EntryName> {
+        let file = self.script.control.script.clone();
+        vec![EntryName { name: "request".to_owned(), file, line: 1, asserts: Vec::new() }]
+    }
+
+    fn thread(&self, part: ThreadPart) -> Box<dyn ThreadUsers + '_> {
+        let (script, progress) = (self.script.thread(part.thread), &self.progress[part.thread % self.progress.len()]);
+        let keep = if self.script.wants_response { Keep::Content } else { Keep::Status };
+        let users = part.users.map(|_| User::default()).collect();
+        Box::new(WrkThread { shared: self, script, progress, keep, users })
+    }
+
+    fn has_sessions(&self) -> bool {
+        false
+    }
+
+    fn address(&self, thread: usize) -> Option<SocketAddr> {
+        self.script.thread(thread).address().filter(|address| Some(*address) != self.default_address)
+    }
+
+    fn decisions(&self, thread: usize) -> u64 {
+        self.progress.get(thread).map_or(0, Progress::count)
+    }
+
+    fn given_up(&self, thread: usize) {
+        let called = self.progress.get(thread).map(Progress::called);
+        let what = "it had not returned 2 s after the end of the run";
+        self.fault.set(self.script.control.problem(called, what));
+    }
+}
+
+/// The users of one thread.
+struct WrkThread<'r> {
+    shared: &'r WrkUsers,
+    script: &'r ThreadScript,
+    progress: &'r Progress,
+    /// How much of each response is kept.
+    keep: Keep,
+    users: Vec<User>,
+}
+
+/// A user: a connection, and what the script sends on it.
+#[derive(Debug, Default)]
+struct User {
+    stage: Stage,
+    /// What `request` returned.
+    bytes: Vec<u8>,
+    /// The lengths of the requests in `bytes`, where there are several.
+    lengths: Vec<usize>,
+    /// The number of requests that have been written on the latest connection, those with a response among them.
+    written: usize,
+    /// The number of requests with a response.
+    answered: usize,
+}
+
+/// Where a user is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Before the pause that `delay` asks for.
+    #[default]
+    Delay,
+    /// Before the request.
+    Request,
+    /// Requests are in flight, or all have responses.
+    Sent,
+}
+
+impl User {
+    /// Returns the number of requests that are sent together.
+    fn together(&self) -> usize {
+        self.lengths.len().max(1)
+    }
+
+    /// Returns the request at a position.
+    fn message(&self, position: usize) -> &[u8] {
+        match self.lengths.get(position) {
+            None => &self.bytes,
+            Some(len) => {
+                let start: usize = self.lengths[..position].iter().sum();
+                &self.bytes[start..start + len]
+            }
+        }
+    }
+
+    /// Returns the request to be written next. After a connection was lost, those without a response are written again.
+    fn next_message(&mut self) -> &[u8] {
+        if self.written >= self.together() {
+            self.written = self.answered;
+        }
+        self.written += 1;
+        self.message(self.written - 1)
+    }
+}
+
+impl WrkThread<'_> {
+    /// Has the script make what the user sends.
+    #[inline]
+    fn request(&mut self, user: usize) -> Result<Step, ScriptError> {
+        let state = &mut self.users[user];
+        state.bytes.clear();
+        (state.written, state.answered, state.stage) = (0, 0, Stage::Sent);
+        self.progress.request(|| self.script.request(&mut state.bytes))?;
+        let bad = |error: message::MessageError| self.script.state.problem(Some("request"), error);
+        if self.shared.script.depth > 1 {
+            state.lengths = message::lengths(&state.bytes).map_err(bad)?;
+            let together = u16::try_from(state.lengths.len())
+                .map_err(|_| self.script.state.problem(Some("request"), "it returned more requests than 65,535"))?;
+            return Ok(Step::SendAll(0, together));
+        }
+        if state.bytes.is_empty() {
+            return Err(self.script.state.problem(Some("request"), "it returned an empty text, not a request"));
+        }
+        Ok(Step::Send(0))
+    }
+
+    fn step(&mut self, user: usize) -> Result<Step, ScriptError> {
+        let state = &mut self.users[user];
+        match state.stage {
+            Stage::Delay if self.shared.script.delays => {
+                state.stage = Stage::Request;
+                Ok(Step::Pause(self.progress.delay(|| self.script.delay())?))
+            }
+            Stage::Delay | Stage::Request => self.request(user),
+            Stage::Sent if state.answered < state.together() => Ok(Step::Await),
+            Stage::Sent => Ok(Step::Finished),
+        }
+    }
+}
+
+impl ThreadUsers for WrkThread<'_> {
+    #[inline]
+    fn begin(&mut self, user: usize) {
+        self.users[user].stage = Stage::Delay;
+    }
+
+    #[inline]
+    fn next(&mut self, user: usize) -> Step {
+        if !self.shared.fault.is_set() {
+            match self.step(user) {
+                Ok(step) => return step,
+                Err(error) => self.shared.fault.set(error),
+            }
+        }
+        Step::Failed(0, Some("the script ended the run".to_owned()))
+    }
+
+    #[inline]
+    fn write(&mut self, user: usize, out: &mut Vec<u8>) -> RequestInfo {
+        let message = self.users[user].next_message();
+        out.extend_from_slice(message);
+        RequestInfo { is_head: message::is_head(message), url: 0, keep: self.keep }
+    }
+
+    fn parts(&mut self, user: usize) -> RequestParts {
+        let keep = self.keep;
+        let message = self.users[user].next_message();
+        let begun = RequestInfo { is_head: message::is_head(message), url: 0, keep };
+        match message::parts(message, &self.shared.origin) {
+            Ok((head, content)) => {
+                let body = (!content.is_empty()).then(|| Bytes::from(content));
+                RequestParts { head, body, begun }
+            }
+            Err(what) => {
+                self.shared.fault.set(self.script.state.problem(Some("request"), what));
+                let mut head = Request::new(());
+                *head.uri_mut() = self.shared.origin.parse().unwrap_or_default();
+                RequestParts { head, body: None, begun }
+            }
+        }
+    }
+
+    #[inline]
+    fn received(&mut self, user: usize, received: &ReceivedBy<'_>) -> Judged {
+        let response = received.response;
+        self.users[user].answered += 1;
+        if self.keep == Keep::Content && !self.shared.fault.is_set() {
+            let call = || self.script.response(response.status, response.fields(), response.content());
+            if let Err(error) = self.progress.response(call) {
+                self.shared.fault.set(error);
+            }
+        }
+        Judged { passed: response.status < 400, ..Judged::default() }
+    }
+
+    fn failed(&mut self, _user: usize, _failure: &Failure) {}
+
+    fn is_over(&self) -> bool {
+        self.shared.fault.is_set()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.script.is_stopped()
+    }
+}
+
+impl Drop for WrkThread<'_> {
+    fn drop(&mut self) {
+        self.script.flush();
+    }
+}

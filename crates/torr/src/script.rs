@@ -1,0 +1,154 @@
+//! Lua scripts as load, those of `torr wrk -s` and of `--script`: from a file to what a plan sends, and to the script's last word.
+
+use crate::exit::{self, Stop};
+use crate::interrupt;
+use std::path::Path;
+use std::process::{self, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+use torr_gauge::collector::Measurement;
+use torr_press::{Plan, Requests, Target};
+use torr_script::session::SessionUsers;
+use torr_script::wrk::{Outcome, WrkUsers};
+use torr_script::{Facts, LoadedScript, Printing, ScriptFile};
+
+/// How often an interruption is looked for while a script runs before the load and after it.
+const INTERRUPT_POLL: Duration = Duration::from_millis(50);
+
+/// A script that is ready to run.
+#[derive(Debug)]
+pub enum Script {
+    /// One of wrk.
+    Wrk {
+        users: Arc<WrkUsers>,
+        /// The only request of a script that decides nothing during the load.
+        constant: Option<Requests>,
+    },
+    /// One with sessions.
+    Sessions(Arc<SessionUsers>),
+}
+
+/// What a script is given beside the plan.
+#[derive(Debug)]
+pub struct ScriptSettings<'a> {
+    pub path: &'a Path,
+    pub arguments: &'a [String],
+    /// Variables of sessions.
+    pub variables: Vec<(String, String)>,
+    /// Values that no output shows.
+    pub secrets: Vec<String>,
+    pub printing: Printing,
+}
+
+impl Script {
+    /// Runs the file of a script for the threads of a plan, whose request is the one that the script starts from.
+    ///
+    /// # Errors
+    /// If the script ends in an error, or does not go with the plan.
+    pub fn load(plan: &Plan, settings: ScriptSettings<'_>) -> Result<Self, Stop> {
+        let target = &plan.target;
+        if !plan.request.is_constant() {
+            return Err(Stop::Usage("a script goes with one URL without placeholders: it makes what varies".into()));
+        }
+        let mut request = Vec::new();
+        plan.request.cursor(0, 1).write(&mut request);
+        let facts = Facts {
+            arguments: settings.arguments.to_vec(),
+            addresses: plan.addresses.iter().filter_map(torr_net::Address::tcp).collect(),
+            threads: plan.threads.clamp(1, plan.connections),
+            variables: settings.variables,
+            printing: settings.printing,
+            ..Facts::new(&target.url, target, &request).map_err(Stop::Usage)?
+        };
+        let file = ScriptFile::read(settings.path).map_err(Stop::usage)?;
+        let (origin, default_address) = (facts.origin.clone(), facts.addresses.first().copied());
+        let Some(loaded) = interruptible(move || LoadedScript::load(&file, &facts))? else {
+            process::exit(exit::INTERRUPTED.into())
+        };
+        let script = match loaded.map_err(Stop::usage)? {
+            LoadedScript::Sessions(script) => {
+                let url = origin.parse().map_err(Stop::usage)?;
+                Self::Sessions(Arc::new(SessionUsers::new(script, url, settings.secrets)))
+            }
+            LoadedScript::Wrk(script) => {
+                if plan.protocol.http2 && script.depth > 1 {
+                    let only = "a script that returns several requests at once goes with HTTP/1.1 only";
+                    return Err(Stop::Usage(only.into()));
+                }
+                let bytes = script.constant().map(<[u8]>::to_vec);
+                let users = WrkUsers::new(script, origin, default_address);
+                let bytes = bytes.filter(|_| !users.chooses_addresses() && !plan.protocol.http2);
+                let constant = bytes.map(|bytes| raw(target, bytes)).transpose()?;
+                Self::Wrk { users: Arc::new(users), constant }
+            }
+        };
+        if plan.depth > 1 && !matches!(script, Self::Wrk { constant: Some(_), .. }) {
+            let own = "a script says itself how many requests are in flight on a connection";
+            return Err(Stop::Usage(format!("{own}: leave out --pipeline and --streams")));
+        }
+        Ok(script)
+    }
+
+    /// Returns a plan that sends what the script says.
+    pub fn plan(&self, plan: Plan) -> Plan {
+        match self {
+            Self::Wrk { constant: Some(request), .. } => Plan { request: request.clone(), ..plan },
+            Self::Wrk { users, .. } => Plan { users: Some(Arc::clone(users) as _), ..plan },
+            Self::Sessions(users) => Plan { users: Some(Arc::clone(users) as _), ..plan },
+        }
+    }
+
+    /// Returns what the script will hear of a run.
+    pub fn outcome(measured: &Measurement) -> Outcome {
+        Outcome::of(measured)
+    }
+
+    /// Calls `done` after a run that was reported, unless the script has ended it. Returns the exit code, if it is not that of the
+    /// run: 1 if the script failed, 130 if `done` was interrupted.
+    ///
+    /// # Errors
+    /// If the system refuses a thread or signals.
+    pub fn finish(self, outcome: Outcome) -> Result<Option<ExitCode>, Stop> {
+        let (error, users) = match self {
+            Self::Wrk { users, .. } => (users.error(), Some(users)),
+            Self::Sessions(users) => (users.error(), None),
+        };
+        if let Some(error) = error {
+            return Ok(exit::failed(&[error.to_string()]));
+        }
+        let Some(users) = users else { return Ok(None) };
+        match interruptible(move || users.script().done(outcome))? {
+            Some(done) => Ok(done.err().and_then(|error| exit::failed(&[error.to_string()]))),
+            None => Ok(Some(exit::interrupted())),
+        }
+    }
+}
+
+/// Runs code of a script on a thread of its own, since it may never return. Returns `None` if it was interrupted.
+fn interruptible<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Result<Option<T>, Stop> {
+    let failed = |what: &dyn std::fmt::Display| Stop::Failed(format!("the script's thread failed: {what}"));
+    let (sender, ended) = mpsc::channel();
+    let run = move || {
+        // Nobody may wait any more.
+        let _ = sender.send(call());
+    };
+    let stop = interrupt::flag()?;
+    thread::Builder::new().name("script".into()).spawn(run).map_err(|error| failed(&error))?;
+    loop {
+        match ended.recv_timeout(INTERRUPT_POLL) {
+            Ok(outcome) => return Ok(Some(outcome)),
+            Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+}
+
+fn raw(target: &Target, bytes: Vec<u8>) -> Result<Requests, Stop> {
+    let method = bytes.split(|&byte| byte == b' ').next().unwrap_or_default();
+    let method = String::from_utf8_lossy(method).into_owned();
+    Requests::raw(target, &method, bytes).map_err(Stop::usage)
+}
