@@ -132,7 +132,7 @@ fn interruptible<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -
     let failed = |what: &dyn std::fmt::Display| Stop::Failed(format!("the script's thread failed: {what}"));
     let (sender, ended) = mpsc::channel();
     let run = move || {
-        // Nobody may wait any more.
+        // The caller may have stopped waiting.
         let _ = sender.send(call());
     };
     let stop = interrupt::flag()?;

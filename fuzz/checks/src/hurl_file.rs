@@ -1,4 +1,4 @@
-//! Hurl files: a mistake has a place within the file, and a file that is read is written and read back as it was.
+//! Hurl files: the position of a mistake is within the file, and a file that is read is written and read back as it was.
 
 use torr_session::hurl::{parse, write};
 
