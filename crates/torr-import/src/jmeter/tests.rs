@@ -120,6 +120,7 @@ fn assertions_in_all_their_bits() {
     };
     for (file, expected) in [
         (assertion("response_data", 2, &["a+"]), "body matches /a+/\n"),
+        (assertion("response_data", 2, &["a\\/b\n/"]), "body matches /a\\/b\\n\\//\n"),
         (assertion("response_data", 1, &["a+"]), "body matches /^(?s:a+)$/\n"),
         (assertion("response_data", 6, &["a/b"]), "body not matches /a\\/b/\n"),
         (assertion("response_data", 8, &["a"]), "body == \"a\"\n"),

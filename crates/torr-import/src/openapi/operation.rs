@@ -238,8 +238,8 @@ impl<'d> Operation<'d> {
         let success = responses.iter().filter(|(status, _)| status.starts_with(['2', '3']));
         let Some((status, described)) = success.min_by_key(|(status, _)| status.clone()) else { return };
         match status.parse::<u16>() {
-            Ok(code) => response(entry).status = Some(code),
-            Err(_) => {
+            Ok(code) if (100..1000).contains(&code) => response(entry).status = Some(code),
+            _ => {
                 let class = i64::from(status.as_bytes()[0] - b'0') * 100;
                 response(entry).asserts.extend(status_between(class, class + 100));
             }

@@ -196,8 +196,24 @@ fn predicate(predicate: &Predicate) -> String {
 fn pattern(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Template(text) => quoted(text),
-        Pattern::Literal(text) => format!("/{}/", text.replace('/', "\\/")),
+        Pattern::Literal(text) => format!("/{}/", pattern_between_slashes(text)),
     }
+}
+
+/// Returns a pattern in which no slash and no line end is bare. An escaped one stays as it is.
+fn pattern_between_slashes(text: &str) -> String {
+    let mut out = String::new();
+    let mut escaped = false;
+    for next in text.chars() {
+        match next {
+            '/' if !escaped => out.push_str("\\/"),
+            '\n' => out.push_str(if escaped { "n" } else { "\\n" }),
+            '\r' => out.push_str(if escaped { "r" } else { "\\r" }),
+            next => out.push(next),
+        }
+        escaped = next == '\\' && !escaped;
+    }
+    out
 }
 
 fn value(value: &Value) -> String {
