@@ -25,6 +25,7 @@ mod service;
 mod session;
 mod sink;
 mod target;
+mod toml_value;
 mod watch;
 
 use fronts::Front;

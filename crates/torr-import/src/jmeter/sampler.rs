@@ -194,10 +194,27 @@ impl Reader {
                 "requests of a page's parts: import a HAR for them",
             ));
         }
+        self.unlike(value);
         let pauses: Vec<_> = scope.timers.iter().map(|timer| self.pause_of(timer)).collect();
         let pause = pauses.into_iter().fold(std::mem::take(&mut self.pause), u64::saturating_add);
         if pause > 0 {
             request.options.push(option(OptionName::Delay, OptionValue::Milliseconds(pause)));
+        }
+    }
+
+    /// Says which settings of a request's connection have no counterpart in a file.
+    fn unlike(&mut self, value: &dyn Fn(&str) -> Option<String>) {
+        let set = |name: &str| value(name).filter(|text| !text.trim().is_empty());
+        let closes = set("HTTPSampler.use_keepalive").filter(|text| text == "false");
+        let other_encoding = |text: &String| !text.eq_ignore_ascii_case("utf-8") && !text.eq_ignore_ascii_case("utf8");
+        let unlike = [
+            ("keep-alive", closes, "connections are kept: press with --no-keepalive"),
+            ("content encoding", set("HTTPSampler.contentEncoding").filter(other_encoding), "content is sent as UTF-8"),
+            ("source address", set("HTTPSampler.ipSource"), "give --bind instead"),
+            ("proxy", set("HTTPSampler.proxyHost"), "give --proxy instead"),
+        ];
+        for (kind, text, reason) in unlike {
+            self.pending.extend(text.map(|text| LeftOut::new(kind, text, reason)));
         }
     }
 

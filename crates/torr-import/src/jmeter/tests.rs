@@ -65,6 +65,23 @@ fn each_thread_group_becomes_a_file() {
 }
 
 #[test]
+fn settings_of_a_connection_are_said() {
+    let sampler = "<HTTPSamplerProxy testname=\"r\"><stringProp name=\"HTTPSampler.path\">http://a/</stringProp>\
+        <boolProp name=\"HTTPSampler.use_keepalive\">false</boolProp>\
+        <stringProp name=\"HTTPSampler.contentEncoding\">iso-8859-1</stringProp>\
+        <stringProp name=\"HTTPSampler.ipSource\">10.0.0.7</stringProp></HTTPSamplerProxy><hashTree/>";
+    let (file, _) = plan(sampler);
+    for said in [
+        "# left out: keep-alive false (connections are kept: press with --no-keepalive)",
+        "# left out: content encoding iso-8859-1 (content is sent as UTF-8)",
+        "# left out: source address 10.0.0.7 (give --bind instead)",
+    ] {
+        assert!(file.lines().any(|line| line == said), "{said}: {file}");
+    }
+    assert!(!plan(&get("http://a/", "")).0.contains("left out"));
+}
+
+#[test]
 fn loops_of_several_requests_are_written_out_within_bounds() {
     let two = format!("{}{}", get("http://a/1", ""), get("http://a/2", ""));
     let looped = |count: &str| {

@@ -4,6 +4,7 @@ use super::chosen::Chosen;
 use super::settings::{Kind, SETTINGS, Setting};
 use super::similar;
 use crate::exit::Stop;
+use crate::toml_value::{excerpt, plain};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
@@ -99,25 +100,4 @@ fn take(setting: &Setting, chosen: &mut Chosen, value: &DeValue<'_>, source: &st
         return Err(wrong(&mended(setting, &text)));
     }
     (setting.take)(chosen, &text).ok_or_else(|| wrong(""))
-}
-
-/// A single value, as it would stand in a variable.
-fn plain(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.to_string()),
-        // One that is too large for this is too large for every setting.
-        DeValue::Integer(number) => {
-            Some(i128::from_str_radix(number.as_str(), number.radix()).unwrap_or(i128::MAX).to_string())
-        }
-        DeValue::Float(number) => Some(number.as_str().to_owned()),
-        DeValue::Boolean(yes) => Some(yes.to_string()),
-        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
-    }
-}
-
-/// The beginning of a text, within one line.
-fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let short: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() { format!("{short}...") } else { short }
 }

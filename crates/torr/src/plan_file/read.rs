@@ -3,12 +3,13 @@
 use super::settings::{Kind, Settings, TARGET, is_joined, is_many, is_table, key, kind, mistake};
 use crate::exit::Stop;
 use crate::flags::secret;
+use crate::toml_value::{excerpt, plain};
 use clap::Arg;
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use torr_session::hurl::Position;
 
 /// A plan as it was read.
 #[derive(Debug)]
@@ -30,20 +31,6 @@ pub struct Entry {
     pub word: String,
     /// The value's position.
     pub at: Position,
-}
-
-/// A position in the file, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
-    pub line: usize,
-    /// In characters.
-    pub column: usize,
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
 }
 
 /// What is wrong at a byte of the text.
@@ -188,27 +175,6 @@ impl Reader<'_> {
         let word = if name == TARGET { value.to_owned() } else { format!("--{name}={value}") };
         Ok(Entry { id: arg.get_id().to_string(), key: name.to_owned(), word, at: self.position(at) })
     }
-}
-
-/// Returns the text of a single value, as it would stand on a command line.
-fn plain(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.to_string()),
-        // A larger number is too large for every setting.
-        DeValue::Integer(number) => {
-            Some(i128::from_str_radix(number.as_str(), number.radix()).unwrap_or(i128::MAX).to_string())
-        }
-        DeValue::Float(number) => Some(number.as_str().to_owned()),
-        DeValue::Boolean(on) => Some(on.to_string()),
-        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
-    }
-}
-
-/// Returns the beginning of a text, within one line.
-fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let short: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(LONGEST).is_some() { format!("{short}...") } else { short }
 }
 
 #[cfg(test)]
