@@ -312,7 +312,7 @@ fn paths_are_compared_with_the_first() {
 #[test]
 fn help_names_the_places_in_the_command() {
     let _beside = beside();
-    let help = torr(&["doctor", "--help"]).stdout;
+    let help = torr(&["doctor", "--help-all"]).stdout;
     assert!(help.contains("'{n}'") && help.contains("'{port}'"), "{help}");
 }
 
