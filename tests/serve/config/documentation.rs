@@ -6,7 +6,7 @@ use torr_test_support::program::torr;
 
 #[test]
 fn the_help_and_the_guide_tell_every_setting() {
-    let help = torr(&["serve", "--help"]).stdout;
+    let help = torr(&["serve", "--help-all"]).stdout;
     let guide = include_str!("../../../docs/serve/configuration.md");
     let rows: BTreeSet<_> = guide.lines().filter(|line| line.starts_with("| `")).collect();
     for line in Scene::new("").printed(&[]) {
