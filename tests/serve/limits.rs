@@ -297,7 +297,12 @@ fn heads_and_bodies_have_their_limits_over_http_2_too() {
     let ask = |args: &[&str], path: &str| {
         let url = server.url(path);
         let always = ["--silent", "--http2-prior-knowledge", "--output", "/dev/null", "--write-out", "%{http_code}"];
-        run("curl", &[&always[..], args, &[&url]].concat()).stdout
+        // Behind a response the server may ask a client that still sends to stop (RFC 9113, section 8.1). curl 7.88 then loses
+        // the response now and then, and says so by this exit code.
+        const LOST: i32 = 92;
+        let ended = (0..20).map(|_| run("curl", &[&always[..], args, &[&url]].concat()));
+        let mut ended = ended.inspect(|ended| eprintln!("curl {args:?}: exit code {:?}", ended.code));
+        ended.find(|ended| ended.code != Some(LOST)).expect("curl does not lose every response").stdout
     };
     assert_eq!(ask(&["--data", &fits], "/echo"), "200");
     assert_eq!(ask(&["--data", &exceeds], "/echo"), "413");
