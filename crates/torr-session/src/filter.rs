@@ -196,7 +196,11 @@ fn apply_plain(filter: &ast::Filter, name: &str, value: Value) -> Result<Option<
         F::Base64UrlSafeDecode => decoded(BASE64_URL_SAFE_NO_PAD.decode(text(name, &value)?.trim_end_matches('=')))?,
         F::Base64Encode => Value::Text(BASE64_STANDARD.encode(bytes(name, &value)?)),
         F::Base64UrlSafeEncode => Value::Text(BASE64_URL_SAFE_NO_PAD.encode(bytes(name, &value)?)),
-        F::Count => Value::Integer(value.count().ok_or_else(|| wrong(name, &value))? as i64),
+        F::Count => {
+            // A string or an object is one value, which may be empty but is not counted.
+            let counted = value.count().filter(|_| !matches!(value, Value::Text(_) | Value::Object(_)));
+            Value::Integer(counted.ok_or_else(|| wrong(name, &value))? as i64)
+        }
         F::DaysAfterNow => Value::Integer((date(name, &value)? - Utc::now()).num_days()),
         F::DaysBeforeNow => Value::Integer((Utc::now() - date(name, &value)?).num_days()),
         F::First => return list(name, value).map(|items| items.into_iter().next()),

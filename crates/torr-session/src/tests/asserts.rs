@@ -177,6 +177,8 @@ const FAIL: &[(&str, &str, &str)] = &[
     ("jsonpath \"$.name\" matches /^B/", "matches /^B/", "string \"Ann\""),
     ("jsonpath \"$.name\" toInt == 1", "integer 1", "the filter toInt cannot be applied to string \"Ann\""),
     ("status count == 1", "integer 1", "the filter count cannot be applied to integer 200"),
+    ("jsonpath \"$.name\" count == 3", "integer 3", "the filter count cannot be applied to string \"Ann\""),
+    ("jsonpath \"$.a-b\" count == 1", "integer 1", "the filter count cannot be applied to object of 1 members"),
     ("variable \"unset\" == 1", "integer 1", "nothing"),
     ("status == {{unset}}", "a value", "the variable 'unset' of 4:13 has no value"),
     ("jsonpath \"{{name}}\" == 1", "integer 1", "'Ann' is no JSONPath expression"),
